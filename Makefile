@@ -1,0 +1,40 @@
+# make demo: try it on an emulated rack    make test: everything    make install: just .venv/bin/exacell
+PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; do \
+	if command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
+VENV := .venv
+PIP_QUIET := --quiet --disable-pip-version-check
+ARGS ?=
+
+.PHONY: install demo test lint clean
+
+install: $(VENV)/.installed
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "exacell needs Python 3.11 or newer: install python3.11, or say make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); sh .ci/install-os-packages venv && $(PYTHON) -m venv $(VENV); }
+
+$(VENV)/.installed: $(VENV)/bin/python setup.cfg pyproject.toml
+	@echo "installing exacell into $(VENV) ..." >&2
+	@$(VENV)/bin/python -m pip install $(PIP_QUIET) --editable .
+	@$(VENV)/bin/python -m compileall -q exacell
+	@touch $@
+
+$(VENV)/.tested: $(VENV)/.installed
+	@echo "installing what the tests need ..." >&2
+	@$(VENV)/bin/python -m pip install $(PIP_QUIET) --editable '.[test,dev]'
+	@touch $@
+
+demo: $(VENV)/.installed
+	@$(VENV)/bin/exacell demo $(ARGS)
+
+test: $(VENV)/.tested
+	@sh .ci/install-os-packages tests
+	@$(VENV)/bin/python -m pytest $(ARGS)
+
+lint: $(VENV)/.tested
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,55 @@
+# Completion of exacell for bash; generated, see exacell/completions.py.
+# Install: source it from ~/.bashrc, or put it into /etc/bash_completion.d/.
+
+_exacell() {
+    # bash cuts words at = @ and :, exacell does not: put them together again from the line itself.
+    local line=${COMP_LINE:0:COMP_POINT} word="" char quote="" i
+    local -a words=()
+    local started=""
+    for ((i = 0; i < ${#line}; i++)); do
+        char=${line:i:1}
+        if [[ -n $quote ]]; then
+            [[ $char == "$quote" ]] && quote="" || word+=$char
+        elif [[ $char == [\"\'] ]]; then
+            quote=$char started=1
+        elif [[ $char == [[:space:]] ]]; then
+            [[ -n $started ]] && words+=("$word")
+            word="" started=""
+        else
+            [[ $char == \\ ]] && { ((i++)); char=${line:i:1}; }
+            word+=$char started=1
+        fi
+    done
+    words+=("$word")
+    local index=$((${#words[@]} - 1))
+
+    local previous=${words[index - 1]}
+    case $previous in
+        -g | --group-file | -f | --file | --ssh-config)
+            COMPREPLY=()
+            compopt -o default 2>/dev/null
+            return
+            ;;
+    esac
+
+    # readline replaces only what stands behind the last of these in the word.
+    local cut="" breaks=$COMP_WORDBREAKS
+    for ((i = ${#word}; i > 0; i--)); do
+        if [[ $breaks == *"${word:i-1:1}"* && ${word:i-1:1} == [=:@] ]]; then
+            cut=${word:0:i}
+            break
+        fi
+    done
+
+    COMPREPLY=()
+    local candidate
+    while IFS= read -r candidate; do
+        [[ -n $candidate ]] || continue
+        [[ $candidate == *[=,] ]] && compopt -o nospace 2>/dev/null
+        candidate=${candidate#"$cut"}
+        [[ $candidate == *" "* ]] && candidate=${candidate// /\\ }
+        COMPREPLY+=("$candidate")
+    done < <("${words[0]}" --complete bash "$index" "${words[@]}" 2>/dev/null)
+}
+
+complete -F _exacell exacell

@@ -1,0 +1,17 @@
+# Completion of exacell for fish; generated, see exacell/completions.py.
+# Install: put it into ~/.config/fish/completions/.
+
+function __exacell_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    $words[1] --complete fish (count $words) $words "$current" 2>/dev/null
+end
+
+function __exacell_wants_file
+    set -l words (commandline -opc)
+    contains -- $words[-1] -g --group-file -f --file --ssh-config
+end
+
+complete -c exacell -f
+complete -c exacell -n __exacell_wants_file -F
+complete -c exacell -n 'not __exacell_wants_file' -f -k -a '(__exacell_complete)'

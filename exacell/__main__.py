@@ -1,0 +1,6 @@
+"""``python -m exacell``."""
+
+from exacell.cli import entry
+
+if __name__ == "__main__":
+    entry()

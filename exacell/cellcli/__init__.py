@@ -1,0 +1,1 @@
+"""CellCLI as the client understands it: tokens, schema, statements, replies."""

@@ -1,0 +1,176 @@
+"""IORM plans as values, read from either way in which a cell prints them, and written so that they can be sent.
+
+Attributes that are not known here are kept word for word and in their order. Source: Oracle SAGUG, list-iormplan,
+alter-iormplan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from exacell.cellcli.tokens import Token, TokenKind, is_word, tokenize
+from exacell.errors import ReplyError, StatementError, UnitError
+from exacell.units import parse_size
+
+IDENTITY = ("name", "role", "type", "asmcluster")
+"""Attributes that say which database (or profile) a directive is for."""
+ALLOCATION = ("level", "allocation")
+"""Attributes that divide by levels instead of shares."""
+CACHES = ("flashcache", "pmemcache", "xrmemcache")
+"""Caches that a directive can close, and divide with attributes that end in min, limit and size."""
+QUOTAS = tuple(f"{cache}{part}" for cache in CACHES for part in ("min", "limit", "size"))
+"""Attributes that are sizes."""
+DATABASE = "database"
+"""The type of a directive that says none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectiveAttribute:
+    """One ``attribute=value`` of a directive. Spelling and quotes are kept for writing; they do not make it another."""
+
+    name: str
+    value: str
+    quote: str = field(default="", compare=False)
+
+    @property
+    def key(self) -> str:
+        """The name in lower case."""
+        return self.name.lower()
+
+    @property
+    def meaning(self) -> str | int:
+        """What the value means: bytes for sizes, else the text in lower case."""
+        if self.key in QUOTAS:
+            try:
+                return parse_size(self.value)
+            except UnitError:
+                return self.value.lower()
+        return self.value.lower()
+
+    def __str__(self) -> str:
+        quote = self.quote or ("" if is_word(self.value) else "'")
+        return f"{self.name}={quote}{self.value}{quote}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Directive:
+    """One directive of a plan: its attributes in their order, ``name`` among them."""
+
+    attributes: tuple[DirectiveAttribute, ...]
+
+    def __post_init__(self) -> None:
+        if not self.get("name"):
+            raise ValueError("a directive has a name")
+
+    @property
+    def name(self) -> str:
+        """Of the database, category or cluster, as the cell spells it."""
+        return self.get("name") or ""
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """Name, role, type and ASM cluster in lower case; directives of one plan differ in it."""
+        name, role, kind, cluster = ((self.get(key) or "").lower() for key in IDENTITY)
+        return name, role, kind or DATABASE, cluster
+
+    @property
+    def label(self) -> str:
+        """For eyes: the name, and what else distinguishes it (``SPOT role=standby``)."""
+        extra = [f"{key}={self.get(key)}" for key in IDENTITY[1:] if self.get(key)]
+        return " ".join([self.name, *extra])
+
+    def get(self, attribute: str) -> str | None:
+        """Return the value of ``attribute`` (any case), None when it is not set."""
+        found = self.find(attribute)
+        return found.value if found else None
+
+    def find(self, attribute: str) -> DirectiveAttribute | None:
+        """Return ``attribute`` (any case) itself, None when it is not set."""
+        key = attribute.lower()
+        return next((found for found in self.attributes if found.key == key), None)
+
+    def with_value(self, attribute: str, value: str | None) -> Directive:
+        """Return the directive with ``attribute`` set, at its old place or at the end; None takes it out."""
+        old = self.find(attribute)
+        if old is not None and value is not None and old.value == value:
+            return self
+        new = DirectiveAttribute(name=old.name if old else attribute, value=value) if value is not None else None
+        kept = [new if found is old else found for found in self.attributes]
+        if old is None:
+            kept.append(new)
+        return Directive(attributes=tuple(found for found in kept if found is not None))
+
+    def __str__(self) -> str:
+        return f"({','.join(str(attribute) for attribute in self.attributes)})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class IormPlan:
+    """The directives of one plan (dbPlan, catPlan or clusterPlan), in their order; none for an empty plan."""
+
+    directives: tuple[Directive, ...] = ()
+
+    def named(self, name: str) -> tuple[Directive, ...]:
+        """Return the directives for ``name`` (any case); several when they differ in role, type or ASM cluster."""
+        return tuple(found for found in self.directives if found.name.lower() == name.lower())
+
+    @property
+    def by_allocation(self) -> bool:
+        """Whether it divides by level and allocation."""
+        return any(found.get(key) is not None for found in self.directives for key in ALLOCATION)
+
+    @property
+    def by_share(self) -> bool:
+        """Whether it divides by shares."""
+        return any(found.get("share") is not None for found in self.directives)
+
+
+def parse(text: str) -> IormPlan:
+    """Return the plan that ``text`` prints, as LIST IORMPLAN does with ATTRIBUTES or in DETAIL.
+
+    ``((name=SPOT,share=8),(name=default,share=1))`` or one directive a line without parentheses; blanks and quotes are
+    free. An empty text is an empty plan.
+
+    Raises:
+        ReplyError: it is neither; the message has the part that could not be read.
+    """
+    try:
+        tokens = tokenize(text.strip())
+    except StatementError as error:
+        raise ReplyError(f"the IORM plan cannot be read: {error.message}") from error
+    if all(token.kind is TokenKind.STRING and not token.value for token in tokens):
+        return IormPlan()
+    directives: list[list[DirectiveAttribute]] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        if token.kind in (TokenKind.OPEN, TokenKind.CLOSE, TokenKind.COMMA):
+            index += 1
+            continue
+        if index + 2 >= len(tokens) or not tokens[index + 1].is_operator("=") or token.kind is not TokenKind.WORD:
+            raise _unreadable(text, token)
+        value = tokens[index + 2]
+        if value.kind not in (TokenKind.WORD, TokenKind.STRING):
+            raise _unreadable(text, value)
+        attribute = DirectiveAttribute(
+            name=token.value, value=value.value, quote=value.text[0] if value.kind is TokenKind.STRING else ""
+        )
+        if attribute.key == "name":
+            directives.append([])
+        if not directives:
+            raise _unreadable(text, token)
+        directives[-1].append(attribute)
+        index += 3
+    plan = IormPlan(directives=tuple(Directive(attributes=tuple(attributes)) for attributes in directives))
+    if not plan.directives and text.strip("() \t\r\n"):
+        raise ReplyError(f"the IORM plan '{text.strip()}' has no directive")
+    return plan
+
+
+def render(plan: IormPlan) -> str:
+    """Return the plan as it stands after ``dbPlan=``; ``""`` for an empty one."""
+    return f"({','.join(str(directive) for directive in plan.directives)})" if plan.directives else '""'
+
+
+def _unreadable(text: str, token: Token) -> ReplyError:
+    return ReplyError(f"the IORM plan cannot be read at '{text.strip()[token.start : token.start + 20]}'")

@@ -1,0 +1,119 @@
+"""Groups cells that answered the same, and finds the attributes in which answers differ.
+
+Answers of different cells never are the same text: names carry the cell's own name (``exa1cel01_FLASHCACHE``,
+``FD_00_exa1cel01``), ids and times are each cell's own, lists of cell disks come in any order. Folding records
+therefore compares them with the cell's name taken out, lists sorted and volatile attributes left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeVar
+
+from exacell.cellcli.schema import Kind, ObjectType, find_object
+
+T = TypeVar("T")
+
+OWN_NAME = "<cell>"
+"""Stands for the cell's own name in neutral texts."""
+
+VOLATILE = frozenset(
+    {
+        "collectionTime",
+        "creationTime",
+        "id",
+        "ilomIpAddress",
+        *(f"ipaddress{number}" for number in range(1, 9)),
+        "lastRequestTime",
+        "lunUID",
+        "managementIpAddress",
+        "offloadEfficiency",
+        "physicalInsertTime",
+        "physicalSerial",
+        "securityCert",
+        "temperatureReading",
+        "upTime",
+    }
+)
+"""Attributes that are each cell's own or change by themselves; whoever leaves them out has to say so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fold:
+    """Cells with equal answers, in the order given, and the answer in neutral form."""
+
+    cells: tuple[str, ...]
+    records: tuple[Mapping[str, str], ...]
+
+
+def fold_equal(answers: Mapping[str, T]) -> list[tuple[tuple[str, ...], T]]:
+    """Return groups of equal answers: the cells and their answer, most cells first.
+
+    Cells stay in the order given; groups of the same size stay in the order of their first cell.
+    """
+    groups: list[tuple[list[str], T]] = []
+    known: dict[str, list[tuple[list[str], T]]] = {}
+    for cell, answer in answers.items():
+        # repr narrows the candidates down; equality decides.
+        candidates = known.setdefault(repr(answer), [])
+        group = next((group for group in candidates if group[1] == answer), None)
+        if group is None:
+            group = next((group for group in groups if group[1] == answer), None)
+        if group is None:
+            group = ([], answer)
+            groups.append(group)
+            candidates.append(group)
+        group[0].append(cell)
+    ordered = sorted(groups, key=lambda group: -len(group[0]))
+    return [(tuple(cells), answer) for cells, answer in ordered]
+
+
+def fold_records(
+    answers: Mapping[str, Sequence[Mapping[str, str]]], object_type: str, *, ignore: Collection[str] = VOLATILE
+) -> list[Fold]:
+    """Return groups of cells whose records are equal apart from their own names, most cells first.
+
+    Args:
+        ignore: attributes that are left out, from the comparison and from the neutral records.
+    """
+    found = find_object(object_type)
+    neutral = {
+        cell: tuple(_neutral(record, cell, found, ignore) for record in records) for cell, records in answers.items()
+    }
+    return [Fold(cells=cells, records=records) for cells, records in fold_equal(neutral)]
+
+
+def neutral_text(text: str, cell: str) -> str:
+    """Return ``text`` with the cell's own name replaced by ``<cell>`` wherever it stands as a whole, in any case.
+
+    A cell that is known by a longer name (``exa1cel01.example.com``) is called by its first part in its objects.
+    """
+    return _own_name(cell.split(".")[0]).sub(OWN_NAME, text)
+
+
+def differing_attributes(
+    records: Sequence[Mapping[str, str]], *, ignore: Collection[str] = VOLATILE
+) -> tuple[str, ...]:
+    """Return the attributes whose values are not the same in all ``records``, in their order; a missing one differs."""
+    names = dict.fromkeys(name for record in records for name in record if name not in ignore)
+    return tuple(name for name in names if len({record.get(name) for record in records}) > 1)
+
+
+def _neutral(record: Mapping[str, str], cell: str, found: ObjectType | None, ignore: Collection[str]) -> dict[str, str]:
+    neutral: dict[str, str] = {}
+    for name, text in record.items():
+        if name in ignore:
+            continue
+        attribute = found.attribute(name) if found else None
+        if attribute is not None and attribute.kind is Kind.LIST:
+            text = ",".join(sorted(item.strip() for item in text.replace("\n", ",").split(",")))
+        neutral[name] = neutral_text(text, cell)
+    return neutral
+
+
+@cache
+def _own_name(cell: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(cell)}(?![A-Za-z0-9])", re.IGNORECASE)

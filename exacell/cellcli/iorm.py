@@ -1,0 +1,270 @@
+"""Changes to IORM plans: what holds for a database, one directive changed, two plans compared.
+
+A plan is replaced as a whole by ALTER IORMPLAN, so a tool that changes one directive has to send all the others as they
+were. Only what is changed is validated. Source: Oracle SAGUG, alter-iormplan and its pages on dbplan, share,
+allocation-and-level, limit, name, role, type, asmcluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from exacell.cellcli.directives import (
+    ALLOCATION,
+    CACHES,
+    DATABASE,
+    IDENTITY,
+    QUOTAS,
+    Directive,
+    DirectiveAttribute,
+    IormPlan,
+    parse,
+    render,
+)
+from exacell.errors import RefusedError, StatementError, UnitError
+from exacell.units import parse_size
+
+__all__ = [
+    "DEFAULT",
+    "OTHER",
+    "Directive",
+    "DirectiveAttribute",
+    "DirectiveChange",
+    "IormPlan",
+    "diff",
+    "effective",
+    "parse",
+    "remove",
+    "render",
+    "set_attributes",
+    "set_directive",
+]
+
+DEFAULT = "default"
+"""The directive for databases without one of their own in share plans."""
+OTHER = "other"
+"""The directive for databases without one of their own in allocation plans."""
+
+_SWITCHES = ("flashcache", "flashlog", "pmemcache", "pmemlog", "xrmemcache", "xrmemlog")
+_RANGES: Mapping[str, tuple[int, int]] = {"share": (1, 32), "limit": (1, 100), "level": (1, 8), "allocation": (0, 100)}
+_SMALLEST_SIZE = 4 << 20
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "role": ("primary", "standby"),
+    "type": ("database", "profile"),
+    **dict.fromkeys(_SWITCHES, ("on", "off")),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectiveChange:
+    """One difference between two plans. ``attribute`` is empty when a whole directive came or went.
+
+    ``before`` and ``after`` are None where there is nothing; for a whole directive its text.
+    """
+
+    directive: str
+    attribute: str
+    before: str | None
+    after: str | None
+
+
+def effective(plan: IormPlan, db: str) -> Directive | None:
+    """Return what holds for ``db``: its own directive, else what it inherits from DEFAULT and OTHER, under its name.
+
+    None when it has no directive and there is nothing to inherit. Of several of its own the first one is returned.
+    """
+    own = plan.named(db)
+    if own:
+        return own[0]
+    inherited = _inherited(plan)
+    if not inherited:
+        return None
+    return Directive(attributes=(DirectiveAttribute(name="name", value=db), *inherited))
+
+
+def set_directive(plan: IormPlan, db: str, attribute: str, value: str) -> IormPlan:
+    """Return the plan with one attribute of one database changed; see :func:`set_attributes`."""
+    return set_attributes(plan, db, {attribute: value})
+
+
+def set_attributes(
+    plan: IormPlan, db: str, settings: Mapping[str, str | None], *, role: str = "", asmcluster: str = ""
+) -> IormPlan:
+    """Return the plan with attributes of one database changed (None takes one out) and every other word kept.
+
+    A database without a directive of its own leaves DEFAULT or OTHER when it gets one, so the new directive first
+    copies what it inherited; in a share plan without DEFAULT that is share=1. A database with several directives, one
+    a role, gets the change in each of them unless ``role`` says which.
+
+    Args:
+        db: its unique name, or ``default`` or ``other``.
+        role, asmcluster: only the directive for them; empty for any.
+
+    Raises:
+        StatementError: an attribute cannot have that value, or excludes another one that it would stand beside.
+        RefusedError: which directive is meant is not clear, or what the database inherited cannot be copied: an
+            allocation of OTHER would have to be split, or a cache quota that databases without directive share.
+    """
+    for attribute, value in settings.items():
+        _check(attribute, value)
+    wanted = [found for found in plan.named(db) if _selected(found, role, asmcluster)]
+    if not wanted:
+        return _check_plan(_with_new(plan, db, settings, role, asmcluster), settings)
+    if len({found.identity[2:] for found in wanted}) > 1:
+        raise RefusedError(
+            f"the plan has several directives for {db}: {', '.join(found.label for found in wanted)}",
+            hint="say which with asmcluster=",
+        )
+    changed = tuple(_changed(found, settings) if found in wanted else found for found in plan.directives)
+    return _check_plan(IormPlan(directives=changed), settings)
+
+
+def remove(plan: IormPlan, db: str) -> IormPlan:
+    """Return the plan without the directives of ``db``, which then gets what DEFAULT or OTHER say.
+
+    Raises:
+        RefusedError: there is none.
+    """
+    own = plan.named(db)
+    if not own:
+        raise RefusedError(f"the plan has no directive for {db}")
+    return IormPlan(directives=tuple(found for found in plan.directives if found not in own))
+
+
+def diff(old: IormPlan, new: IormPlan) -> list[DirectiveChange]:
+    """Return what differs between two plans, in the order of ``old``, then what is new; empty when they mean the same.
+
+    The order of directives and attributes, the case of names and words, quotes, and how a size is written don't count.
+    """
+    before = {found.identity: found for found in old.directives}
+    after = {found.identity: found for found in new.directives}
+    changes: list[DirectiveChange] = []
+    for identity, directive in before.items():
+        if identity in after:
+            changes += _attribute_changes(directive, after[identity])
+        else:
+            changes.append(DirectiveChange(directive=directive.label, attribute="", before=str(directive), after=None))
+    for identity, directive in after.items():
+        if identity not in before:
+            changes.append(DirectiveChange(directive=directive.label, attribute="", before=None, after=str(directive)))
+    return changes
+
+
+def _attribute_changes(old: Directive, new: Directive) -> Iterable[DirectiveChange]:
+    names = dict.fromkeys(found.key for found in (*old.attributes, *new.attributes) if found.key not in IDENTITY)
+    for name in names:
+        before, after = old.find(name), new.find(name)
+        if (before.meaning if before else None) != (after.meaning if after else None):
+            spelled = (after or before or DirectiveAttribute(name=name, value="")).name
+            yield DirectiveChange(
+                directive=new.label,
+                attribute=spelled,
+                before=before.value if before else None,
+                after=after.value if after else None,
+            )
+
+
+def _inherited(plan: IormPlan) -> tuple[DirectiveAttribute, ...]:
+    """What a database without a directive gets: all that DEFAULT says, and what only OTHER says."""
+    found: dict[str, DirectiveAttribute] = {}
+    for name in (DEFAULT, OTHER):
+        for directive in (found for found in plan.named(name) if found.identity[2] == DATABASE):
+            for attribute in directive.attributes:
+                if attribute.key not in IDENTITY:
+                    found.setdefault(attribute.key, attribute)
+    return tuple(found.values())
+
+
+def _with_new(plan: IormPlan, db: str, settings: Mapping[str, str | None], role: str, asmcluster: str) -> IormPlan:
+    given = {attribute.lower() for attribute, value in settings.items() if value is not None}
+    own = [DirectiveAttribute(name="name", value=db)]
+    if role:
+        own.append(DirectiveAttribute(name="role", value=role))
+    if asmcluster:
+        own.append(DirectiveAttribute(name="asmcluster", value=asmcluster))
+    special = db.lower() in (DEFAULT, OTHER)
+    inherited = () if special else _inherited(plan)
+    for attribute in inherited:
+        if attribute.key in given:
+            continue
+        if attribute.key in QUOTAS:
+            raise RefusedError(
+                f"{db} has no directive of its own: it shares {attribute.name}={attribute.value} with all databases"
+                " that have none, and its part of that is not known",
+                hint=f"say how much it gets: set iorm db={db} {attribute.name}=…",
+            )
+        if attribute.key in ALLOCATION:
+            continue
+        own.append(attribute)
+    if plan.by_allocation and not special and not set(ALLOCATION) <= given:
+        raise RefusedError(
+            f"{db} has no directive of its own: in this allocation plan it would leave OTHER, whose allocation would"
+            " have to be split",
+            hint=f"say what it gets: set iorm db={db} level=… allocation=…",
+        )
+    if plan.by_share and "share" not in given and not any(attribute.key == "share" for attribute in inherited):
+        own.append(DirectiveAttribute(name="share", value="1"))
+    directive = _changed(Directive(attributes=tuple(own)), settings)
+    if len(directive.attributes) < 2:
+        return plan
+    # DEFAULT and OTHER are written last.
+    place = next((i for i, d in enumerate(plan.directives) if d.name.lower() in (DEFAULT, OTHER)), len(plan.directives))
+    if special:
+        place = len(plan.directives)
+    return IormPlan(directives=(*plan.directives[:place], directive, *plan.directives[place:]))
+
+
+def _selected(directive: Directive, role: str, asmcluster: str) -> bool:
+    _, own_role, kind, own_cluster = directive.identity
+    return (
+        kind == DATABASE
+        and (not role or own_role == role.lower())
+        and (not asmcluster or own_cluster == asmcluster.lower())
+    )
+
+
+def _changed(directive: Directive, settings: Mapping[str, str | None]) -> Directive:
+    for attribute, value in settings.items():
+        directive = directive.with_value(attribute, value)
+    return directive
+
+
+def _check(attribute: str, value: str | None) -> None:
+    key = attribute.lower()
+    if key == "name":
+        raise StatementError("the name of a directive cannot be changed", hint="remove it and set a new one")
+    if value is None:
+        return
+    if key in _WORDS and value.lower() not in _WORDS[key]:
+        raise StatementError(f"{attribute}={value} is not possible: it is {' or '.join(_WORDS[key])}")
+    if key in _RANGES:
+        low, high = _RANGES[key]
+        if not (value.isascii() and value.isdigit()) or not low <= int(value) <= high:
+            raise StatementError(f"{attribute}={value} is not possible: it is a whole number from {low} to {high}")
+    if key in QUOTAS:
+        try:
+            size = parse_size(value)
+        except UnitError as error:
+            raise StatementError(f"{attribute}={value} is not possible: {error.message}") from error
+        if size < _SMALLEST_SIZE:
+            raise StatementError(f"{attribute}={value} is not possible: the smallest is 4M")
+
+
+def _check_plan(plan: IormPlan, settings: Mapping[str, str | None]) -> IormPlan:
+    """Return ``plan`` when the words that are set exclude none that stand beside them."""
+    given = {attribute.lower() for attribute, value in settings.items() if value is not None}
+    if (given & {"share"} and plan.by_allocation) or (given & set(ALLOCATION) and plan.by_share):
+        raise StatementError("share and level/allocation cannot stand in one plan", hint="reset the plan first")
+    for directive in plan.directives:
+        for cache in CACHES:
+            parts = [
+                f"{cache}{part}" for part in ("min", "limit", "size") if directive.get(f"{cache}{part}") is not None
+            ]
+            if not given & {cache, *parts}:
+                continue
+            if parts and (directive.get(cache) or "").lower() == "off":
+                raise StatementError(f"{directive.label}: {cache}=off excludes {', '.join(parts)}")
+            if f"{cache}size" in parts and f"{cache}limit" in parts:
+                raise StatementError(f"{directive.label}: {cache}size excludes {cache}limit")
+    return plan

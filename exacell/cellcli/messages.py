@@ -1,0 +1,87 @@
+"""Finds what a cell says about the statement itself: error codes, and one line for each object that changed.
+
+Success is judged by this text, never by an exit status. Source: reference cellcli.md 1.7 and 5 (published sessions);
+the word order of a success differs between objects, so both are read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_ERROR = re.compile(r"^\s*(CELL-\d{5}):[ \t]*(.*?)\s*$", re.MULTILINE)
+_CARET = re.compile(r"\s*\^\s*")
+_CHANGED = re.compile(
+    r"""(?P<subject>\S.*?)[ ]
+    (?: successfully[ ](?P<after>[a-z]+)
+      | (?P<before>[a-z]+)[ ]successfully
+      | was[ ](?P<was>dropped[ ]for[ ]replacement)
+      | (?P<progress>erase)[ ]is[ ]in[ ]progress
+    )\.?""",
+    re.VERBOSE,
+)
+_SERVICES = re.compile(
+    r"The (?P<what>SHUTDOWN|STARTUP|RESTART) of (?:(?P<which>\S+) )?services was (?P<no>not )?successful\.?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellError:
+    """An error that a cell reports: its code, ``CELL-02559``, and the text after it, unchanged."""
+
+    code: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Success:
+    """One object for which a statement succeeded.
+
+    Attributes:
+        kind: as printed, ``GridDisk``, ``Flash cache``, ``IORMPLAN``, ``services`` …
+        name: empty where there is only one and none is printed (``IORMPLAN successfully altered``).
+        what: ``created``, ``altered``, ``dropped`` …, ``erase in progress``, ``SHUTDOWN``.
+    """
+
+    kind: str
+    name: str
+    what: str
+
+
+def errors(text: str) -> tuple[CellError, ...]:
+    """Return every error in ``text`` in order; empty when no line is one."""
+    return tuple(CellError(code=match[1], message=match[2]) for match in _ERROR.finditer(text.replace("\r", "")))
+
+
+def successes(text: str) -> tuple[Success, ...]:
+    """Return every success that ``text`` reports, in order; empty when no line is one."""
+    found = (_success(line.strip()) for line in text.splitlines())
+    return tuple(success for success in found if success is not None)
+
+
+def is_message(line: str) -> bool:
+    """Whether ``line`` is no data but an error, the caret above one, or a success (which has no TABs, unlike rows)."""
+    if "\t" in line and "CELL-" not in line and "^" not in line:  # nearly every line of an answer is a row
+        return False
+    if _ERROR.match(line) or _CARET.fullmatch(line):
+        return True
+    return "\t" not in line and _success(line.strip()) is not None
+
+
+def _success(line: str) -> Success | None:
+    services = _SERVICES.fullmatch(line)
+    if services:
+        return None if services["no"] else Success(kind="services", name=services["which"] or "", what=services["what"])
+    match = _CHANGED.fullmatch(line)
+    if match is None:
+        return None
+    what = match["after"] or match["before"] or match["was"] or f"{match['progress']} in progress"
+    words = match["subject"].split()
+    if len(words) == 1:
+        return Success(kind=words[0], name="", what=what)
+    kind = " ".join(words[:-1]).removesuffix(" for")
+    return Success(kind=kind, name=words[-1], what=what)

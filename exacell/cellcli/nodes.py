@@ -1,0 +1,221 @@
+"""A CellCLI statement as a value: frozen, comparable, independent of how it was spelled.
+
+Keywords and object types are in capitals, attributes in CellCLI's camelCase, names and values as they were given
+(without quotes; whether there were any is kept where it means something). Render one with
+:func:`exacell.cellcli.render.render`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+
+class Verb(StrEnum):
+    """CellCLI's verbs that act on cells. Its client-side ones (HELP, SET, SPOOL, START, EXIT …) are never sent."""
+
+    LIST = "LIST"
+    DESCRIBE = "DESCRIBE"
+    ALTER = "ALTER"
+    CREATE = "CREATE"
+    DROP = "DROP"
+    CALIBRATE = "CALIBRATE"
+    ASSIGN = "ASSIGN"
+    GRANT = "GRANT"
+    REVOKE = "REVOKE"
+    EXPORT = "EXPORT"
+    IMPORT = "IMPORT"
+    REGISTER = "REGISTER"
+    DEREGISTER = "DEREGISTER"
+
+
+class Operator(StrEnum):
+    """Comparisons of a filter. Source: Oracle DBMMN, attribute-filters-list-and-alter-commands."""
+
+    EQUAL = "="
+    GREATER = ">"
+    LESS = "<"
+    LIKE = "LIKE"
+
+
+class Media(StrEnum):
+    """Words after ALL that choose the medium; without one its meaning depends on the release (primary from 24.1)."""
+
+    HARDDISK = "HARDDISK"
+    FLASHDISK = "FLASHDISK"
+    PERFORMANCE = "PERFORMANCEOPTIMIZED FLASHDISK"
+    CAPACITY = "CAPACITYOPTIMIZED FLASHDISK"
+    PMEM = "PMEM"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scalar:
+    """One word or quoted string. Quotes mean something: a quoted value is text, an unquoted one may be a number."""
+
+    text: str
+    quoted: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """A list in parentheses, such as an IORM plan: scalars, settings and groups in their order."""
+
+    items: tuple[Scalar | Setting | Group, ...] = ()
+
+
+Value = Scalar | Group
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """``attribute=value``."""
+
+    attribute: str
+    value: Value
+
+    @property
+    def text(self) -> str:
+        """The value when it is a scalar.
+
+        Raises:
+            TypeError: it is a list in parentheses.
+        """
+        if isinstance(self.value, Group):
+            raise TypeError(f"{self.attribute} has a list in parentheses, not one value")
+        return self.value.text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """One condition of a WHERE; several are joined by AND."""
+
+    attribute: str
+    operator: Operator
+    value: Scalar
+    negated: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderBy:
+    """One column of an ORDER BY."""
+
+    attribute: str
+    descending: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Over:
+    """METRICHISTORY's OVER: windows of so many minutes, and the aggregates that are named (MAX, MIN, AVG)."""
+
+    minutes: int
+    aggregates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class List:
+    """LIST.
+
+    Attributes:
+        names: of the objects; empty for all.
+        filters: joined by AND; names and filters exclude each other.
+        attributes: the columns; empty for the default ones.
+        all_attributes: ATTRIBUTES ALL.
+        over, memory: METRICHISTORY only.
+        key_for: KEY only, what stands after FOR (``ASMCLUSTER``, ``CELL``, ``LOCAL CELL``, ``REMOTE CELL``).
+    """
+
+    verb: ClassVar[Verb] = Verb.LIST
+    changes: ClassVar[bool] = False
+
+    object: str
+    names: tuple[str, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    attributes: tuple[str, ...] = ()
+    all_attributes: bool = False
+    detail: bool = False
+    order_by: tuple[OrderBy, ...] = ()
+    limit: int | None = None
+    over: Over | None = None
+    memory: bool = False
+    key_for: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Describe:
+    """DESCRIBE."""
+
+    verb: ClassVar[Verb] = Verb.DESCRIBE
+    changes: ClassVar[bool] = False
+
+    object: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """Any statement that changes something (or needs the right to), GRANT and REVOKE apart.
+
+    Attributes:
+        object: empty for CALIBRATE.
+        all: whether ALL was said.
+        media: the medium after ALL; for CALIBRATE the one that is measured.
+        names: the objects, in the order given.
+        filters: conditions on the objects (GRIDDISK, METRICDEFINITION).
+        action: the phrase that says what to do, in capitals: ``FLUSH``, ``CANCEL FLUSH``, ``INACTIVE``,
+            ``SHUTDOWN SERVICES``, ``DROP FOR REPLACEMENT`` …; empty for plain settings.
+        argument: what the action applies to, such as the service; empty when the action takes none.
+        settings: ``attribute=value`` in the order given.
+        definitions: CREATE CELLDISK ((name=…),(name=…)), one tuple of settings a cell disk.
+        flags: FORCE, NOWAIT, IGNORE REDUNDANCY …, in capitals, in the order in which CellCLI writes them.
+    """
+
+    changes: ClassVar[bool] = True
+
+    verb: Verb
+    object: str
+    all: bool = False
+    media: Media | None = None
+    names: tuple[str, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    action: str = ""
+    argument: str = ""
+    settings: tuple[Setting, ...] = ()
+    definitions: tuple[tuple[Setting, ...], ...] = ()
+    flags: tuple[str, ...] = ()
+
+    def setting(self, attribute: str) -> Value | None:
+        """Return the value set for ``attribute`` (any case), None when it is not set."""
+        for setting in self.settings:
+            if setting.attribute.lower() == attribute.lower():
+                return setting.value
+        return None
+
+    def has(self, flag: str) -> bool:
+        """Whether ``flag`` (any case) is given."""
+        return flag.upper() in self.flags
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grant:
+    """GRANT and REVOKE. ``("ALL",)`` stands for ALL wherever names may stand.
+
+    Attributes:
+        object: PRIVILEGE or ROLE.
+        granted: actions of the privilege, or roles.
+        on: object types of the privilege; empty for ROLE.
+        attributes, options: empty when not said.
+        recipients: roles (for PRIVILEGE) or users (for ROLE).
+    """
+
+    changes: ClassVar[bool] = True
+
+    verb: Verb
+    object: str
+    granted: tuple[str, ...]
+    on: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    recipients: tuple[str, ...]
+
+
+Statement = List | Describe | Change | Grant

@@ -1,0 +1,267 @@
+"""Reads LIST and DESCRIBE, and the WHERE that some changes have too.
+
+``LIST object [name | WHERE filter [AND filter]…] [ATTRIBUTES {ALL | a[, b]…}] [DETAIL] [ORDER BY a [ASC|DESC][, …]]
+[LIMIT n]``, the clauses in any order. Source: Oracle SAGUG, list, attribute-lists-list-command; DBMMN,
+attribute-filters-list-and-alter-commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from exacell.cellcli.cursor import Cursor, scalar
+from exacell.cellcli.nodes import Describe, Filter, List, Operator, OrderBy, Over
+from exacell.cellcli.schema import ObjectType
+from exacell.cellcli.tokens import Token, TokenKind
+from exacell.errors import StatementError
+
+CLAUSES = ("WHERE", "ATTRIBUTES", "DETAIL", "ORDER", "LIMIT")
+"""Words that begin a clause of every LIST."""
+HISTORY_CLAUSES = ("OVER", "MEMORY")
+"""Words that begin a clause of LIST METRICHISTORY only."""
+OPERATORS = ("=", "!=", ">", "<", "LIKE", "NOT LIKE")
+"""What a filter compares with."""
+
+_AGGREGATES = ("MAX", "MIN", "AVG")
+_KEY_SCOPES = (("ASMCLUSTER",), ("LOCAL", "CELL"), ("REMOTE", "CELL"), ("CELL",))
+
+
+def clauses_of(subject: ObjectType) -> tuple[str, ...]:
+    """Return the words that may begin a clause of ``LIST subject``."""
+    words = [word for word in CLAUSES if word != "WHERE" or subject.list_filter]
+    if subject.name == "METRICHISTORY":
+        words += HISTORY_CLAUSES
+    if subject.name == "KEY":
+        words.append("FOR")
+    return tuple(words)
+
+
+def read_describe(cursor: Cursor, subject: ObjectType) -> Describe:
+    """Return the rest of ``DESCRIBE subject``, which is nothing."""
+    if cursor.token is not None:
+        raise cursor.wrong(f"nothing may follow DESCRIBE {subject.name}")
+    return Describe(object=subject.name)
+
+
+def read_list(cursor: Cursor, subject: ObjectType) -> List:
+    """Return the LIST whose clauses come next.
+
+    Raises:
+        StatementError: a clause is wrong, given twice, or not one that LIST ``subject`` has.
+    """
+    clauses = clauses_of(subject)
+    names = _names(cursor, subject, clauses)
+    statement = List(object=subject.name, names=tuple(token.value for token in names))
+    seen: dict[str, Token] = {}
+    while cursor.token is not None:
+        keyword = cursor.token
+        word = keyword.value.upper()
+        if not keyword.is_word(*clauses):
+            raise _no_clause(cursor, keyword, subject, clauses, names)
+        if word in seen:
+            raise cursor.wrong(f"{word} is given twice")
+        if word == "WHERE" and names and not subject.list_names:
+            raise cursor.wrong(f"LIST {subject.name} takes a name or WHERE, not both")
+        if word in ("FOR", "WHERE") and (names or {"FOR", "WHERE"} & seen.keys()) and "FOR" in clauses:
+            raise cursor.wrong("LIST KEY takes a name, WHERE or FOR: one of them")
+        seen[word] = cursor.advance()
+        statement = _CLAUSES[word](cursor, subject, statement)
+    if subject.name == "METRICCURRENT" and "ORDER" in seen and "LIMIT" not in seen:
+        raise cursor.wrong(
+            "LIST METRICCURRENT with ORDER BY needs a LIMIT", at=seen["ORDER"], hint="add for example LIMIT 100"
+        )
+    return statement
+
+
+def read_filters(cursor: Cursor, subject: ObjectType) -> tuple[Filter, ...]:
+    """Return the conditions after WHERE and step over them.
+
+    Raises:
+        StatementError: a condition is wrong, or joined by anything but AND.
+    """
+    filters = [_filter(cursor, subject)]
+    while cursor.take_words("AND"):
+        filters.append(_filter(cursor, subject))
+    token = cursor.token
+    if token is not None and token.is_word("OR"):
+        raise cursor.wrong("CellCLI joins filters with AND only; there is no OR", hint="send one statement for each")
+    return tuple(filters)
+
+
+def read_attribute(cursor: Cursor, subject: ObjectType) -> str:
+    """Return the attribute that comes next as CellCLI spells it, and step over it.
+
+    Raises:
+        StatementError: no release that is known has it.
+    """
+    token = cursor.word(f"an attribute of {subject.name}")
+    if subject.attribute(token.value) is None and not subject.open:
+        raise cursor.wrong(
+            f"'{token.value}' is not an attribute of {subject.name}",
+            at=token,
+            like=[attribute.name for attribute in subject.attributes.values()],
+        )
+    return subject.canonical(token.value)
+
+
+def _names(cursor: Cursor, subject: ObjectType, clauses: Sequence[str]) -> tuple[Token, ...]:
+    token = cursor.token
+    if token is None or token.kind not in (TokenKind.WORD, TokenKind.STRING) or token.is_word(*clauses):
+        return ()
+    if token.is_word("WHERE"):
+        raise cursor.wrong(f"LIST {subject.name} takes no WHERE")
+    if not subject.list_name:
+        raise cursor.wrong(
+            f"LIST {subject.name} takes no name, and '{token.value}' begins no clause", like=_spelled(clauses)
+        )
+    if subject.list_names:
+        return cursor.names(f"the name of a {subject.name}")
+    return (cursor.advance(),)
+
+
+def _no_clause(
+    cursor: Cursor, token: Token, subject: ObjectType, clauses: Sequence[str], names: Sequence[Token]
+) -> StatementError:
+    if token.is_word("WHERE"):
+        return cursor.wrong(f"LIST {subject.name} takes no WHERE")
+    if token.kind is TokenKind.COMMA and names:
+        return cursor.wrong(
+            f"LIST {subject.name} takes one name", hint="use WHERE name LIKE 'this|that', or one LIST for each name"
+        )
+    if names and not names[-1].literal and names[-1].end < token.start:
+        mistaken = cursor.wrong(
+            f"'{names[-1].value}' begins no clause, and after the name of a {subject.name} only a clause may follow",
+            at=names[-1],
+            like=_spelled(clauses),
+        )
+        if mistaken.suggestions:
+            return mistaken
+    return cursor.wrong(f"'{token.text}' begins no clause of LIST {subject.name}", like=_spelled(clauses))
+
+
+def _spelled(clauses: Sequence[str]) -> list[str]:
+    return ["order by" if word == "ORDER" else word.lower() for word in clauses]
+
+
+def _where(cursor: Cursor, subject: ObjectType, statement: List) -> List:
+    return replace(statement, filters=read_filters(cursor, subject))
+
+
+def _filter(cursor: Cursor, subject: ObjectType) -> Filter:
+    token = cursor.token
+    if token is not None and token.kind is TokenKind.OPEN:
+        raise cursor.wrong("CellCLI knows no parentheses in WHERE: filters are joined with AND only")
+    attribute = read_attribute(cursor, subject)
+    negated, operator = _operator(cursor, attribute)
+    token = cursor.token
+    if token is not None and token.kind is TokenKind.OPEN:
+        raise cursor.wrong("a filter compares with one value, not with a list", hint="use LIKE 'this|that'")
+    value = scalar(cursor.word(f"the value that {attribute} is compared with"))
+    return Filter(attribute=attribute, operator=operator, value=value, negated=negated)
+
+
+def _operator(cursor: Cursor, attribute: str) -> tuple[bool, Operator]:
+    first = cursor.token
+    if cursor.take_operator("!="):
+        return True, Operator.EQUAL
+    negated = cursor.take_words("NOT") or cursor.take_operator("!") is not None
+    if cursor.take_words("LIKE"):
+        return negated, Operator.LIKE
+    token = cursor.take_operator("=", ">", "<")
+    if token is None:
+        token = cursor.token
+        if token is not None and token.is_operator(">=", "<="):
+            raise _no_such_comparison(cursor, token, token)
+        raise cursor.wrong(
+            f"a comparison is missing after {attribute}: one of =, !=, >, <, LIKE or NOT LIKE",
+            at=None if negated else first,
+        )
+    following = cursor.token
+    if token.text in "<>" and following is not None and following.is_operator("="):
+        raise _no_such_comparison(cursor, token, following)
+    return negated, Operator(token.text)
+
+
+def _no_such_comparison(cursor: Cursor, first: Token, last: Token) -> StatementError:
+    sign = first.text[0]
+    return cursor.wrong(
+        f"CellCLI knows no {sign}=: filters compare with =, !=, >, <, LIKE or NOT LIKE",
+        at=first,
+        through=last,
+        hint=f"use NOT {'<' if sign == '>' else '>'}",
+    )
+
+
+def _attributes(cursor: Cursor, subject: ObjectType, statement: List) -> List:
+    if cursor.take_words("ALL"):
+        return replace(statement, all_attributes=True)
+    found = [read_attribute(cursor, subject)]
+    while cursor.take(TokenKind.COMMA):
+        found.append(read_attribute(cursor, subject))
+    token = cursor.token
+    if token is not None and token.kind is TokenKind.WORD and subject.attribute(token.value) is not None:
+        raise cursor.wrong(f"a comma is missing before '{token.value}'")
+    return replace(statement, attributes=tuple(found))
+
+
+def _detail(_: Cursor, __: ObjectType, statement: List) -> List:
+    return replace(statement, detail=True)
+
+
+def _order_by(cursor: Cursor, subject: ObjectType, statement: List) -> List:
+    if not cursor.take_words("BY"):
+        raise cursor.wrong("BY is missing after ORDER")
+    found: list[OrderBy] = []
+    while not found or cursor.take(TokenKind.COMMA):
+        attribute = read_attribute(cursor, subject)
+        descending = cursor.take_words("DESC")
+        if not descending:
+            cursor.take_words("ASC")
+        found.append(OrderBy(attribute=attribute, descending=descending))
+    return replace(statement, order_by=tuple(found))
+
+
+def _limit(cursor: Cursor, _: ObjectType, statement: List) -> List:
+    return replace(statement, limit=_count(cursor, "LIMIT"))
+
+
+def _over(cursor: Cursor, _: ObjectType, statement: List) -> List:
+    minutes = _count(cursor, "OVER")
+    aggregates: list[str] = []
+    while (token := cursor.token) is not None and token.is_word(*_AGGREGATES):
+        word = cursor.advance().value.upper()
+        if word in aggregates:
+            raise cursor.wrong(f"{word} is given twice", at=token)
+        aggregates.append(word)
+    return replace(statement, over=Over(minutes=minutes, aggregates=tuple(aggregates)))
+
+
+def _memory(_: Cursor, __: ObjectType, statement: List) -> List:
+    return replace(statement, memory=True)
+
+
+def _for(cursor: Cursor, _: ObjectType, statement: List) -> List:
+    for scope in _KEY_SCOPES:
+        if cursor.take_words(*scope):
+            return replace(statement, key_for=" ".join(scope))
+    raise cursor.wrong("FOR takes ASMCLUSTER, CELL, LOCAL CELL or REMOTE CELL")
+
+
+def _count(cursor: Cursor, clause: str) -> int:
+    token = cursor.word(f"the number after {clause}")
+    if not (token.value.isascii() and token.value.isdigit()) or int(token.value) < 1:
+        raise cursor.wrong(f"{clause} takes a whole number from 1 on, not '{token.value}'", at=token)
+    return int(token.value)
+
+
+_CLAUSES: Mapping[str, Callable[[Cursor, ObjectType, List], List]] = {
+    "WHERE": _where,
+    "ATTRIBUTES": _attributes,
+    "DETAIL": _detail,
+    "ORDER": _order_by,
+    "LIMIT": _limit,
+    "OVER": _over,
+    "MEMORY": _memory,
+    "FOR": _for,
+}

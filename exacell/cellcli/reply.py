@@ -1,0 +1,284 @@
+"""Reads what CellCLI prints into records, one dict of attribute to text for each object.
+
+The readers take the text of one statement, with or without its leading TABs (dcli strips lines on both sides), with
+blank lines and carriage returns anywhere. Errors and success lines are left to :func:`errors` and :func:`successes`.
+When the rows still have their leading TAB, lines without one (a login banner, a shell's complaint) are not data.
+
+Layouts, with ``→`` for a TAB: rows ``→ a   → b``; DETAIL ``→ label:   → value``, objects separated by an empty line,
+further values of an attribute below the first; DESCRIBE ``→ name   → modifiable``. Source: reference cellcli.md 3.1
+(raw captures of published sessions); Oracle SAGUG, describe.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
+from exacell.cellcli.schema import ObjectType, find_object
+from exacell.cellcli.typed import Value, parse_metric_value, typed_value, values
+from exacell.errors import ReplyError
+
+__all__ = [
+    "CellError",
+    "Described",
+    "Record",
+    "Success",
+    "Value",
+    "XmlDocument",
+    "errors",
+    "parse_metric_value",
+    "read_columns",
+    "read_describe",
+    "read_detail",
+    "read_xml",
+    "read_xml_documents",
+    "split_prefixed",
+    "successes",
+    "typed_value",
+    "values",
+]
+
+Record = dict[str, str]
+"""Attribute, as CellCLI spells it, to its text without quotes; empty when the cell printed nothing."""
+
+_APART = re.compile(r'"[^"]*"|\S+(?: \S+)*')
+_LABEL = re.compile(r"(?P<label>[A-Za-z][\w.]*):(?P<pad>[ ]*\t|[ ]*$|[ ]+)(?P<value>.*)")
+_LABEL_COLUMN = re.compile(r"\t {0,2}(?=\S)")
+_DECLARATION = re.compile(r"<\?xml\b")
+_PROPERTIES = frozenset({"modifiable", "hidden"})
+
+
+def read_columns(text: str, columns: Sequence[str], object_type: str = "") -> list[Record]:
+    """Return one record for each row of a LIST with those columns.
+
+    Args:
+        columns: the attributes that were asked for, or the object's default columns. Rows that lost empty columns at
+            their end are filled up; what a row has beyond them is kept as ``column4``, ``column5`` …
+        object_type: for the spelling of the attributes; empty keeps them as given.
+    """
+    names = _spelled(columns, find_object(object_type))
+    return [_record(cells, names) for cells in _rows(text, len(names))]
+
+
+def read_describe(text: str) -> list[Described]:
+    """Return one entry for each attribute that DESCRIBE prints, in its order."""
+    return [_described(cells) for cells in _rows(text, 2)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """One row of DESCRIBE; ``description`` is empty on releases that print none."""
+
+    name: str
+    modifiable: bool = False
+    hidden: bool = False
+    description: str = ""
+
+
+def read_detail(text: str, object_type: str = "") -> list[Record]:
+    """Return one record for each object of a LIST … DETAIL, in its order.
+
+    An attribute with several values has one a line (``dbPlan``, ``snmpSubscriber``). An object begins after an empty
+    line, or where an attribute comes a second time.
+
+    Args:
+        object_type: whose attributes tell labels from further values where indentation was lost.
+    """
+    found = find_object(object_type)
+    lines = list(_lines(text))
+    indented = any(line.startswith("\t") for line in lines)
+    records: list[Record] = []
+    current: Record = {}
+    last = ""
+    for line in lines:
+        if not line.strip():
+            last = "" if current else last
+            continue
+        label = _label(line, found, indented=indented)
+        if label is None:
+            if last and (not indented or line.startswith(("\t", " "))):
+                current[last] = f"{current[last]}\n{_unquoted(line)}" if current[last] else _unquoted(line)
+            continue
+        name, value = label
+        if not last or name in current:
+            current = {}
+            records.append(current)
+        current[name] = value
+        last = name
+    return records
+
+
+@dataclass(frozen=True, kw_only=True)
+class XmlDocument:
+    """What one statement answered in XML: the attributes of ``context`` (cell, realm, …) and the records."""
+
+    context: Mapping[str, str]
+    records: tuple[Record, ...]
+
+
+def read_xml(text: str) -> list[Record]:
+    """Return the records of all XML documents in ``text``, in order. Times and numbers are as in the document.
+
+    Raises:
+        ReplyError: a document is cut short or is no XML.
+    """
+    return [record for document in read_xml_documents(text) for record in document.records]
+
+
+def read_xml_documents(text: str) -> list[XmlDocument]:
+    """Return the XML documents that follow each other in ``text``, one a statement. Text around them is left out.
+
+    A statement that failed has no document, only its error in the text.
+
+    Raises:
+        ReplyError: a document is cut short or is no XML, or there is text but neither a document nor a message.
+    """
+    starts = [match.start() for match in _DECLARATION.finditer(text)]
+    if not starts:
+        stray = next((line.strip() for line in _lines(text) if line.strip()), "")
+        if stray:
+            raise ReplyError(f"the cell was asked for XML and answered '{stray}'")
+        return []
+    return [_document(text[start:end]) for start, end in pairwise([*starts, len(text)])]
+
+
+def split_prefixed(text: str, targets: Iterable[str]) -> dict[str, str]:
+    """Return what each target printed, from output that has ``target: `` before each line as dcli prints it.
+
+    Lines that begin with no target are left out; a target that printed nothing has an empty text.
+    """
+    found: dict[str, list[str]] = {target: [] for target in targets}
+    for line in text.splitlines():
+        target, colon, rest = line.partition(": ")
+        if not colon and line.endswith(":"):
+            target = line[:-1]
+        if target in found:
+            found[target].append(rest)
+    return {target: "".join(f"{line}\n" for line in lines) for target, lines in found.items()}
+
+
+def _lines(text: str) -> Iterator[str]:
+    for line in text.replace("\r", "").split("\n"):
+        if not is_message(line):
+            yield line
+
+
+def _rows(text: str, expected: int) -> Iterator[list[str]]:
+    lines = [line for line in _lines(text) if line.strip()]
+    tabbed = any(line.startswith("\t") for line in lines)
+    row = ""
+    for line in lines:
+        if not tabbed:
+            yield _cells(line, expected)
+        elif not line.startswith("\t") and row.count('"') % 2:
+            row = f"{row}\n{line}"
+        elif "\t" in line:
+            if row:
+                yield _cells(row, expected)
+            row = line
+    if row:
+        yield _cells(row, expected)
+
+
+def _cells(line: str, expected: int) -> list[str]:
+    if line.startswith("\t"):
+        cells = line[1:].split("\t")
+    elif "\t" in line:
+        cells = line.split("\t")
+    elif expected == 1:
+        cells = [line]
+    else:
+        cells = _APART.findall(line)
+    if '"' not in line:
+        return [cell.strip() for cell in cells]
+    return [_unquoted(cell) for cell in _joined(cells)]
+
+
+def _joined(cells: Iterable[str]) -> Iterator[str]:
+    """Put a quoted text together again that has TABs in it."""
+    pending = ""
+    for cell in cells:
+        pending = f"{pending}\t{cell}" if pending else cell
+        if pending.lstrip().startswith('"') and pending.count('"') == 1:
+            continue
+        yield pending
+        pending = ""
+    if pending:
+        yield from pending.split("\t")
+
+
+def _unquoted(text: str) -> str:
+    stripped = text.strip()
+    if len(stripped) >= 2 and stripped.startswith('"') and stripped.endswith('"'):
+        return stripped[1:-1]
+    return stripped
+
+
+def _record(cells: Sequence[str], names: Sequence[str]) -> Record:
+    record = {name: cells[index] if index < len(cells) else "" for index, name in enumerate(names)}
+    for index in range(len(names), len(cells)):
+        if cells[index]:
+            record[f"column{index + 1}"] = cells[index]
+    return record
+
+
+def _spelled(columns: Sequence[str], found: ObjectType | None) -> list[str]:
+    return [found.canonical(column) if found else column for column in columns]
+
+
+def _described(cells: Sequence[str]) -> Described:
+    name, *rest = cells
+    properties: set[str] = set()
+    description: list[str] = []
+    for cell in filter(None, rest):
+        words = set(re.split(r"[\s,]+", cell.lower()))
+        if words <= _PROPERTIES:
+            properties |= words
+        else:
+            description.append(cell)
+    return Described(
+        name=name,
+        modifiable="modifiable" in properties,
+        hidden="hidden" in properties,
+        description=" ".join(description),
+    )
+
+
+def _label(line: str, found: ObjectType | None, *, indented: bool) -> tuple[str, str] | None:
+    """Return the attribute and the value of a line that begins one, None for one that goes on."""
+    if indented:
+        column = _LABEL_COLUMN.match(line)
+        if column is None:
+            return None
+        line = line[column.end() :]
+    match = _LABEL.fullmatch(line.strip())
+    if match is None:
+        return None
+    name = match["label"]
+    known = found is not None and found.attribute(name) is not None
+    # A label of a release that the schema doesn't know still has a TAB after it, or nothing in the label column.
+    if not known and "\t" not in match["pad"] and not (indented and not match["value"]):
+        return None
+    return (found.canonical(name) if found else name), _unquoted(match["value"])
+
+
+def _document(text: str) -> XmlDocument:
+    from xml.etree import ElementTree  # only when XML is read
+
+    end = text.rfind("</cli-output>")
+    closed = text[: end + len("</cli-output>")] if end >= 0 else text.rstrip()
+    try:
+        root = ElementTree.fromstring(closed.encode())
+    except ElementTree.ParseError as error:
+        raise ReplyError(f"the cell's XML answer cannot be read: {error}") from error
+    context: dict[str, str] = {}
+    records: list[Record] = []
+    for element in root:
+        if element.tag == "context":
+            context.update(element.attrib)
+        else:
+            records.append({child.tag: "".join(child.itertext()).strip() for child in element})
+    return XmlDocument(context=context, records=tuple(records))

@@ -1,0 +1,218 @@
+"""What CellCLI's objects, attributes and metrics are: the tables under ``data/``, read when first asked for.
+
+The tables hold the union of all releases that are known; ``since`` and ``until`` say where a name exists, so that a
+statement can be checked without a connection and once more when the release of a cell is known.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from types import MappingProxyType
+
+_DATA = os.path.join(os.path.dirname(__file__), "data")
+_ABSENT = "-"
+
+
+class Kind(StrEnum):
+    """How an attribute's text is to be read."""
+
+    STRING = "string"
+    TEXT = "text"
+    """Free text, printed in double quotes when it has blanks."""
+    ENUM = "enum"
+    SIZE = "size"
+    INT = "int"
+    NUMBER = "number"
+    PERCENT = "percent"
+    TIME = "time"
+    LIST = "list"
+    BOOL = "bool"
+
+
+def release_key(release: str) -> tuple[int, ...]:
+    """Return ``release`` as a tuple that compares as releases do: ``(19, 3, 2)`` for ``19.3.2.0.0``.
+
+    Trailing zeros do not count, so that 24.1 and 24.1.0.0.0 are equal; what follows the digits and dots is ignored.
+    """
+    numbers: list[int] = []
+    for part in release.strip().split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        numbers.append(int(digits))
+        if digits != part:
+            break
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lifetime:
+    """The releases in which something exists. ``since`` is the first that has it, ``until`` the first that has not.
+
+    Both are empty when unknown or unbounded.
+    """
+
+    since: str = ""
+    until: str = ""
+
+    def includes(self, release: str) -> bool:
+        """Whether ``release`` (for example ``19.3.2.0.0``) has it."""
+        key = release_key(release)
+        return not (self.since and key < release_key(self.since)) and not (
+            self.until and key >= release_key(self.until)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """One attribute of an object type. ``hidden`` ones appear only when they are named. ``note`` may be empty."""
+
+    object: str
+    name: str
+    kind: Kind
+    modifiable: bool
+    hidden: bool
+    lifetime: Lifetime
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectType:
+    """One object type.
+
+    Attributes:
+        name: in capitals, ``GRIDDISK``.
+        element: its tag in XML output.
+        verbs: the verbs that take it, in capitals.
+        list_name, list_names, list_filter: whether LIST takes one name, several names, a WHERE.
+        default_columns: the columns of LIST without ATTRIBUTES.
+        attributes: in DESCRIBE order, keyed by the lower-case name.
+    """
+
+    name: str
+    element: str
+    verbs: frozenset[str]
+    list_name: bool
+    list_names: bool
+    list_filter: bool
+    default_columns: tuple[str, ...]
+    lifetime: Lifetime
+    attributes: Mapping[str, Attribute] = field(repr=False)
+
+    @property
+    def open(self) -> bool:
+        """Whether its attributes are not published, so that any name may be one."""
+        return len(self.attributes) < 2
+
+    def attribute(self, name: str) -> Attribute | None:
+        """Return the attribute called ``name`` in any case, None when there is none."""
+        return self.attributes.get(name.lower())
+
+    def canonical(self, name: str) -> str:
+        """Return ``name`` as CellCLI prints it (camelCase), or as it is when it is not known."""
+        found = self.attributes.get(name.lower())
+        return found.name if found else name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A metric's definition; ``unit`` is ``Number`` for plain counts."""
+
+    name: str
+    object_type: str
+    metric_type: str
+    unit: str
+    fine_grained: str
+    streaming: str
+    retention_policy: str
+
+
+@cache
+def objects() -> Mapping[str, ObjectType]:
+    """Return every object type, keyed by its name in capitals, in alphabetical order."""
+    attributes: dict[str, dict[str, Attribute]] = {}
+    for owner, name, kind, flags, since, until, note in _rows("attributes.tsv"):
+        attributes.setdefault(owner, {})[name.lower()] = Attribute(
+            object=owner,
+            name=name,
+            kind=Kind(kind),
+            modifiable="m" in flags,
+            hidden="h" in flags,
+            lifetime=_lifetime(since, until),
+            note=_text(note),
+        )
+    found: dict[str, ObjectType] = {}
+    for name, element, verbs, forms, columns, since, until in _rows("objects.tsv"):
+        found[name] = ObjectType(
+            name=name,
+            element=element,
+            verbs=frozenset(_items(verbs)),
+            list_name="name" in _items(forms),
+            list_names="names" in _items(forms),
+            list_filter="filter" in _items(forms),
+            default_columns=_items(columns),
+            lifetime=_lifetime(since, until),
+            attributes=MappingProxyType(attributes.get(name, {})),
+        )
+    return MappingProxyType(found)
+
+
+def find_object(word: str) -> ObjectType | None:
+    """Return the object type that ``word`` names exactly, in any case; None when there is none."""
+    return objects().get(word.upper())
+
+
+def objects_of(verb: str) -> tuple[ObjectType, ...]:
+    """Return the object types that ``verb`` takes, in alphabetical order; empty for an unknown verb."""
+    return tuple(found for found in objects().values() if verb.upper() in found.verbs)
+
+
+@cache
+def metrics() -> Mapping[str, Metric]:
+    """Return every metric's definition, keyed by its name in capitals, in the table's order."""
+    return MappingProxyType(
+        {
+            name: Metric(
+                name=name,
+                object_type=object_type,
+                metric_type=metric_type,
+                unit=unit,
+                fine_grained=fine_grained,
+                streaming=streaming,
+                retention_policy=retention,
+            )
+            for name, object_type, metric_type, unit, fine_grained, streaming, retention in _rows("metrics.tsv")
+        }
+    )
+
+
+def metric(name: str) -> Metric | None:
+    """Return the metric called ``name`` in any case; None when no release that is known has it."""
+    return metrics().get(name.upper())
+
+
+def _rows(file: str) -> Iterator[list[str]]:
+    with open(os.path.join(_DATA, file), encoding="utf-8") as stream:
+        next(stream)
+        for line in stream:
+            if not line.startswith("#"):
+                yield line.rstrip("\n").split("\t")
+
+
+def _items(text: str) -> tuple[str, ...]:
+    return () if text == _ABSENT else tuple(text.split(","))
+
+
+def _text(text: str) -> str:
+    return "" if text == _ABSENT else text
+
+
+@cache
+def _lifetime(since: str, until: str) -> Lifetime:
+    return Lifetime(since=_text(since), until=_text(until))

@@ -1,0 +1,32 @@
+"""Words that were probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_ALIKE = 0.6
+_ALMOST = 0.9
+
+
+def closest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
+    """Return the candidates that ``word`` was probably meant to be, best first, at most ``limit``.
+
+    Case does not matter; the candidates keep theirs. A candidate that is almost the word stands alone, otherwise what
+    begins with the word comes before what is merely like it.
+    """
+    from difflib import SequenceMatcher  # only when something is wrong already
+
+    typed = word.lower()
+    if not typed:
+        return ()
+    rated: list[tuple[bool, float, str]] = []
+    for candidate in candidates:
+        key = candidate.lower()
+        ratio = SequenceMatcher(None, typed, key).ratio()
+        begins = key.startswith(typed)
+        if begins or ratio >= _ALIKE:
+            rated.append((not begins, -ratio, candidate))
+    best = min((rating for _, rating, _ in rated), default=0.0)
+    if best <= -_ALMOST:
+        rated = [entry for entry in rated if entry[1] <= -_ALMOST]
+    return tuple(candidate for _, _, candidate in sorted(rated))[:limit]

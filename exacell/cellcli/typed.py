@@ -1,0 +1,97 @@
+"""Gives the texts of a record their types: sizes in integer bytes, metric values as numbers with a unit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from exacell.cellcli.schema import Kind, find_object, metric
+from exacell.errors import ReplyError, UnitError
+from exacell.units import parse_size
+
+Value = str | int | float | bool | tuple[str, ...] | None
+"""A typed value; None when the cell printed nothing."""
+
+METRIC_VALUES = ("metricValue", "metricValueAvg", "metricValueMax", "metricValueMin")
+"""Attributes that are a number and a unit."""
+
+_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_METRIC = re.compile(rf"({_NUMBER.pattern})(?:\s+(\S.*))?")
+_MILLISECONDS = re.compile(r"\d{12,14}")
+
+
+def values(record: Mapping[str, str], object_type: str) -> dict[str, Value]:
+    """Return ``record`` with typed values, by the kinds that the schema gives the attributes of ``object_type``.
+
+    Sizes become bytes, INT and NUMBER numbers, BOOL bools, lists tuples, times ISO 8601 (the milliseconds of XML in
+    UTC), an empty text None. A metric's value becomes a number, and ``unit`` is added right after it. A text that is
+    not of its kind, or an attribute that the schema does not know, stays text.
+    """
+    found = find_object(object_type)
+    typed: dict[str, Value] = {}
+    for name, text in record.items():
+        attribute = found.attribute(name) if found else None
+        if name in METRIC_VALUES and text:
+            typed[name], unit = _metric_value(text)
+            typed.setdefault("unit", unit or _known_unit(record))
+        else:
+            typed[name] = typed_value(text, attribute.kind if attribute else Kind.STRING)
+    return typed
+
+
+def typed_value(text: str, kind: Kind) -> Value:
+    """Return ``text`` as what ``kind`` says, None when it is empty, and ``text`` itself when it is not of that kind."""
+    if not text:
+        return None
+    match kind:
+        case Kind.SIZE:
+            try:
+                return parse_size(text)
+            except UnitError:
+                return text
+        case Kind.INT | Kind.NUMBER | Kind.PERCENT:
+            number = text.removesuffix("%").rstrip()
+            return _number(number) if _NUMBER.fullmatch(number) else text
+        case Kind.BOOL:
+            return {"true": True, "false": False}.get(text.lower(), text)
+        case Kind.LIST:
+            return tuple(item.strip() for item in text.replace("\n", ",").split(",") if item.strip())
+        case Kind.TIME:
+            return _iso_time(text) if _MILLISECONDS.fullmatch(text) else text
+    return text
+
+
+def parse_metric_value(text: str) -> tuple[int | float, str]:
+    """Return the number and the unit of a metric value: ``(3418, 'IO requests')`` for ``3,418 IO requests``.
+
+    The unit is empty when none is printed (plain counts, and everything in XML).
+
+    Raises:
+        ReplyError: ``text`` does not begin with a number.
+    """
+    match = _METRIC.fullmatch(text.strip())
+    if match is None:
+        raise ReplyError(f"'{text}' is not a metric value: a number such as 3,418, a blank and a unit")
+    return _number(match[1]), match[2] or ""
+
+
+def _metric_value(text: str) -> tuple[Value, str]:
+    match = _METRIC.fullmatch(text.strip())
+    return (_number(match[1]), match[2] or "") if match else (text, "")
+
+
+def _known_unit(record: Mapping[str, str]) -> str:
+    known = metric(record.get("name", ""))
+    return known.unit if known else ""
+
+
+def _number(text: str) -> int | float:
+    digits = text.replace(",", "")
+    return int(digits) if digits.lstrip("+-").isdigit() else float(digits)
+
+
+def _iso_time(milliseconds: str) -> str:
+    from datetime import UTC, datetime, timedelta  # only for XML
+
+    moment = datetime.fromtimestamp(0, tz=UTC) + timedelta(milliseconds=int(milliseconds))
+    return moment.isoformat(timespec="milliseconds" if moment.microsecond else "seconds")

@@ -1,0 +1,271 @@
+"""The command line: options, one statement or a script, and the exit code. The prompt is in :mod:`exacell.repl`.
+
+Nothing heavy is imported before it is needed, so that ``--version`` and shell completion start at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+from exacell.errors import ConfigError, ExacellError, ExitCode, StatementError
+
+if TYPE_CHECKING:
+    from exacell.context import Context, Options
+    from exacell.options import CommandLine
+    from exacell.runner import Runner
+
+_BUG = 70
+"""Exit status of a mistake in exacell itself. Source: sysexits.h, EX_SOFTWARE."""
+
+
+def entry() -> NoReturn:
+    """Run the program and leave with its exit code."""
+    _open_standard_streams()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # A terminal that knows no Unicode gets escapes, never a crash.
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(main())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code; everything that a user can cause ends in one line on stderr.
+
+    Args:
+        argv: without the program's name; None takes the process's own.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        if words[:1] == ["--complete"]:
+            from exacell.completions import complete
+
+            return complete(words[1:], sys.stdout)
+        code = _main(words)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader went away: head has seen enough. Nothing more may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return ExitCode.DONE
+    except ExacellError as error:
+        _say_error(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("exacell: interrupted", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+    except Exception as error:
+        return _bug(error)
+
+
+def _main(words: list[str]) -> int:
+    from exacell.options import read_argv, usage
+
+    line = read_argv(words)
+    if "version" in line.switches:
+        from exacell.version import __version__
+
+        print(f"exacell {__version__}")
+        return ExitCode.DONE
+    if "help" in line.switches:
+        print(usage())
+        return ExitCode.DONE
+    return _run(line)
+
+
+def _run(line: CommandLine) -> int:
+    from exacell.commands.session import SessionExit
+    from exacell.context import open_context
+    from exacell.output.render import check_format
+    from exacell.output.result import worst
+    from exacell.output.terminal import TerminalConsole
+    from exacell.runner import Runner
+
+    if line.value("format"):
+        check_format(line.value("format"))
+    console = TerminalConsole(quiet="quiet" in line.switches)
+    try:
+        statements = _checked(line)
+    except _WrongStatement as wrong:
+        _say_error(wrong.error, text=wrong.text, place=wrong.place)
+        return wrong.error.exit_code
+    ctx = open_context(options_of(line), console)
+    try:
+        runner = Runner(ctx, console, flags=line.flags, header="no-header" not in line.switches)
+        ctx.run_nested = lambda text: _nested(ctx, runner, text)
+        if statements is None:
+            return interact(ctx, runner)
+        return runner.run_statements(statements, shell=_whole_line(line))
+    except SessionExit:
+        return worst(runner.codes)
+    finally:
+        ctx.close()
+
+
+def options_of(line: CommandLine) -> Options:
+    """Return the context's options that a command line asks for."""
+    from exacell.context import Options
+
+    return Options(
+        rack=line.value("rack"),
+        cells=line.value("cells"),
+        group_file=line.value("group-file"),
+        login=line.value("login"),
+        monitor="monitor" in line.switches,
+        format=line.value("format").lower(),
+        ssh_config=line.value("ssh-config"),
+        quiet="quiet" in line.switches,
+    )
+
+
+class _WrongStatement(Exception):
+    """A statement that was given on the command line or in a file, and where it is wrong."""
+
+    def __init__(self, error: ExacellError, text: str, place: str) -> None:
+        super().__init__(error.message)
+        self.error, self.text, self.place = error, text, place
+
+
+def _checked(line: CommandLine) -> list[str] | None:
+    """Return the statements of the command line, all checked by grammar before the first one runs.
+
+    None when there are none, so that a prompt or standard input gives them.
+    """
+    from exacell.language.line import argv_line, split_statements
+
+    if line.value("file") and (line.words or line.value("execute")):
+        raise StatementError("-f and a statement were both given: one of them is the statement")
+    if line.value("execute"):
+        # As for CellCLI, what follows -e belongs to it, quoted or not.
+        found = split_statements(" ".join((line.value("execute"), *line.words)))
+    elif line.words:
+        text = argv_line(line.words)
+        found = split_statements(text) if _whole_line(line) else [text]
+    elif line.value("file") and line.value("file") != "-":
+        return _checked_file(line.value("file"), line)
+    else:
+        return None
+    for text in found:
+        _check(text, line, "")
+    return found
+
+
+def _whole_line(line: CommandLine) -> bool:
+    """Whether the statement was given as a line, as at the prompt, rather than as words."""
+    return not line.words or bool(line.value("execute")) or any(blank in line.words[0].strip() for blank in " \t\n")
+
+
+def _checked_file(name: str, line: CommandLine) -> list[str]:
+    from exacell.scripts import read_script
+
+    try:
+        with open(name, encoding="utf-8") as stream:
+            script = list(read_script(stream))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"{name} can't be read: {reason}") from error
+    for statement in script:
+        _check(statement.text, line, f"{name}, line {statement.number}: ")
+    return [statement.text for statement in script]
+
+
+def _check(text: str, line: CommandLine, place: str) -> None:
+    from exacell.language.line import parse_line
+    from exacell.runner import with_flags
+
+    try:
+        parsed = parse_line(text, shell=_whole_line(line))
+        if parsed is not None:
+            with_flags(parsed, line.flags)
+    except ExacellError as error:
+        raise _WrongStatement(error, text, place) from error
+
+
+def interact(ctx: Context, runner: Runner | None = None) -> int:
+    """Take statements from the prompt on a terminal, else from standard input until it ends; return the exit code."""
+    from exacell.commands.session import SessionExit
+    from exacell.output.result import worst
+    from exacell.output.terminal import TerminalConsole
+    from exacell.runner import Runner
+
+    stdin = sys.stdin
+    if stdin is None or stdin.closed:
+        return ExitCode.DONE
+    console = ctx.console if isinstance(ctx.console, TerminalConsole) else TerminalConsole()
+    if stdin.isatty() and sys.stdout.isatty():
+        from exacell.repl.app import run
+
+        return run(ctx, console)
+    own = runner or Runner(ctx, console)
+    try:
+        return own.run_statements(_script_of(stdin))
+    except SessionExit:
+        return worst(own.codes)
+
+
+_SHOWPIECE = "run reset_cold -y"
+"""What the demo shows when nobody gives it a statement."""
+
+
+def _nested(ctx: Context, runner: Runner, text: str) -> ExitCode:
+    """Run what stands behind ``demo``: a statement, the prompt, a script; the showpiece when there is none of them."""
+    from exacell.language.line import split_statements
+
+    if text:
+        return runner.run_statements(split_statements(text))
+    before = len(runner.codes)
+    code = ExitCode(interact(ctx, runner))
+    at_prompt = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty() and sys.stdout.isatty()
+    if at_prompt or len(runner.codes) > before:
+        return code
+    return runner.run_text(_SHOWPIECE)
+
+
+def _script_of(stream: TextIO) -> Iterator[str]:
+    from exacell.scripts import read_script
+
+    for statement in read_script(iter(stream.readline, "")):
+        yield statement.text
+
+
+def _say_error(error: ExacellError, *, text: str = "", place: str = "") -> None:
+    from exacell.output.faults import error_lines
+    from exacell.output.style import terminal_width, wants_color
+
+    width, color = terminal_width(sys.stderr), wants_color(sys.stderr)
+    for line in error_lines(error, text=text, prefix=f"exacell: {place}", width=width, color=color):
+        print(line, file=sys.stderr)
+
+
+def _bug(error: Exception) -> int:
+    """Say in one line that exacell itself is wrong, and keep the traceback in a file."""
+    import tempfile
+    import time
+    import traceback
+    from pathlib import Path
+
+    from exacell.paths import Home, ensure_dir
+
+    name = time.strftime("crash-%Y%m%d-%H%M%S.txt")
+    trace = "".join(traceback.format_exception(error))
+    try:
+        path = ensure_dir(Home.from_env().state_dir) / name
+        path.write_text(trace, encoding="utf-8")
+    except OSError:
+        descriptor, fallback = tempfile.mkstemp(prefix="exacell-", suffix=".txt", text=True)
+        with open(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(trace)
+        path = Path(fallback)
+    print(f"exacell: a mistake in exacell itself: {type(error).__name__}: {error}; details in {path}", file=sys.stderr)
+    return _BUG
+
+
+def _open_standard_streams() -> None:
+    """Give descriptors 0 to 2 something to be when the caller closed them, so that no other file takes their number."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)

@@ -1,0 +1,166 @@
+"""Show, carve and release grid disks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from exacell.context import Context
+from exacell.errors import ExacellError, StatementError
+from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.output.result import Column, Result
+from exacell.plan import facts as f
+from exacell.plan.griddisk import carve_plan, release_plan
+
+GROUP = "grid disks"
+
+_COLUMNS = (
+    Column("cell"),
+    Column("prefix"),
+    Column("disks", "number"),
+    Column("size", "size"),
+    Column("media"),
+    Column("status"),
+    Column("diskgroup"),
+    Column("asmModeStatus"),
+)
+
+_PREFIX = Param(name="prefix", kind=Kind.PREFIX, required=True, help="exactly the disks named prefix_<celldisk>")
+
+
+@command(
+    "show griddisk",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="grid disks per cell and prefix: how many, how big, on what, used by which disk group",
+    details="LIST GRIDDISK shows every single one.",
+    example="show griddisk",
+    params=(Param(name="prefix", kind=Kind.PREFIX, help="only these"),),
+)
+def show(ctx: Context, call: Call) -> Result:
+    """Return one record per cell, prefix and size."""
+    answers = ctx.query(f.GRIDDISK)
+    wanted = call.text_arg("prefix").lower()
+    rows: list[dict[str, object]] = []
+    for cell, answer in answers.good.items():
+        fact = f.build(cell, [f.GRIDDISK], answer.tables)
+        groups: dict[tuple[str, int, str, str, str, str], int] = {}
+        for grid in fact.grid_disks:
+            prefix = grid.prefix or grid.name
+            if wanted and prefix.lower() != wanted:
+                continue
+            key = (prefix, grid.size, "flash" if grid.flash else "hard", grid.status, grid.asm_group, grid.asm_mode)
+            groups[key] = groups.get(key, 0) + 1
+        for (prefix, size, media, status, group, mode), count in groups.items():
+            rows.append(
+                {
+                    "cell": cell,
+                    "prefix": prefix,
+                    "disks": count,
+                    "size": size,
+                    "media": media,
+                    "status": status,
+                    "diskgroup": group or None,
+                    "asmModeStatus": mode or None,
+                }
+            )
+    ctx.learned.learn({Kind.PREFIX: [str(row["prefix"]) for row in rows]})
+    return Result(
+        records=rows, columns=_COLUMNS, fold=True, data=True, problems=answers.problems, exit_code=answers.exit_code
+    )
+
+
+@command(
+    "carve griddisk",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="make one grid disk of equal, explicit size on every flash (or hard) cell disk",
+    details="Without size= every disk gets what is free on the fullest disk of all cells, rounded down to 16M. "
+    "If the flash cache owns the space, the way to make room is named.",
+    example="carve griddisk prefix=ssddisk -y",
+    params=(
+        _PREFIX,
+        Param(name="size", kind=Kind.SIZE, help="of each grid disk"),
+        Param(name="free", kind=Kind.CHOICE, choices=("all",), help="all: take what is free (the default)"),
+        Param(name="usable", kind=Kind.SIZE, help="what a disk group of redundancy= on them shall hold, over the rack"),
+        Param(
+            name="redundancy",
+            kind=Kind.CHOICE,
+            choices=("external", "normal", "high"),
+            default="normal",
+            help="for usable=",
+        ),
+        Param(
+            name="media",
+            kind=Kind.CHOICE,
+            choices=("flash", "performance", "capacity", "hard"),
+            default="flash",
+            help="which cell disks; performance and capacity from release 24.1",
+        ),
+    ),
+)
+def carve(ctx: Context, call: Call) -> Result:
+    """Return one record per cell with its outcome."""
+    given = [name for name in ("size", "free", "usable") if call.args.get(name) is not None]
+    if len(given) > 1:
+        raise StatementError(f"carve griddisk: {' and '.join(f'{g}=' for g in given)} exclude each other")
+    facts = ctx.facts(f.CELL, f.FLASHCACHE, f.CELLDISK, f.GRIDDISK)
+    plan = carve_plan(
+        ctx.need_rack().name,
+        facts,
+        prefix=call.text_arg("prefix"),
+        media=call.text_arg("media"),
+        each=call.int_arg("size"),
+        usable=call.int_arg("usable"),
+        redundancy=call.text_arg("redundancy"),
+        statement=call.text,
+    )
+    return ctx.change(plan, call)
+
+
+@command(
+    "release griddisk",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="deactivate and drop grid disks that no disk group uses",
+    details="Refused while ASM uses one of them, whatever is given. regrow=yes then re-creates the flash cache over all "
+    "the flash that is free, with its own flush.",
+    example="release griddisk prefix=ssddisk regrow=yes -y",
+    params=(_PREFIX, Param(name="regrow", kind=Kind.BOOL, default="no", help="give the space to the flash cache")),
+)
+def release(ctx: Context, call: Call) -> Result:
+    """Return one record per cell with its outcome."""
+    facts = ctx.facts(f.CELL, f.FLASHCACHE, f.CELLDISK, f.FLASH_PHYSICALDISK, f.GRIDDISK, f.IORMPLAN, f.FLASH_METRICS)
+    plan = release_plan(
+        ctx.need_rack().name,
+        facts,
+        prefix=call.text_arg("prefix"),
+        headers=headers_if_needed(ctx, facts),
+        regrow=bool(call.args.get("regrow")),
+        statement=call.text,
+    )
+    return ctx.change(plan, call)
+
+
+def headers_if_needed(ctx: Context, facts: Mapping[str, f.CellFacts]) -> Mapping[str, str] | None:
+    """Return grid disk → header_status over all ASM clusters of the rack, None when they can't all be asked.
+
+    Only asked when a grid disk still names a disk group that it may have left (asmModeStatus UNUSED or DROPPED).
+    """
+    doubtful = any(
+        grid.asm_group and grid.asm_mode in ("UNUSED", "DROPPED") for fact in facts.values() for grid in fact.grid_disks
+    )
+    rack = ctx.need_rack()
+    if not doubtful or not rack.asm:
+        return None
+    headers: dict[str, str] = {}
+    for name in rack.asm:
+        try:
+            found = ctx.asm(name).facts().headers()
+        except ExacellError as error:
+            ctx.console.say(f"ASM cluster {name}: {error.message}")
+            return None
+        for disk, header in found.items():
+            # The worst word of any cluster counts: a disk is free only where all of them let go.
+            if headers.get(disk) in (None, "FORMER", "CANDIDATE"):
+                headers[disk] = header
+    return headers

@@ -1,0 +1,297 @@
+"""help: everything is derived from the registry, the CellCLI schema and the metric definitions."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from exacell.cellcli.forms import FORMS, MODIFIABLE, Form
+from exacell.cellcli.nodes import Verb
+from exacell.cellcli.schema import Attribute, ObjectType, find_object, metric, metrics, objects, objects_of
+from exacell.cellcli.suggest import closest
+from exacell.errors import StatementError
+from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Param, command, commands
+from exacell.output.result import Result
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+_WIDTH = 79
+_MANY = 12
+
+_EFFECTS = {
+    Effect.READ: "reads; never asks",
+    Effect.LOCAL: "changes only exacell's own state",
+    Effect.WRITE: "changes cells or ASM: plan, confirmation, journal, verification",
+    Effect.OPAQUE: "carries text that exacell can't read: accepted only by name",
+}
+
+_SAFETY = """\
+Safety in ten lines
+
+ 1. Reading never asks; every change is planned, shown, confirmed, journalled, sent, and verified by reading back.
+ 2. -n shows the plan and sends nothing; -y answers yes, but never to a loss of data.
+ 3. Risk is judged from what is there: a disk group with files or a cache with dirty lines is data, an empty one is not.
+ 4. Data is lost only where you type its name, or give it: --accept-data-loss=NAME.
+ 5. A grid disk that ASM uses is never dropped, whatever is given.
+ 6. A write-back cache is flushed, proven flushed, and only then dropped or resized.
+ 7. A production rack starts read-only and is red; set mode rw asks for its name. -m keeps a session read-only.
+ 8. Without a terminal and without -y the answer is no.
+ 9. Ctrl-C lets cells finish what they do and starts no more; a second one detaches. Both are journalled.
+10. The guard ends at text that exacell can't read (dcli, sh, host, SQL it doesn't know): that is refused or named.
+"""
+
+_LINE = """\
+[on <cells>] statement [-y] [-n] [--flag=value] [| command] [> file] [;]
+
+CellCLI's statements go to all selected cells as they are: list flashcache detail
+A last - continues the line. # and rem begin comments. !command runs a local command. @recipe runs a recipe."""
+
+_LIST_SHAPE = "[ATTRIBUTES {ALL | a[, b]...}] [DETAIL] [ORDER BY a [ASC|DESC]] [LIMIT n]"
+
+
+@command(
+    "help",
+    group="help",
+    effect=Effect.LOCAL,
+    summary="statements, objects, attributes and metrics explained",
+    details="help flush flashcache; help list griddisk; help griddisk; help attribute griddisk asmModeStatus; "
+    "help metric FL_DISK_FIRST; help safety.",
+    example="help flush flashcache",
+    params=(Param(name="topic", kind=Kind.TEXT, positional=True, rest=True, help="words of a statement, or a topic"),),
+)
+def help_(ctx: Context, call: Call) -> Result:
+    """Return a page of text."""
+    words = call.text_arg("topic").rstrip(";").split()
+    return Result(text="\n".join(page(words)))
+
+
+def page(words: Sequence[str]) -> list[str]:
+    """Return the lines of the help page for ``words``.
+
+    Raises:
+        StatementError: there is no such topic; close ones are suggested.
+    """
+    if not words:
+        return list(_overview())
+    lower = [word.lower() for word in words]
+    if lower == ["safety"]:
+        return _SAFETY.splitlines()
+    if lower[0] == "attribute" and len(words) == 3:
+        return list(_attribute(words[1], words[2]))
+    if lower[0] == "metric" and len(words) == 2:
+        return list(_metric(words[1]))
+    own = commands().get(tuple(lower))
+    if own is not None:
+        return list(_command(own))
+    begun = [found for key, found in commands().items() if key[: len(lower)] == tuple(lower)]
+    verb = next((verb for verb in Verb if verb.value == words[0].upper()), None)
+    if verb is not None and len(words) <= 2:
+        return list(_cellcli(verb, words[1:], begun))
+    if begun:
+        return list(_several(begun))
+    if len(words) == 1:
+        subject = find_object(words[0])
+        if subject is not None:
+            return list(_object(subject))
+        if metric(words[0]) is not None:
+            return list(_metric(words[0]))
+    second = [found for key, found in commands().items() if lower[0] in key]
+    if second and len(words) == 1:
+        return list(_several(second))
+    raise _no_topic(words)
+
+
+def _no_topic(words: Sequence[str]) -> StatementError:
+    text = " ".join(words)
+    topics = [found.name for found in commands().values()]
+    topics += [name.lower() for name in objects()] + [verb.value.lower() for verb in Verb] + ["safety"]
+    near = closest(text, topics) or closest(words[-1].upper(), metrics())
+    return StatementError(
+        f"there is no help for '{text}'", suggestions=near, hint="" if near else "help lists the topics"
+    )
+
+
+def _wrap(text: str, *, indent: str = "", first: str | None = None) -> list[str]:
+    lead = indent if first is None else first
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def _overview() -> Iterator[str]:
+    yield from _LINE.splitlines()
+    yield ""
+    groups: dict[str, list[str]] = {}
+    for found in commands().values():
+        groups.setdefault(found.group, []).append(found.name)
+    label = max(len(group) for group in groups) + 2
+    verbs = [verb.value.lower() for verb in Verb]
+    for group, names in (*groups.items(), ("CellCLI", verbs)):
+        yield from _wrap(" · ".join(names), indent=" " * label, first=f"{group:<{label}}")
+    yield ""
+    yield "More: help <statement>, help <object>, help metric <name>, help safety."
+
+
+def _command(found: Command) -> Iterator[str]:
+    yield from _wrap(found.usage, indent="    ", first="")
+    yield ""
+    yield from _wrap(found.summary[:1].upper() + found.summary[1:] + ".")
+    if found.details:
+        yield from _wrap(found.details)
+    yield ""
+    rows = [(param.shape, _param_help(param)) for param in found.params]
+    flags = (*found.flags, *(COMMON_FLAGS if found.effect is Effect.WRITE else ()))
+    rows += [
+        (
+            (f"-{flag.short}, " if flag.short else "") + f"--{flag.name}" + (f"=<{flag.value}>" if flag.value else ""),
+            flag.help,
+        )
+        for flag in flags
+    ]
+    yield from _columns(rows)
+    if rows:
+        yield ""
+    yield f"Effect:  {_EFFECTS[found.effect]}"
+    yield f"Example: {found.example}"
+
+
+def _param_help(param: Param) -> str:
+    default = f" (default {param.default})" if param.default is not None else ""
+    return param.help + default
+
+
+def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    label = min(max((len(left) for left, _ in rows), default=0) + 4, 34)
+    for left, right in rows:
+        head = f"  {left:<{label - 2}}"
+        if len(head) > label:
+            yield head.rstrip()
+            head = " " * label
+        yield from _wrap(right, indent=" " * label, first=head) or [head.rstrip()]
+
+
+def _several(found: Sequence[Command]) -> Iterator[str]:
+    yield from _columns([(item.name, item.summary) for item in found])
+
+
+def _cellcli(verb: Verb, words: Sequence[str], own: Sequence[Command]) -> Iterator[str]:
+    subjects = objects_of(verb)
+    if not words:
+        yield f"{verb} is CellCLI's; it goes to every selected cell."
+        if subjects:
+            yield from _wrap("Objects: " + " ".join(found.name for found in subjects), indent="  ", first="")
+        if own:
+            yield ""
+            yield f"exacell's own statements that begin with {verb.lower()}:"
+            yield from _several(own)
+        return
+    subject = find_object(words[0])
+    if subject is None or verb not in subject.verbs:
+        near = closest(words[0], (item.name.lower() for item in subjects))
+        raise StatementError(f"'{words[0]}' is not an object that {verb} knows", suggestions=near)
+    yield from _wrap(_shape(verb, subject), indent="    ", first="")
+    yield ""
+    effect = _EFFECTS[Effect.READ if verb in (Verb.LIST, Verb.DESCRIBE) else Effect.WRITE]
+    yield effect[:1].upper() + effect[1:] + "."
+    if verb is Verb.LIST and subject.default_columns:
+        yield f"Without ATTRIBUTES it shows {', '.join(subject.default_columns)}."
+        yield f"help {subject.name.lower()} lists the attributes."
+    if own:
+        yield ""
+        yield "See also:"
+        yield from _several(own)
+
+
+def _shape(verb: Verb, subject: ObjectType) -> str:
+    if verb is Verb.DESCRIBE:
+        return f"DESCRIBE {subject.name}"
+    if verb is Verb.LIST:
+        which = [
+            word for word, allowed in (("name", subject.list_name), ("name, name...", subject.list_names)) if allowed
+        ]
+        which += ["WHERE attribute operator value [AND ...]"] if subject.list_filter else []
+        choice = f"[{' | '.join(which)}] " if which else ""
+        return f"LIST {subject.name} {choice}{_LIST_SHAPE}"
+    form = FORMS.get((verb, subject.name))
+    return f"{verb} {subject.name} " + (_form_shape(form, subject) if form is not None else "...")
+
+
+def _form_shape(form: Form, subject: ObjectType) -> str:
+    which = []
+    if form.all:
+        media = " | ".join(form.media)
+        which.append("ALL" + (f" [{media}]" if media else ""))
+    which += {1: ["name"], 2: ["name[, name]..."]}.get(form.names, [])
+    parts = [("[" if form.bare else "{") + " | ".join(which) + ("]" if form.bare else "}")] if which else []
+    if form.actions:
+        parts.append("{" + " | ".join(_action(phrase, words) for phrase, words in form.actions.items()) + "}")
+    if form.settings == MODIFIABLE:
+        settings = [attribute.name for attribute in subject.attributes.values() if attribute.modifiable]
+    else:
+        settings = list(form.settings)
+    if len(settings) > _MANY:
+        parts.append(f"[attribute=value[, ...]] (help {subject.name.lower()} says which are modifiable)")
+    elif settings:
+        parts.append(" ".join("[attribute=value]" if name == "*" else f"[{name}=...]" for name in settings))
+    parts += [f"[{flag}]" for flag in form.flags]
+    if form.filters:
+        parts.append("[WHERE ...]")
+    return " ".join(parts)
+
+
+def _action(phrase: str, words: Sequence[str]) -> str:
+    if not words:
+        return phrase
+    return f"{phrase} " + ("..." if words == ("*",) else "{" + "|".join(words) + "}")
+
+
+def _object(subject: ObjectType) -> Iterator[str]:
+    yield f"{subject.name}: " + ", ".join(verb for verb in Verb if verb in subject.verbs)
+    if subject.lifetime.since or subject.lifetime.until:
+        until = f", gone in {subject.lifetime.until}" if subject.lifetime.until else ""
+        yield f"since release {subject.lifetime.since or '?'}{until}"
+    yield ""
+    yield from _columns([(attribute.name, _kind(attribute)) for attribute in subject.attributes.values()])
+
+
+def _kind(attribute: Attribute) -> str:
+    parts = [str(attribute.kind)]
+    parts += ["modifiable"] if attribute.modifiable else []
+    parts += ["hidden"] if attribute.hidden else []
+    parts += [f"since {attribute.lifetime.since}"] if attribute.lifetime.since else []
+    parts += [f"until {attribute.lifetime.until}"] if attribute.lifetime.until else []
+    return ", ".join(parts) + (f": {attribute.note}" if attribute.note else "")
+
+
+def _attribute(object_name: str, name: str) -> Iterator[str]:
+    subject = find_object(object_name)
+    if subject is None:
+        near = closest(object_name, (item.lower() for item in objects()))
+        raise StatementError(f"'{object_name}' is not a CellCLI object", suggestions=near)
+    attribute = subject.attribute(name)
+    if attribute is None:
+        near = closest(name, (item.name for item in subject.attributes.values()))
+        raise StatementError(f"{subject.name} has no attribute '{name}'", suggestions=near)
+    yield f"{subject.name} {attribute.name}"
+    yield from _wrap(_kind(attribute), indent="    ")
+    yield ""
+    yield f"Example: list {subject.name.lower()} attributes name, {attribute.name}"
+
+
+def _metric(name: str) -> Iterator[str]:
+    found = metric(name)
+    if found is None:
+        raise StatementError(f"'{name}' is not a metric", suggestions=closest(name.upper(), metrics()))
+    yield f"{found.name}: {found.metric_type.lower()} metric of {found.object_type}, in {found.unit}"
+    meaning = {
+        "Cumulative": "It counts up since CELLSRV started or its object was created; a delta tells more.",
+        "Rate": "It is the average over the last collection period.",
+        "Instantaneous": "It is the value at the moment of collection.",
+    }.get(found.metric_type)
+    if meaning:
+        yield from _wrap(meaning, indent="    ")
+    yield from _wrap("Collected once a minute on each cell's own clock.", indent="    ")
+    yield ""
+    yield f"Example: list metriccurrent {found.name}"

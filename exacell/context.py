@@ -1,0 +1,632 @@
+"""One place that holds configuration, transport, selection and policy, and carries out parsed lines.
+
+The surfaces (command line, prompt, recipes) decide only where lines come from and how results leave; confirming,
+read-only mode, the journal and exit codes are decided here, so that they cannot drift apart.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from exacell.asm import AsmClient
+from exacell.cellset import CellSet, fold
+from exacell.config import Config, RackConfig, Settings, load, named_cells, which_rack
+from exacell.console import Console
+from exacell.engine import Engine, Outcome, Report
+from exacell.errors import CellSetError, ConfigError, ExitCode, RefusedError, StatementError
+from exacell.fleet import Answers, Fleet
+from exacell.journal import Journal, Row, caching_off
+from exacell.language.line import Line
+from exacell.language.registry import Call, Effect, Kind, Value
+from exacell.names import NameCache
+from exacell.output.result import Record, Result
+from exacell.paths import Home
+from exacell.plan import facts as f
+from exacell.plan.model import Gate, Plan, Risk
+from exacell.transport.base import State, Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EMULATED_POLL = 0.2
+"""Seconds between two looks at an emulated rack, whose clock runs faster than ours."""
+
+POLL = 5.0
+"""Seconds between two looks at a real cell: metrics change once a minute, and asm* attributes are slow to read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What stood before the statement on the command line.
+
+    Attributes:
+        yes, dry_run, flags: apply to every statement of the run.
+    """
+
+    rack: str = ""
+    cells: str = ""
+    group_file: str = ""
+    login: str = ""
+    ssh_config: str = ""
+    format: str = ""
+    monitor: bool = False
+    yes: bool = False
+    dry_run: bool = False
+    quiet: bool = False
+    flags: Mapping[str, Value] = field(default_factory=dict)
+
+
+class Context:
+    """A session: one rack at a time, its connections, and everything that statements share."""
+
+    def __init__(
+        self,
+        *,
+        home: Home,
+        config: Config,
+        console: Console,
+        options: Options,
+        env: Mapping[str, str] | None = None,
+        transport: Transport | None = None,
+    ) -> None:
+        self.home = home
+        self.config = config
+        self.console = console
+        self.options = options
+        self.env: Mapping[str, str] = os.environ if env is None else env
+        self.settings: Settings = config.settings
+        if options.format:
+            self.settings = self.settings.with_value("format", options.format)
+        self.rack: RackConfig | None = None
+        self.read_only = options.monitor
+        self.journal = Journal(home.state_dir / "journal.db")
+        self.interrupted = threading.Event()
+        self.origin = ""
+        """The recipe whose line is being carried out, for the journal."""
+        self.changes: list[int] = []
+        """Numbers of the changes made by this session, oldest first."""
+        self.risk_ceiling = ""
+        """The highest risk that the recipe being run declares; empty for none."""
+        self.run_nested: Callable[[str], ExitCode] = _nowhere
+        """Runs a statement, or opens what the surface opens without one; set by the surface."""
+        self._given_transport = transport
+        self._transport: Transport | None = None
+        self._fleet: Fleet | None = None
+        self._asm: dict[str, AsmClient] = {}
+        self._selection: CellSet | None = None
+        self._on: CellSet | None = None
+        self._last: dict[str, CellSet] = {}
+        self._lock = threading.RLock()
+
+    # -- the rack ------------------------------------------------------------------------------------------------
+
+    def connect(self, name: str) -> RackConfig:
+        """Make ``name`` the current rack; its connections open on first use.
+
+        Raises:
+            ConfigError: there is no such rack, or a cell named by -c is not in it.
+        """
+        self.config = replace(load(self.home, self.env), settings=self.config.settings)
+        self._take(which_rack(self.config, rack=name, env=self.env, ssh_config=self._ssh_config(), login=self._login()))
+        assert self.rack is not None
+        return self.rack
+
+    def choose_rack(self) -> None:
+        """Find the rack that options, environment and configuration mean; leave none when there is none.
+
+        Raises:
+            ConfigError: what was asked for does not exist.
+        """
+        group = Path(self.options.group_file).expanduser() if self.options.group_file else None
+        cells = self.options.cells or None
+        rack = which_rack(
+            self.config,
+            rack=self.options.rack or None,
+            cells=cells,
+            group_file=group,
+            env=self.env,
+            login=self._login(),
+            ssh_config=self._ssh_config(),
+        )
+        self._take(rack)
+        if cells or group:
+            self._selection = CellSet(named_cells(cells, group))
+
+    def _login(self) -> str | None:
+        return self.options.login or None
+
+    def _ssh_config(self) -> Path | None:
+        return Path(self.options.ssh_config).expanduser() if self.options.ssh_config else None
+
+    def _take(self, rack: RackConfig) -> None:
+        self.close()
+        self.rack = rack
+        self._selection = None
+        self._last = {}
+        self.read_only = self.options.monitor or rack.production
+
+    def need_rack(self) -> RackConfig:
+        """Return the current rack, choosing it on first need.
+
+        Raises:
+            ConfigError: none is chosen; names the ways to choose one.
+        """
+        if self.rack is None:
+            self.choose_rack()
+        assert self.rack is not None
+        return self.rack
+
+    @property
+    def transport(self) -> Transport:
+        """The connections of the current rack, opened on first use."""
+        with self._lock:
+            if self._transport is None:
+                rack = self.need_rack()
+                if self._given_transport is not None:
+                    self._transport = self._given_transport
+                else:
+                    from exacell.transport.ssh import SshTransport
+
+                    self._transport = SshTransport(rack, self.settings)
+            self._transport.read_only = self.read_only
+            return self._transport
+
+    @property
+    def fleet(self) -> Fleet:
+        """Statements to the cells of the current rack."""
+        transport = self.transport
+        with self._lock:
+            if self._fleet is None:
+                self._fleet = Fleet(transport)
+            return self._fleet
+
+    def asm(self, name: str = "") -> AsmClient:
+        """Return the ASM cluster ``name``, or the rack's only one.
+
+        Raises:
+            ConfigError: there is none of that name, none at all, or several and none was named.
+        """
+        rack = self.need_rack()
+        if not rack.asm:
+            raise ConfigError(
+                f"rack {rack.name} has no database nodes, so ASM can't be asked",
+                hint=f"name them in the rack's file: [asm.main] nodes=…, home=…, sid=… ({rack.source or rack.name})",
+            )
+        if not name and len(rack.asm) > 1:
+            raise ConfigError(f"rack {rack.name} has the ASM clusters {', '.join(rack.asm)}: say asm=NAME")
+        name = name or next(iter(rack.asm))
+        if name not in rack.asm:
+            raise ConfigError(f"rack {rack.name} has no ASM cluster {name}: it has {', '.join(rack.asm)}")
+        with self._lock:
+            if name not in self._asm:
+                self._asm[name] = AsmClient(self.transport, rack.asm[name])
+            return self._asm[name]
+
+    def warm(self) -> None:
+        """Begin to open the connections of the selected cells in the background; problems wait for the first use."""
+        if self._given_transport is not None or self.rack is None:
+            return
+        from exacell.transport.base import Role
+
+        transport = self.transport
+        warm = getattr(transport, "warm", None)
+        if warm is not None:
+            warm(tuple(self.selected()), Role.READ)
+
+    def close(self) -> None:
+        """End the connections; the next statement opens them anew."""
+        with self._lock:
+            if self._transport is not None and self._transport is not self._given_transport:
+                self._transport.close()
+            self._transport, self._fleet = None, None
+            self._asm = {}
+
+    # -- cells ---------------------------------------------------------------------------------------------------
+
+    def selected(self) -> CellSet:
+        """Return the cells that statements go to now: ON's, else those in use, else all of the rack."""
+        if self._on is not None:
+            return self._on
+        if self._selection is not None:
+            return self._selection
+        return CellSet(self.need_rack().cells)
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the selected cells in natural order.
+
+        Raises:
+            CellSetError: no cell is selected.
+        """
+        cells = tuple(self.selected())
+        if not cells:
+            raise CellSetError("no cell is selected", hint="use @all")
+        return cells
+
+    def use(self, text: str) -> CellSet:
+        """Select cells for the statements to come; ``+set`` and ``-set`` change the selection, ``@all`` ends it.
+
+        Raises:
+            CellSetError: a cell is not in the rack, or none is left.
+        """
+        text = text.strip()
+        if text in ("@all", "all", "*"):
+            self._selection = None
+            return self.selected()
+        base = self.selected()
+        if text.startswith("+"):
+            wanted = base | self.resolve(text[1:])
+        elif text.startswith("-"):
+            wanted = base - self.resolve(text[1:])
+        elif text.lower().startswith("not "):
+            wanted = base - self.resolve(text[4:])
+        else:
+            wanted = self.resolve(text)
+        if not len(wanted):
+            raise CellSetError(f"'{text}' leaves no cell")
+        self._selection = wanted
+        return wanted
+
+    def resolve(self, text: str) -> CellSet:
+        """Return the cells of the rack that ``text`` names.
+
+        Raises:
+            CellSetError: a cell is not in the rack, or a group is unknown.
+        """
+        rack = self.need_rack()
+        wanted = CellSet.parse(text, groups=self._group)
+        unknown = wanted - CellSet(rack.cells)
+        if len(unknown):
+            raise CellSetError(f"{unknown} is not in rack {rack.name}, which has {fold(rack.cells)}", part=str(unknown))
+        return wanted
+
+    def _group(self, name: str) -> Iterable[str]:
+        rack = self.need_rack()
+        if name == "all":
+            return rack.cells
+        if name in ("failed", "ok"):
+            return self._last.get(name, CellSet())
+        if name in rack.groups:
+            return rack.groups[name]
+        known = ", ".join(f"@{g}" for g in ("all", "ok", "failed", *rack.groups))
+        raise CellSetError(f"@{name} is not a group of rack {rack.name}: {known}", part=f"@{name}")
+
+    def remember(self, ok: Iterable[str], failed: Iterable[str]) -> None:
+        """Keep which cells did well and which did not, for ``@ok`` and ``@failed``."""
+        self._last = {"ok": CellSet(ok), "failed": CellSet(failed)}
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    def query(self, *statements: str, cells: Sequence[str] | None = None) -> Answers:
+        """Return typed records for LIST statements from the selected cells, one round trip a cell."""
+        answers = self.fleet.query(cells or self.cells(), statements, cancel=self.interrupted)
+        good = answers.good
+        self.remember(good, [c for c in answers.answers if c not in good])
+        return answers
+
+    def facts(self, *statements: str) -> dict[str, f.CellFacts]:
+        """Return fresh facts of every selected cell, for planning.
+
+        Raises:
+            RefusedError: a selected cell gave no answer: a plan needs them all.
+        """
+        cells = self.cells()
+        releases = self.fleet.releases(cells)
+        modern = [c for c in cells if f.statements_for(*statements, release=releases.get(c, "")) != list(statements)]
+        old = [c for c in cells if c not in modern]
+        found: dict[str, f.CellFacts] = {}
+        problems: list[str] = []
+        for group, wanted in (
+            (old, list(statements)),
+            (modern, f.statements_for(*statements, release="24.1")),
+        ):
+            if not group:
+                continue
+            answers = self.query(*wanted, cells=group)
+            problems += answers.problems
+            found |= {cell: f.build(cell, wanted, a.tables) for cell, a in answers.good.items()}
+        if problems:
+            raise RefusedError(
+                f"{problems[0]}{f' (and {len(problems) - 1} more)' if len(problems) > 1 else ''}; nothing was sent",
+                hint="a change is planned with facts of every selected cell: mend it, or leave it out with use or ON",
+            )
+        return {cell: found[cell] for cell in cells}
+
+    # -- changing ------------------------------------------------------------------------------------------------
+
+    def change(self, plan: Plan, call: Call) -> Result:
+        """Show a plan, have it confirmed, carry it out and return one record per target.
+
+        Raises:
+            RefusedError: nobody agreed, or the plan needs more than that; nothing was sent.
+        """
+        flags = self._flags(call)
+        for cell, why in (*plan.skipped.items(), *plan.done.items()):
+            if not plan.changes_something or cell in plan.skipped:
+                self.console.say(f"{cell}: {why}")
+        if not plan.changes_something:
+            return Result(records=_idle(plan, self.need_rack().dbnodes), data=True, fold=True)
+        self.console.show_plan(plan)
+        if flags.get("dry-run"):
+            code = ExitCode.CHANGES if flags.get("detailed-exitcode") else ExitCode.DONE
+            self.console.say("-n: nothing was sent")
+            return Result(records=_planned(plan), fold=True, exit_code=code)
+        self._refuse_read_only()
+        if self.risk_ceiling and plan.risk.rank > Risk(self.risk_ceiling).rank:
+            raise RefusedError(
+                f"{plan.statement}: its risk is {plan.risk}, above the recipe's ceiling {self.risk_ceiling}; nothing was sent"
+            )
+        self._agree(plan, flags)
+        report = self._run(plan, flags)
+        return self._result(plan, report)
+
+    def _flags(self, call: Call) -> dict[str, Value]:
+        flags = {**self.options.flags, **call.flags}
+        if self.options.yes:
+            flags["yes"] = True
+        if self.options.dry_run:
+            flags["dry-run"] = True
+        return flags
+
+    def _refuse_read_only(self) -> None:
+        if self.read_only:
+            why = "with -m" if self.options.monitor else "set mode rw changes that"
+            raise RefusedError(f"rack {self.need_rack().name} is read-only ({why}); nothing was sent")
+
+    def accepted_loss(self, call: Call) -> tuple[str, ...]:
+        """Return the names whose loss of data was accepted with the statement."""
+        value = str(self._flags(call).get("accept-data-loss") or "")
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+
+    def _agree(self, plan: Plan, flags: Mapping[str, Value]) -> None:
+        if plan.risk in (Risk.DATA, Risk.UNKNOWN):
+            given = {part.strip().lower() for part in str(flags.get("accept-data-loss") or "").split(",")}
+            missing = [name for name in plan.loss if name.lower() not in given]
+            for name in missing:
+                answer = self.console.ask(f"data would be lost: type {name} to accept it: ")
+                if answer is None or answer.strip().lower() != name.lower():
+                    raise RefusedError(
+                        f"{plan.statement}: data would be lost on {', '.join(missing)}; nothing was sent",
+                        hint=f"--accept-data-loss={','.join(missing)} accepts it; -y never does",
+                    )
+            if missing or given:
+                return
+        if flags.get("yes"):
+            return
+        answer_yes = self.console.confirm("proceed?")
+        if answer_yes is None:
+            raise RefusedError(
+                f"{plan.statement}: nobody is at the terminal to confirm; nothing was sent",
+                hint="-y answers yes; -n only shows the plan",
+            )
+        if not answer_yes:
+            raise RefusedError("not confirmed; nothing was sent")
+
+    def _run(self, plan: Plan, flags: Mapping[str, Value]) -> Report:
+        rack = self.need_rack()
+        clusters = {step.asm for step in plan.steps if step.asm}
+        engine = Engine(
+            rack=rack.name,
+            fleet=self.fleet,
+            asm={name: self.asm(name) for name in clusters},
+            journal=self.journal,
+            console=self.console,
+            poll=EMULATED_POLL if rack.emulated else POLL,
+            cancel=self.interrupted,
+        )
+        report = engine.run(
+            plan, reason=str(flags.get("reason") or ""), ticket=str(flags.get("ticket") or ""), origin=self.origin
+        )
+        self.changes.append(report.change)
+        return report
+
+    def _result(self, plan: Plan, report: Report) -> Result:
+        failed = list(dict.fromkeys(r.step.target for r in report.failures))
+        self.remember([t for t in plan.targets if t not in failed], failed)
+        problems = [f"{r.step.target}: {r.step.what}: {r.outcome}: {r.reason}" for r in report.failures]
+        notes = [f"change {report.change}, journal {self.journal.head}"]
+        if report.interrupted:
+            notes.append("interrupted: what was under way has ended, nothing more was started")
+        return Result(
+            records=[*_ended(plan, report), *_idle(plan)],
+            fold=True,
+            notes=notes,
+            problems=problems,
+            exit_code=report.exit_code,
+        )
+
+    # -- lines ---------------------------------------------------------------------------------------------------
+
+    def execute(self, line: Line) -> Result:
+        """Carry one parsed line out and return its result; rendering, pipe and redirection are the surface's.
+
+        Raises:
+            ExacellError: whatever went wrong; one line, with the way out.
+        """
+        self.interrupted.clear()
+        with self._on_cells(line.on):
+            if line.call is not None:
+                if line.call.command.effect is Effect.WRITE:
+                    self.need_rack()
+                return line.call.command.handler(self, line.call)
+            if line.cellcli is not None:
+                from exacell.commands.cells import pass_through
+
+                return pass_through(self, line)
+        raise StatementError("the line holds no statement")
+
+    @contextmanager
+    def _on_cells(self, on: str) -> Iterator[None]:
+        if not on:
+            yield
+            return
+        before, self._on = self._on, self.resolve(on)
+        try:
+            yield
+        finally:
+            self._on = before
+
+    def interrupt(self) -> None:
+        """Let what is in flight finish and start no more (Ctrl-C once)."""
+        self.interrupted.set()
+
+    def set_mode(self, *, read_only: bool) -> None:
+        """Switch between read-only and read-write; enforced in the transport.
+
+        Raises:
+            RefusedError: -m was given, or a production rack's name was not typed.
+        """
+        if not read_only:
+            if self.options.monitor:
+                raise RefusedError("-m was given: this session stays read-only")
+            rack = self.rack
+            if rack is not None and rack.production and self.read_only:
+                answer = self.console.ask(f"{rack.name} is a production rack: type its name for read-write: ")
+                if answer is None or answer.strip() != rack.name:
+                    raise RefusedError(f"{rack.name} stays read-only: its name was not typed")
+        self.read_only = read_only
+        if self._transport is not None:
+            self._transport.read_only = read_only
+
+    # -- talk ----------------------------------------------------------------------------------------------------
+
+    def pending(self) -> tuple[str, ...]:
+        """Return one line for each change that left caching off on this rack, with the statement that mends it."""
+        if self.rack is None:
+            return ()
+        lines = []
+        for item in caching_off(self.journal.entries(rack=self.rack.name)):
+            cells = fold(item.cells)
+            lines.append(
+                f"change {item.change} left flash caching off on {cells}: "
+                f"on {cells} alter flashcache all cancel flush (or resize flashcache) brings it back"
+            )
+        return tuple(lines)
+
+    def observe_caching(self, caching: Mapping[str, str]) -> None:
+        """Note in the journal that caching was seen on, for cells that an earlier change had left without."""
+        if self.rack is None:
+            return
+        for item in caching_off(self.journal.entries(rack=self.rack.name)):
+            rows = [
+                Row(kind="observed", target=cell, body={"caching": "on"})
+                for cell in item.cells
+                if caching.get(cell) == "on"
+            ]
+            if rows:
+                self.journal.append(self.rack.name, item.change, rows)
+
+    def names(self, kind: Kind) -> Sequence[str]:
+        """Return names for completion: what is configured, and what was learned before; never asks a cell."""
+        if kind is Kind.RACK:
+            return tuple(self.config.racks)
+        if kind in (Kind.CELL, Kind.CELLSET):
+            return self.rack.cells if self.rack is not None else ()
+        if kind is Kind.SNAPSHOT:
+            from exacell.store import Store
+
+            return Store(self.home.state_dir / "store.db").snapshot_names(self.rack.name) if self.rack else ()
+        if kind is Kind.RECIPE:
+            from exacell.recipes import recipe_names
+
+            return recipe_names(self.home)
+        return self.learned.get(kind)
+
+    @property
+    def learned(self) -> NameCache:
+        """The names learned from the current rack, on disk."""
+        name = self.rack.name if self.rack is not None else "none"
+        return NameCache(self.home.cache_dir / "names" / f"{name}.json")
+
+
+def _nowhere(text: str) -> ExitCode:
+    raise StatementError("there is no surface to run it on")
+
+
+def open_context(options: Options, console: Console, *, env: Mapping[str, str] | None = None) -> Context:
+    """Return a context for the options; a rack that was asked for is chosen, else one is found on first need.
+
+    Raises:
+        ExacellError: the configuration is wrong, or the rack asked for does not exist.
+    """
+    variables = os.environ if env is None else env
+    home = Home.from_env(variables)
+    context = Context(home=home, config=load(home, variables), console=console, options=options, env=variables)
+    if options.rack or options.cells or options.group_file or variables.get("EXACELL_RACK"):
+        context.choose_rack()
+    return context
+
+
+def find_rack_quietly(context: Context) -> None:
+    """Choose the default rack when there is one; the prompt opens without a rack otherwise."""
+    try:
+        context.need_rack()
+    except ConfigError as error:
+        if context.config.default_rack or context.options.rack:
+            raise
+        context.console.say(error.hint or error.message)
+
+
+def _steps(plan: Plan) -> Iterable[tuple[str, Any]]:
+    for stage in plan.stages:
+        if stage.gate is not Gate.MEND:
+            for step in stage.steps:
+                yield stage.title, step
+
+
+def _planned(plan: Plan) -> list[Record]:
+    return [
+        {
+            **_who(step.target, asm=bool(step.asm)),
+            "stage": title,
+            "outcome": "planned",
+            "statement": step.statement or None,
+            "risk": str(step.risk),
+            "undo": step.inverse or None if step.undo != "nothing" else None,
+        }
+        for title, step in _steps(plan)
+    ]
+
+
+def _who(target: str, *, asm: bool) -> dict[str, str | None]:
+    """The first keys of an outcome's record: a cell's name, or null and the database node's."""
+    return {"cell": None, "node": target} if asm else {"cell": target}
+
+
+def _idle(plan: Plan, nodes: Sequence[str] = ()) -> list[Record]:
+    rows: list[Record] = [
+        {**_who(target, asm=target in nodes), "outcome": "nothing to do", "detail": why}
+        for target, why in plan.done.items()
+    ]
+    rows += [{"cell": cell, "outcome": str(State.NOT_APPLICABLE), "detail": why} for cell, why in plan.skipped.items()]
+    return rows
+
+
+def _ended(plan: Plan, report: Report) -> list[Record]:
+    """One record per target: its worst step, or done."""
+    rows: list[Record] = []
+    for target in plan.targets:
+        results = [r for r in report.results if r.step.target == target and not r.mending]
+        if not results:
+            continue
+        bad = next((r for r in results if not r.outcome.good), None)
+        sent = sum(1 for r in results if r.outcome is Outcome.DONE and r.step.statement)
+        flushed = report.flushed.get(target)
+        asm = any(r.step.asm for r in results)
+        row: dict[str, Any] = {
+            **_who(target, asm=asm),
+            "outcome": str(bad.outcome if bad else Outcome.DONE),
+            "detail": f"{bad.step.what}: {bad.reason}"
+            if bad
+            else f"{sent} statement{'s' if sent != 1 else ''}, verified",
+        }
+        if flushed is not None and flushed.done:
+            row |= {"dirtyAfterFlush": flushed.dirty, "usedAfterFlush": flushed.used}
+        rows.append(row)
+    return rows
+

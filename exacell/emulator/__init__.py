@@ -1,0 +1,1 @@
+"""An emulated Exadata rack, reached over real SSH."""

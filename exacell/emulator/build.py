@@ -1,0 +1,227 @@
+"""Makes the cells of a new rack: hardware by the model, and a deployment as a DBA finds it after some weeks of use."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import uuid
+from collections.abc import Sequence
+
+from exacell.emulator.metrics import CellMetrics
+from exacell.emulator.models import (
+    CacheMember,
+    Cell,
+    CellDisk,
+    Directive,
+    DiskType,
+    FlashCache,
+    FlashLog,
+    GridDisk,
+    IormPlan,
+    Lun,
+    PhysicalDisk,
+)
+from exacell.emulator.profiles import HardwareModel
+from exacell.emulator.space import log_share
+from exacell.emulator.workload import data_io, redo_writes
+from exacell.units import KIB, MIB
+
+DAY = 86400.0
+DEPLOYED_DAYS, BOOTED_DAYS = 40, 12
+FLASH_LOG_BYTES = 512 * MIB
+"""The flash log's default size over all flash cell disks. Source: Oracle SAGUG, create-flashlog."""
+
+_REDO_BEFORE = 1_800_000
+"""Redo writes of a database that a new rack's cell has seen since CELLSRV started."""
+
+
+def new_id(cell: Cell, seed: int) -> str:
+    """Return the GUID of the next object of a cell; the same for the same history."""
+    cell.created += 1
+    return guid(f"{seed}|{cell.host}|{cell.created}")
+
+
+def guid(text: str) -> str:
+    """Return a GUID made from ``text``."""
+    return str(uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16]))
+
+
+def build_cell(
+    number: int, *, model: HardwareModel, databases: Sequence[str], mode: str, seed: int, now: float
+) -> tuple[Cell, CellMetrics]:
+    """Return the n-th cell of a new rack and its counters."""
+    host = f"exa1cel{number:02d}"
+    rng = random.Random(f"{seed}|build|{host}")
+    deployed = now - DEPLOYED_DAYS * DAY + number * 97
+    cell = Cell(
+        host=host,
+        name=host,
+        ip=f"192.168.{10 + (10 + number) // 250}.{(10 + number) % 250}",
+        id=f"{1100 + number * 7}FMM{seed % 1000:03d}{number:02d}",
+        mode="WriteBack" if mode == "writeback" else "WriteThrough",
+        boot_time=now - BOOTED_DAYS * DAY - number * 61,
+        cellsrv_start=now - BOOTED_DAYS * DAY - number * 61 + 140,
+        physical_disks={},
+        luns={},
+        cell_disks={},
+        grid_disks={},
+        flash_cache=None,
+        flash_log=None,
+        iorm=IormPlan(objective="auto", db_plan=_db_plan(databases)),
+    )
+    _add_hard_disks(cell, model, rng, deployed, seed)
+    _add_flash_disks(cell, model, rng, deployed, seed)
+    _add_grid_disks(cell, model, deployed, seed)
+    disks = [disk.name for disk in cell.flash_disks()]
+    cell.flash_log = FlashLog(
+        name=f"{host}_FLASHLOG",
+        id=new_id(cell, seed),
+        creation_time=deployed + 900,
+        members=dict.fromkeys(disks, log_share(FLASH_LOG_BYTES, len(disks))),
+    )
+    cell.flash_cache = FlashCache(
+        name=f"{host}_FLASHCACHE",
+        id=new_id(cell, seed),
+        creation_time=deployed + 960,
+        members={name: CacheMember(cell_disk=name, size_bytes=cell.free_space(name)) for name in disks},
+    )
+    _fill_cache(cell, model, rng)
+    metrics = CellMetrics()
+    for database in databases:
+        redo_writes(rng, cell, metrics.counters, database, _REDO_BEFORE + rng.randrange(_REDO_BEFORE))
+        data_io(rng, cell, metrics.counters, database, _REDO_BEFORE + rng.randrange(_REDO_BEFORE))
+    return cell, metrics
+
+
+def _db_plan(databases: Sequence[str]) -> tuple[Directive, ...]:
+    """Return the plan of a new rack: the first database favoured and limited, the second not cached, DEFAULT."""
+    first = [Directive((("name", databases[0]), ("share", "8"), ("limit", "80")))]
+    second = [Directive((("name", name), ("share", "4"), ("flashcache", "off"))) for name in databases[1:2]]
+    return (*first, *second, Directive((("name", "default"), ("share", "1"))))
+
+
+def _fill_cache(cell: Cell, model: HardwareModel, rng: random.Random) -> None:
+    """Make the cache as full and as dirty as the model's data says, unevenly over its disks."""
+    cache = cell.flash_cache
+    if cache is None:
+        return
+    dirty = model.cache.dirty * rng.uniform(0.85, 1.2) / len(cache.members) if cell.write_back else 0.0
+    for member in cache.members.values():
+        used = member.size_bytes * model.cache.used_percent / 100 * rng.uniform(0.97, 1.03)
+        member.used_bytes = int(used) // KIB * KIB
+        member.dirty_bytes = int(dirty * rng.uniform(0.9, 1.1)) // KIB * KIB
+
+
+def _device(kind: str, index: int) -> str:
+    if kind == "nvme":
+        return f"/dev/nvme{index}n1"
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return f"/dev/sd{letters[index]}" if index < 26 else f"/dev/sd{letters[index // 26 - 1]}{letters[index % 26]}"
+
+
+def _serial(rng: random.Random) -> str:
+    return "".join(rng.choice("0123456789ABCDEFGHJKLMNPQRSTUVWXYZ") for _ in range(6))
+
+
+def _add_hard_disks(cell: Cell, model: HardwareModel, rng: random.Random, deployed: float, seed: int) -> None:
+    hard = model.hard
+    for slot in range(hard.disks):
+        device, lun, name = _device("sd", slot), f"0_{slot}", f"{hard.enclosure}:{slot}"
+        system = slot < 2 and hard.system_cell_disk != hard.cell_disk
+        disk = f"CD_{slot:02d}_{cell.host}"
+        cell.physical_disks[name] = PhysicalDisk(
+            name=name,
+            disk_type=DiskType.HARD,
+            device_name=device,
+            device_id=str(19 - slot),
+            lun=lun,
+            make_model=hard.make_model,
+            firmware="0B25",
+            serial=_serial(rng),
+            size_bytes=hard.physical,
+            slot=str(slot),
+            interface=hard.interface,
+            rpm=hard.rpm,
+            insert_time=deployed - DAY + slot,
+        )
+        cell.luns[lun] = Lun(
+            name=lun,
+            disk_type=DiskType.HARD,
+            device_name=device,
+            size_bytes=hard.lun,
+            physical_disk=name,
+            cell_disk=disk,
+            is_system=system,
+        )
+        cell.cell_disks[disk] = CellDisk(
+            name=disk,
+            size_bytes=hard.system_cell_disk if system else hard.cell_disk,
+            disk_type=DiskType.HARD,
+            lun=lun,
+            physical_disk=name,
+            device_name=device,
+            device_partition=f"{device}3" if system else device,
+            creation_time=deployed + slot,
+            id=new_id(cell, seed),
+        )
+
+
+def _add_flash_disks(cell: Cell, model: HardwareModel, rng: random.Random, deployed: float, seed: int) -> None:
+    flash = model.flash
+    first = 0 if flash.device == "nvme" else model.hard.disks + 1
+    for index, (slot, fdom) in enumerate(flash.places):
+        device, lun, name = _device(flash.device, first + index), f"{slot}_{fdom}", f"FLASH_{slot}_{fdom}"
+        disk = f"FD_{index:02d}_{cell.host}"
+        cell.physical_disks[name] = PhysicalDisk(
+            name=name,
+            disk_type=DiskType.FLASH,
+            device_name=device,
+            device_id="",
+            lun=lun,
+            make_model=flash.make_model,
+            firmware=flash.firmware,
+            serial=f"10{_serial(rng)}",
+            size_bytes=flash.physical,
+            slot=f"PCI Slot: {slot}; FDOM: {fdom}",
+            interface="",
+            rpm=0,
+            insert_time=deployed - DAY + 60 + index,
+        )
+        cell.luns[lun] = Lun(
+            name=lun,
+            disk_type=DiskType.FLASH,
+            device_name=device,
+            size_bytes=flash.lun,
+            physical_disk=name,
+            cell_disk=disk,
+            is_system=False,
+        )
+        cell.cell_disks[disk] = CellDisk(
+            name=disk,
+            size_bytes=flash.cell_disk,
+            disk_type=DiskType.FLASH,
+            lun=lun,
+            physical_disk=name,
+            device_name=device,
+            device_partition=device,
+            creation_time=deployed + 60 + index,
+            id=new_id(cell, seed),
+        )
+
+
+def _add_grid_disks(cell: Cell, model: HardwareModel, deployed: float, seed: int) -> None:
+    for order, (prefix, size) in enumerate(model.grid_disks.items()):
+        for disk in list(cell.cell_disks.values()):
+            if disk.disk_type is not DiskType.HARD:
+                continue
+            name = f"{prefix}_{disk.name}"
+            cell.grid_disks[name] = GridDisk(
+                name=name,
+                cell_disk=disk.name,
+                size_bytes=size,
+                offset=cell.next_offset(disk.name),
+                disk_type=DiskType.HARD,
+                creation_time=deployed + 300 + 60 * order,
+                id=new_id(cell, seed),
+                caching_policy="default" if order == 0 else "none",
+            )

@@ -1,0 +1,232 @@
+"""The ``cellcli`` program of an emulated cell: options, batches, scripts and the interactive session.
+
+Source: reference cellcli.md 1. What a script on standard input without ``-n -x`` prints (banner and bare prompts) is
+not documented; it is done here as captures show it. So is the exit status: 0 whenever ``cellcli`` ran, whatever its
+statements answered, because no public script relies on another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+
+from exacell.emulator.clock import banner_time
+from exacell.emulator.grammar import Help, SetOption
+from exacell.emulator.grammar_changes import parse
+from exacell.emulator.help import help_text
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.objects import Place
+from exacell.emulator.program import Ask, Event, Out, Pause, Program
+from exacell.emulator.rack import Rack
+from exacell.emulator.statements.dispatch import READS, execute
+from exacell.emulator.tokens import is_comment, statements_of
+
+PROMPT = "CellCLI> "
+CONTINUATION = "> "
+MAX_SCRIPTS = 16
+"""How deep scripts may start scripts."""
+
+EFFICIENCY_UNTIL = (12, 1, 2)
+"""Releases before this print an efficiency line in the banner. Source: reference cellcli.md 1.2."""
+
+_USAGE = "Usage: cellcli [-n] [-m] [-xml] [-x] [-e command]\n"
+
+ReadFile = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The command line. ``commands`` is None without ``-e``."""
+
+    commands: str | None = None
+    no_prompt: bool = False
+    no_banner: bool = False
+    monitor: bool = False
+    xml: bool = False
+
+
+def parse_options(argv: Sequence[str], *, port_allowed: bool) -> Options | None:
+    """Return the options, None when there is an unknown one. Everything behind ``-e`` is the command."""
+    switches: set[str] = set()
+    names = {"-n": "n", "-x": "x", "-m": "m", "-xml": "xml", "--xml": "xml"}
+    commands: str | None = None
+    for index, word in enumerate(argv):
+        if word == "-e":
+            commands = " ".join(argv[index + 1 :])
+            break
+        if word in names:
+            switches.add(names[word])
+        elif not (port_allowed and (word.isdecimal() or word in ("-v", "-vv", "-vvv"))):
+            return None
+    if commands is not None and not commands.strip():
+        return None
+    return Options(
+        commands=commands,
+        no_prompt="n" in switches,
+        no_banner="x" in switches,
+        monitor="m" in switches,
+        xml="xml" in switches,
+    )
+
+
+def cellcli(
+    rack: Rack,
+    cell: str,
+    login: str,
+    argv: Sequence[str],
+    *,
+    tty: bool,
+    has_stdin: bool,
+    read_file: ReadFile | None = None,
+) -> Program:
+    """Run ``cellcli`` on a cell.
+
+    Args:
+        cell: the cell's host name.
+        login: the OS user: cellmonitor may only read.
+        argv: the arguments, without the program's name.
+        tty: input and output are a terminal: banner, prompts and line editing.
+        has_stdin: something may come on standard input (a pipe, a file, a terminal).
+        read_file: returns the text of a file for ``START`` and ``@``, None when there is no such file; without it
+            scripts cannot be read.
+
+    Returns:
+        A program; its exit status is 0 whenever the options were right.
+    """
+    if rack.spec.cellcli_start > 0:
+        yield Pause(rack.spec.cellcli_start, wall=True)
+    options = parse_options(argv, port_allowed=rack.release.number < (20,))
+    if options is None:
+        yield Out(_USAGE)
+        return 1
+    session = _Session(rack, cell, login, options, tty=tty, read_file=read_file)
+    if options.commands is not None:
+        yield from session.batch(options.commands)
+        return 0
+    return (yield from session.converse(ask=tty or has_stdin))
+
+
+class _Session:
+    """One run of cellcli on one cell."""
+
+    def __init__(
+        self, rack: Rack, cell: str, login: str, options: Options, *, tty: bool, read_file: ReadFile | None
+    ) -> None:
+        self._place = Place(rack, rack.cells[cell])
+        self._login = login
+        self._options = options
+        self._tty = tty
+        self._read_file = read_file
+        self._echo = False
+        self._read_only = options.monitor or login == "cellmonitor"
+
+    def converse(self, *, ask: bool) -> Program:
+        """Read statements from standard input until it ends or EXIT."""
+        self._place.rack.advance()
+        if not self._options.no_banner:
+            yield Out(self._banner())
+        prompts = not self._options.no_prompt
+        while ask:
+            line = yield from self._logical_line(prompts=prompts)
+            if line is None or _is_exit(line):
+                yield Out("quitting\n\n" if self._tty and line is not None else "\n" * prompts)
+                break
+            yield from self.batch(line, echoed=len(PROMPT) if prompts else 0)
+            if prompts and line.strip():
+                yield Out("\n")
+        return 0
+
+    def _logical_line(self, *, prompts: bool) -> Generator[Event, str | None, str | None]:
+        """Return the next line with its continuations; None at the end of input."""
+        line = yield from self._ask(PROMPT if prompts else "")
+        while line is not None and line.rstrip().endswith("-") and not is_comment(line):
+            following = yield from self._ask(CONTINUATION if prompts else "")
+            line = line.rstrip()[:-1] + " " + (following or "")
+            if following is None:
+                break
+        return line
+
+    def _ask(self, prompt: str) -> Generator[Event, str | None, str | None]:
+        if prompt and not self._tty:
+            yield Out(prompt)
+            prompt = ""
+        return (yield Ask(prompt))
+
+    def _banner(self) -> str:
+        release, now = self._place.rack.release, self._place.rack.now()
+        lines = ["", f"CellCLI: Release {release.banner} - Production on {banner_time(now)}", "", release.copyright]
+        if release.number < EFFICIENCY_UNTIL:
+            lines.append("Cell Efficiency Ratio: 128")
+        return "\n".join([*lines, "", ""])
+
+    def batch(self, text: str, *, echoed: int = 0, depth: int = 0) -> Program:
+        """Run the statements of one line, each whatever the one before it answered.
+
+        Args:
+            echoed: width of the prompt that stands before the line on the screen, for the caret.
+            depth: how many scripts are being read.
+        """
+        if is_comment(text):
+            return 0
+        for statement in statements_of(text):
+            if is_comment(statement):
+                continue
+            self._place.rack.advance()
+            try:
+                yield from self._run(statement, depth)
+            except CellError as error:
+                if error.position is not None:
+                    yield Out(" " * (echoed + error.position) + "^\n")
+                elif error.code is Code.SYNTAX:
+                    yield Out("\n")
+                yield Out(f"{error.line}\n")
+        return 0
+
+    def _run(self, text: str, depth: int) -> Program:
+        words = text.split(None, 1)
+        verb, rest = words[0].upper(), words[1].strip() if len(words) > 1 else ""
+        if verb.startswith("@") or verb in ("START", "STA"):
+            name = text.strip()[1:].strip() if verb.startswith("@") else rest
+            yield from self._script(name.strip("'\""), depth)
+            return 0
+        if verb in ("SPOOL", "SPO"):
+            raise CellError(Code.NOT_EMULATED, statement="SPOOL")
+        statement = parse(text, self._place.rack.release.number)
+        if self._read_only and not isinstance(statement, READS):
+            raise CellError(Code.NOT_ALLOWED, login=self._login)
+        if isinstance(statement, Help):
+            yield Out(help_text(statement.topic, self._place.rack.release.number))
+        elif isinstance(statement, SetOption):
+            self._set(statement)
+        else:
+            yield from execute(self._place, statement, xml=self._options.xml)
+        return 0
+
+    def _set(self, statement: SetOption) -> None:
+        if statement.option == "ECHO":
+            self._echo = statement.value == "ON"
+        elif statement.value != "STANDARD":
+            raise CellError(Code.NOT_EMULATED, statement="SET DATEFORMAT LOCAL")
+
+    def _script(self, name: str, depth: int) -> Program:
+        """Run a script file: one statement a line, ``-`` continues, ECHO prints each before its output."""
+        text = self._read_file(name) if self._read_file is not None and name and depth < MAX_SCRIPTS else None
+        if text is None:
+            raise CellError(Code.NO_FILE, name=name)
+        pending = ""
+        for line in text.splitlines():
+            pending += line.rstrip()
+            if pending.endswith("-") and not is_comment(pending):
+                pending = pending[:-1] + " "
+                continue
+            statement, pending = pending, ""
+            if _is_exit(statement):
+                break
+            if self._echo and statement:
+                yield Out(f"{statement}\n")
+            yield from self.batch(statement, depth=depth + 1)
+        return 0
+
+
+def _is_exit(line: str) -> bool:
+    return line.strip().rstrip(";").strip().upper() in ("EXIT", "QUIT")

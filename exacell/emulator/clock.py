@@ -1,0 +1,60 @@
+"""The rack's own clock: it starts at wall time and runs ``speed`` times as fast."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from exacell.errors import EmulatorError
+
+MINUTE = 60.0
+"""Rack seconds between two metric collections. Source: Oracle SAGUG, displaying-current-metrics."""
+
+
+class RackClock:
+    """Tells rack time. A rack that is started again goes on where it stopped: pass its last time as ``rack_start``."""
+
+    def __init__(
+        self, *, speed: float = 60.0, wall: Callable[[], float] = time.time, rack_start: float | None = None
+    ) -> None:
+        """Start the clock.
+
+        Args:
+            speed: rack seconds that pass in one wall second.
+            wall: returns wall seconds; tests pass their own.
+            rack_start: rack epoch seconds at this moment; None for wall time.
+
+        Raises:
+            EmulatorError: ``speed`` is not above zero.
+        """
+        if not speed > 0:
+            raise EmulatorError(f"speed={speed:g} is no speed of a rack's clock: it must be above 0, 60 is the default")
+        self.speed = speed
+        self._wall = wall
+        self._wall_start = wall()
+        self._rack_start = self._wall_start if rack_start is None else rack_start
+
+    def now(self) -> float:
+        """Return the rack's time in epoch seconds."""
+        return self._rack_start + (self._wall() - self._wall_start) * self.speed
+
+
+def last_minute(moment: float) -> float:
+    """Return the whole minute at or before ``moment``."""
+    return moment // MINUTE * MINUTE
+
+
+def next_minute(moment: float) -> float:
+    """Return the first whole minute after ``moment``."""
+    return last_minute(moment) + MINUTE
+
+
+def iso_time(moment: float) -> str:
+    """Return a time as CellCLI prints it, ``2021-06-09T14:05:11+00:00``. Emulated cells live in UTC."""
+    return datetime.fromtimestamp(int(moment), UTC).strftime("%Y-%m-%dT%H:%M:%S+00:00")
+
+
+def banner_time(moment: float) -> str:
+    """Return a time as the banner prints it, ``Tue Mar 03 09:15:27 UTC 2020``."""
+    return datetime.fromtimestamp(int(moment), UTC).strftime("%a %b %d %H:%M:%S UTC %Y")

@@ -1,0 +1,391 @@
+"""Starts, stops, asks and drives emulated racks from outside: what the command layer calls.
+
+Importing this module is cheap: no asyncio, no SSH, and what only some functions need is imported there. The rack itself
+is another process, :mod:`exacell.emulator.daemon`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from exacell.emulator import wire
+from exacell.emulator.names import fold
+from exacell.emulator.store import (
+    Json,
+    RackFiles,
+    all_racks,
+    life_cycle_lock,
+    rack_files,
+    read_json,
+    write_text,
+)
+from exacell.errors import EmulatorError
+from exacell.units import parse_duration
+
+Option = str | int | float | bool
+Options = Mapping[str, Option]
+
+_POLL_S = 0.02
+_ANSWER_S = 10.0
+_STOP_S = 15.0
+_LOG_LIMIT = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class RackInfo:
+    """What is known of an emulated rack.
+
+    Attributes:
+        speed: rack seconds that pass in one wall second.
+        ssh_config: the file that tells ssh, scp and sftp about the rack's hosts.
+        started: when the running process started, ISO 8601; empty when it does not run.
+    """
+
+    name: str
+    running: bool
+    pid: int | None
+    cells: tuple[str, ...]
+    dbnodes: tuple[str, ...]
+    databases: tuple[str, ...]
+    model: str
+    release: str
+    mode: str
+    speed: float
+    seed: int
+    ssh_config: Path
+    started: str
+
+
+def start(
+    home: Path, name: str, *, options: Options, reset: bool = False, timeout: float = 30.0
+) -> tuple[RackInfo, bool]:
+    """Start the rack ``name``, making it with ``options`` when it does not exist yet.
+
+    Args:
+        home: the directory of all of exacell's files.
+        options: of cells, dbnodes, db, model, release, mode, speed, seed, cellcli-start; only those that differ from
+            the defaults. For a rack that exists they must be what it was made with.
+        reset: stop and remove the rack first.
+        timeout: seconds that starting may take.
+
+    Returns:
+        the rack, and whether it was running already.
+
+    Raises:
+        EmulatorError: an option is unknown, wrong, or not what the existing rack was made with; or the rack's process
+            did not come up.
+    """
+    files = rack_files(home, name)
+    wanted = _checked(options)
+    with life_cycle_lock(files, timeout=timeout):
+        _refuse_real_rack(home, name)
+        if reset:
+            _stop(files)
+            files.remove()
+        elif files.exists:
+            _refuse_other_options(files, wanted)
+        already = files.running()
+        if not already:
+            _spawn(files, wanted, timeout)
+        info = _info(files)
+        _write_rack_file(home, info)
+    return info, already
+
+
+def stop(home: Path, name: str) -> bool:
+    """Stop the rack ``name``, keeping its state; return False when it was not running.
+
+    Raises:
+        EmulatorError: there is no such rack, or its process does not end.
+    """
+    files = _existing(home, name)
+    with life_cycle_lock(files, timeout=_STOP_S):
+        return _stop(files)
+
+
+def status(home: Path, name: str | None = None) -> tuple[RackInfo, ...]:
+    """Return all emulated racks in order of name, or the one called ``name``.
+
+    Raises:
+        EmulatorError: there is no rack of that name.
+    """
+    racks = all_racks(home) if name is None else (_existing(home, name),)
+    return tuple(_info(files) for files in racks)
+
+
+def ssh_config(home: Path, name: str) -> str:
+    """Return the text of an ssh_config that holds a Host block for every host of the rack.
+
+    Raises:
+        EmulatorError: there is no rack of that name.
+    """
+    return _existing(home, name).ssh_config.read_text(encoding="utf-8")
+
+
+def load(home: Path, name: str, *, db: str, redo: float, seconds: float) -> Mapping[str, object]:
+    """Apply a redo load to the rack and wait until it is applied and collected.
+
+    Args:
+        redo: redo writes a second by the database.
+        seconds: of rack time; the load begins at the rack's next whole minute.
+
+    Returns:
+        db, redo, seconds as applied, and wall_seconds that it took.
+
+    Raises:
+        EmulatorError: the rack does not run, or has no such database.
+    """
+    files = _existing(home, name)
+    minutes_around = 180.0
+    longest = (seconds + minutes_around) / max(_info(files).speed, 1e-6) + _ANSWER_S
+    return _request(files, {"op": "load", "db": db, "redo": redo, "seconds": seconds}, timeout=longest)
+
+
+def rack_file(home: Path, name: str) -> Path:
+    """Return the configuration file that makes ``-r name`` reach the emulated rack; written at every start."""
+    return Path(os.path.abspath(home)) / "racks.d" / f"{name}.toml"
+
+
+def _existing(home: Path, name: str) -> RackFiles:
+    files = rack_files(home, name)
+    if files.exists:
+        return files
+    known = ", ".join(rack.name for rack in all_racks(home))
+    raise EmulatorError(
+        f"there is no emulated rack {name}" + (f" (there is {known})" if known else ""),
+        hint=f"make it: exacell emulator start {name}",
+    )
+
+
+def _checked(options: Options) -> Json:
+    """Return the options by RackSpec's names with the types that it wants."""
+    checked: Json = {}
+    for key, value in options.items():
+        name = key.replace("-", "_")
+        try:
+            if name in ("cells", "dbnodes", "seed"):
+                checked[name] = int(value)
+            elif name == "speed":
+                checked[name] = float(value)
+            elif name == "cellcli_start":
+                checked[name] = parse_duration(str(value))
+            elif name == "db":
+                checked[name] = [word.strip() for word in str(value).split(",") if word.strip()]
+            elif name in ("model", "release", "mode"):
+                checked[name] = str(value).lower()
+            else:
+                known = "cells, dbnodes, db, model, release, mode, speed, seed, cellcli-start"
+                raise EmulatorError(f"an emulated rack has no option {key}", hint=f"the options are {known}")
+        except ValueError as error:
+            raise EmulatorError(f"{key}={value} is no number") from error
+    return checked
+
+
+def _refuse_other_options(files: RackFiles, wanted: Json) -> None:
+    made_with = read_json(files.rack) or {}
+    given = made_with.get("given")
+    assert isinstance(given, dict)
+    for key, value in wanted.items():
+        old = made_with.get(key)
+        # 19.3 may have become 19.3.0.0.0: what was given then is as good as what was made of it.
+        if value not in (old, given.get(key)):
+            raise EmulatorError(
+                f"rack {files.name} exists with {_spelled(key, old)}; {_spelled(key, value)} needs a new one",
+                hint="add reset=yes to make it anew (its state is lost), or leave the option away",
+            )
+
+
+def _spelled(key: str, value: object) -> str:
+    if isinstance(value, list):
+        value = ",".join(str(item) for item in value)
+    elif isinstance(value, float):
+        value = f"{value:g}"
+    return f"{key.replace('_', '-')}={value}"
+
+
+def _spawn(files: RackFiles, options: Json, timeout: float) -> None:
+    import subprocess
+
+    files.root.mkdir(mode=0o700, exist_ok=True)
+    for left_over in (files.failure, files.control):
+        left_over.unlink(missing_ok=True)
+    if files.log.exists() and files.log.stat().st_size > _LOG_LIMIT:
+        os.replace(files.log, files.log.with_suffix(".old"))
+    # -P: a json.py in the caller's directory is none of ours.
+    command = [sys.executable, "-P", "-m", "exacell.emulator.daemon", str(files.root), json.dumps(options)]
+    with open(files.log, "ab") as log:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            close_fds=True,
+            start_new_session=True,
+            env=_child_environment(),
+        )
+    deadline = time.monotonic() + timeout
+    while not files.control.exists():
+        # The process that we started ends with 0 once its child holds the lock, and with another status if it refuses.
+        status = process.poll()
+        if status or (status == 0 and not files.running() and not files.control.exists()):
+            raise _not_started(files)
+        if time.monotonic() > deadline:
+            process.kill()
+            process.wait()
+            _signal(files.holder(), signal.SIGKILL)
+            raise EmulatorError(f"rack {files.name} did not come up in {timeout:g}s", hint=f"its log is {files.log}")
+        time.sleep(_POLL_S)
+    process.wait()
+    _request(files, {"op": "ping"})
+
+
+def _child_environment() -> dict[str, str]:
+    """Return our environment with the directory that this package was found in, wherever the daemon starts."""
+    package_parent = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(entry for entry in (package_parent, os.environ.get("PYTHONPATH", "")) if entry)
+    return {**os.environ, "PYTHONPATH": path}
+
+
+def _not_started(files: RackFiles) -> EmulatorError:
+    failure = read_json(files.failure)
+    if failure is None:
+        return EmulatorError(f"the process of rack {files.name} ended while starting", hint=f"its log is {files.log}")
+    if not files.exists:
+        files.remove()
+    return EmulatorError(str(failure["error"]), hint=str(failure.get("hint", "")))
+
+
+def _stop(files: RackFiles) -> bool:
+    """Stop the rack's process: ask, then SIGTERM, then SIGKILL; return False when none runs."""
+    if not files.running():
+        return False
+    try:
+        _request(files, {"op": "stop"})
+    except EmulatorError:
+        _signal(files.holder(), signal.SIGTERM)
+    if _ended(files, _STOP_S):
+        return True
+    _signal(files.holder(), signal.SIGKILL)
+    if _ended(files, _STOP_S):
+        return True
+    raise EmulatorError(f"the process of rack {files.name} does not end", hint=f"kill -9 {files.holder()}")
+
+
+def _signal(pid: int | None, number: signal.Signals) -> None:
+    if pid is None:
+        return
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return
+
+
+def _ended(files: RackFiles, timeout: float) -> bool:
+    deadline = time.monotonic() + timeout
+    while files.running():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_S)
+    return True
+
+
+def _info(files: RackFiles) -> RackInfo:
+    made = read_json(files.rack) or {}
+    running = files.running()
+    control = (read_json(files.control) if running else None) or {}
+
+    def texts(key: str) -> tuple[str, ...]:
+        value = made.get(key)
+        return tuple(str(item) for item in value) if isinstance(value, list) else ()
+
+    return RackInfo(
+        name=files.name,
+        running=running,
+        pid=int(str(control["pid"])) if control else None,
+        cells=texts("cell_names"),
+        dbnodes=texts("dbnode_names"),
+        databases=texts("db"),
+        model=str(made.get("model")),
+        release=str(made.get("release")),
+        mode=str(made.get("mode")),
+        speed=float(str(made.get("speed"))),
+        seed=int(str(made.get("seed"))),
+        ssh_config=files.ssh_config,
+        started=str(control.get("started", "")),
+    )
+
+
+def _request(files: RackFiles, request: Json, *, timeout: float = _ANSWER_S) -> Json:
+    """Send a request to the rack's process and return its result.
+
+    Raises:
+        EmulatorError: the rack does not run, does not answer in time, or refuses.
+    """
+    import socket
+
+    control = read_json(files.control)
+    if control is None or not files.running():
+        raise EmulatorError(f"rack {files.name} is not running", hint=f"start it: exacell emulator start {files.name}")
+    try:
+        with socket.create_connection(("127.0.0.1", int(str(control["port"]))), timeout=_ANSWER_S) as connection:
+            connection.settimeout(timeout)
+            payload = json.dumps({**request, "token": control["token"]}).encode("utf-8")
+            connection.sendall(wire.frame(wire.REQUEST, payload))
+            with connection.makefile("rb") as stream:
+                header = stream.read(wire.HEADER)
+                if len(header) < wire.HEADER:
+                    raise EOFError("the connection was closed")
+                _, length = wire.parse_header(header)
+                answer = json.loads(stream.read(length))
+    except (OSError, EOFError, ValueError) as error:
+        raise EmulatorError(
+            f"rack {files.name} (pid {control['pid']}) does not answer: {error}", hint=f"its log is {files.log}"
+        ) from error
+    if "error" in answer:
+        raise EmulatorError(str(answer["error"]), hint=str(answer.get("hint", "")))
+    result: Json = answer["ok"]
+    return result
+
+
+def _refuse_real_rack(home: Path, name: str) -> None:
+    import tomllib
+
+    path = rack_file(home, name)
+    try:
+        described = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    except ValueError as error:
+        raise EmulatorError(f"{path} can't be read: {error}", hint="mend or remove it") from error
+    if described.get("emulated") is not True:
+        raise EmulatorError(f"{path} describes a real rack: an emulated one needs another name than {name}")
+
+
+def _write_rack_file(home: Path, info: RackInfo) -> None:
+    lines = [
+        f"# The emulated rack {info.name}; written at every start of it.",
+        f"cells = {json.dumps(fold(info.cells))}",
+    ]
+    if info.dbnodes:
+        lines.append(f"dbnodes = {json.dumps(fold(info.dbnodes))}")
+    lines += [f"ssh_config = {json.dumps(str(info.ssh_config), ensure_ascii=False)}", "emulated = true"]
+    if info.dbnodes:
+        lines += [
+            "",
+            "[asm.main]",
+            f"nodes = {json.dumps(fold(info.dbnodes))}",
+            'home = "/u01/app/19.0.0.0/grid"',
+            'sid = "+ASM1"',
+            'user = "grid"',
+            f"databases = {json.dumps(list(info.databases))}",
+        ]
+    path = rack_file(home, info.name)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_text(path, "\n".join(lines) + "\n")

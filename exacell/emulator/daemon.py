@@ -1,0 +1,202 @@
+"""The process behind one emulated rack: ``python -m exacell.emulator.daemon <directory> <options as JSON>``.
+
+Started by :func:`exacell.emulator.control.start`. It serves until it is told to stop, gets SIGTERM, or its directory is
+gone. control.json appears when everything answers; failure.json says why a start was refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from exacell.emulator.identity import bind_all, client_key, write_client_files
+from exacell.emulator.programs import Programs
+from exacell.emulator.server import RackServers
+from exacell.emulator.service import ControlService
+from exacell.emulator.shell import CELL, DATABASE_HOME, DBNODE, GRID_HOME, Host, write_programs
+from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json
+from exacell.emulator.world import World
+from exacell.errors import EmulatorError, ExacellError
+
+LOG = logging.getLogger("exacell.emulator")
+
+_WATCH_S = 1.0
+"""How often the process looks whether its directory is still there."""
+
+
+class Daemon:
+    """One running rack: its world, its SSH servers, its control service and its files.
+
+    Args:
+        given: the options that the rack was made with, as they were given.
+    """
+
+    def __init__(self, files: RackFiles, world: World, given: Mapping[str, object]) -> None:
+        self._files = files
+        self._given = given
+        self._world = world
+        self._stop = asyncio.Event()
+        self._token = secrets.token_hex(16)
+
+    async def serve(self) -> None:
+        """Open everything, say so in control.json, and serve until stopped."""
+        hosts = self._hosts()
+        programs = Programs(self._world, self.save)
+        public_key = client_key(self._files)
+        sockets = bind_all(self._files, hosts)
+        ports = {host: bound.getsockname()[1] for host, bound in sockets.items()}
+        servers = RackServers(self._files, hosts, programs, public_key)
+        operations = {"ping": self._ping, "stop": self._stop_request, "load": self._load}
+        service = ControlService(self._token, operations, hosts, programs)
+        for kind in (CELL, DBNODE):
+            write_programs(self._files, kind)
+        await servers.listen(sockets)
+        write_client_files(self._files, {name: host.kind for name, host in hosts.items()}, ports)
+        self._announce(await service.listen())
+        try:
+            await self._until_stopped()
+        finally:
+            await servers.close()
+            await service.close()
+            if self._files.root.is_dir():
+                self._files.write_state(self._world.to_state())
+                self._files.control.unlink(missing_ok=True)
+
+    def stop(self) -> None:
+        """Make :meth:`serve` end."""
+        self._stop.set()
+
+    def save(self, host: str) -> None:
+        """Write what a statement on ``host`` has changed."""
+        self._files.write_state(self._world.changed_parts(host))
+
+    def _hosts(self) -> dict[str, Host]:
+        hosts = {name: Host(files=self._files, name=name, kind=CELL) for name in self._world.cells}
+        for number, name in enumerate(self._world.dbnodes, start=1):
+            hosts[name] = Host(files=self._files, name=name, kind=DBNODE, profiles=_node_profiles(number))
+        return hosts
+
+    def _announce(self, port: int) -> None:
+        self._files.write_state(self._world.to_state())
+        write_json(self._files.rack, {**self._world.describe(), "given": dict(self._given)})
+        started = datetime.now().astimezone().isoformat(timespec="seconds")
+        write_json(self._files.control, {"port": port, "token": self._token, "pid": os.getpid(), "started": started})
+
+    async def _until_stopped(self) -> None:
+        identity = self._files.root.stat()
+        while not self._stop.is_set():
+            try:
+                await asyncio.wait_for(self._stop.wait(), _WATCH_S)
+            except TimeoutError:
+                try:
+                    now = self._files.root.stat()
+                except FileNotFoundError:
+                    return
+                if (now.st_dev, now.st_ino) != (identity.st_dev, identity.st_ino):
+                    return
+
+    async def _ping(self, request: Json) -> Json:
+        return {"name": self._files.name, "pid": os.getpid()}
+
+    async def _stop_request(self, request: Json) -> Json:
+        # The answer leaves before the service is closed: set() only wakes the main task.
+        self._stop.set()
+        return {}
+
+    async def _load(self, request: Json) -> Json:
+        db = str(request.get("db"))
+        redo, seconds = _number(request, "redo"), _number(request, "seconds")
+        started = time.monotonic()
+        wall = self._world.start_load(db=db, redo=redo, seconds=seconds)
+        self._files.write_state(self._world.to_state())
+        await asyncio.sleep(max(0.0, wall))
+        self._world.advance()
+        self._files.write_state(self._world.to_state())
+        return {"db": db, "redo": redo, "seconds": seconds, "wall_seconds": round(time.monotonic() - started, 3)}
+
+
+def _number(request: Json, key: str) -> float:
+    value = request.get(key)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    raise EmulatorError(f"{key}={value} is no number")
+
+
+def _node_profiles(number: int) -> Mapping[str, Mapping[str, str]]:
+    """Return what the logins' profiles export on database node ``number``, as the installer sets them up."""
+    return {
+        "grid": {"ORACLE_HOME": GRID_HOME, "ORACLE_SID": f"+ASM{number}"},
+        "oracle": {"ORACLE_HOME": DATABASE_HOME},
+    }
+
+
+def open_world(files: RackFiles, options: Mapping[str, object]) -> World:
+    """Return the rack as it was when it stopped, or a new one made with ``options``.
+
+    Raises:
+        ExacellError: the options fit no rack, or the state is damaged.
+    """
+    from exacell.emulator.rack_world import RackWorld
+
+    if files.exists:
+        return RackWorld.from_state(files.read_state())
+    return RackWorld.create(files.name, options)
+
+
+def _use_cheap_child_watcher() -> None:
+    """Before Python 3.12, asyncio starts a thread for each child unless told that pidfds exist."""
+    if sys.version_info < (3, 12) and hasattr(os, "pidfd_open"):
+        asyncio.set_child_watcher(asyncio.PidfdChildWatcher())
+
+
+async def _run(files: RackFiles, options: Mapping[str, object]) -> None:
+    made_with = read_json(files.rack) or {"given": options}
+    given = made_with["given"]
+    assert isinstance(given, dict)
+    daemon = Daemon(files, open_world(files, options), given)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, daemon.stop)
+    await daemon.serve()
+
+
+def main() -> int:
+    """Serve the rack in the directory that the first argument names; return the process's exit status."""
+    files = RackFiles(Path(sys.argv[1]))
+    options: Mapping[str, object] = json.loads(sys.argv[2])
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("asyncssh").setLevel(logging.WARNING)
+    os.umask(0o022)
+    os.chdir("/")
+    lock = hold_running_lock(files)
+    if lock is None:
+        return _refuse(files, EmulatorError(f"rack {files.name} is served by another process already"))
+    if os.fork():
+        # Whoever started us shall neither wait for the rack nor keep its remains as a zombie. The lock is the child's.
+        os._exit(0)
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, str(os.getpid()).encode("ascii"), 0)
+    _use_cheap_child_watcher()
+    try:
+        asyncio.run(_run(files, options))
+    except ExacellError as error:
+        return _refuse(files, error)
+    return 0
+
+
+def _refuse(files: RackFiles, error: ExacellError) -> int:
+    write_json(files.failure, {"error": error.message, "hint": error.hint})
+    return int(error.exit_code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""ALTER DATABASE and ALTER SYSTEM on an emulated database, as far as redo logs go.
+
+Source: reference asm.md section 10.
+"""
+
+from __future__ import annotations
+
+from exacell.emulator.asm_default import new_file
+from exacell.emulator.asm_model import DiskGroup
+from exacell.emulator.databases import BLOCK_SIZES, DEFAULT_LOG_BYTES, Database, RedoGroup
+from exacell.emulator.instances import Instance
+from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.sql_tokens import TokenKind, TokenReader
+from exacell.units import GIB, KIB, MIB, TIB
+
+_UNITS = {"K": KIB, "M": MIB, "G": GIB, "T": TIB}
+
+
+def alter_system_of_database(instance: Instance, database: Database, statement: str) -> str:
+    """Carry out SWITCH LOGFILE, CHECKPOINT, ARCHIVE LOG CURRENT or SET; return the message.
+
+    Raises:
+        OraError: ORA-02065 for another option, ORA-02097 for a value that the parameter does not take.
+    """
+    reader = TokenReader(statement)
+    reader.take()
+    reader.take()
+    now = instance.asm.now()
+    if reader.accept("SWITCH", "LOGFILE"):
+        database.switch(instance.node + 1, now)
+    elif reader.accept("CHECKPOINT"):
+        if not reader.accept("GLOBAL"):
+            reader.accept("LOCAL")
+        database.checkpoint()
+    elif reader.accept("ARCHIVE", "LOG"):
+        if not reader.accept("CURRENT"):
+            reader.expect("ALL", 2065)
+        for thread in sorted({group.thread for group in database.redo}):
+            database.switch(thread, now)
+    elif reader.accept("SET"):
+        _set(database, reader)
+    else:
+        raise reader.error(2065)
+    reader.done(2065)
+    return "System altered."
+
+
+def _set(database: Database, reader: TokenReader) -> None:
+    name = reader.name(2065).lower()
+    reader.expect_mark("=", 927)
+    value = reader.take().value.upper()
+    while reader.accept("SCOPE") or reader.accept("SID"):
+        reader.expect_mark("=", 927)
+        reader.take()
+    if name != "_disk_sector_size_override":
+        raise OraError(ora(2095))
+    if value not in ("TRUE", "FALSE"):
+        raise OraError(ora(2097))
+    database.override_sector_size = value == "TRUE"
+
+
+def alter_database(instance: Instance, database: Database, statement: str) -> str:
+    """Carry out ADD LOGFILE or DROP LOGFILE GROUP; return the message.
+
+    Raises:
+        OraError: what section 10 of the reference lists, or ORA-00922 for another option.
+    """
+    reader = TokenReader(statement)
+    reader.take()
+    reader.take()
+    if reader.accept("ADD", "LOGFILE"):
+        _add_log(instance, database, reader)
+    elif reader.accept("DROP", "LOGFILE", "GROUP"):
+        number = reader.whole(922)
+        reader.done()
+        _drop_log(instance, database, number)
+    else:
+        raise reader.error(922)
+    return "Database altered."
+
+
+def _add_log(instance: Instance, database: Database, reader: TokenReader) -> None:
+    thread = instance.node + 1
+    numbers = [group.number for group in database.redo]
+    number = max(numbers, default=0) + 1
+    if reader.accept("INSTANCE"):
+        reader.take()
+    if reader.accept("THREAD"):
+        thread = reader.whole(922)
+    if reader.accept("GROUP"):
+        at = reader.here.at
+        number = reader.whole(922)
+        if number in numbers:
+            raise OraError(ora(1184, number), at=at)
+    targets = _targets(reader)
+    size = _size(reader) if reader.accept("SIZE") else DEFAULT_LOG_BYTES
+    block_size: int | None = None
+    if reader.accept("BLOCKSIZE"):
+        block_size = _size(reader)
+    reader.accept("REUSE")
+    reader.done()
+    groups = [_group(instance, target) for target in targets or ["+DATA"]]
+    block = _checked_block(database, block_size, groups, targets)
+    for group in groups:
+        if group.free_mb * MIB < size * group.redundancy.copies:
+            raise OraError(ora(17502, f"+{group.name}"), ora(15041, group.name))
+    now = instance.asm.now()
+    members = [
+        instance.asm.add_file(group, new_file(group, "ONLINELOG", database.name, f"group_{number}", size, now, block))
+        for group in groups
+    ]
+    database.redo.append(
+        RedoGroup(
+            number=number,
+            thread=thread,
+            sequence=0,
+            size_bytes=size,
+            block_size=block,
+            members=members,
+            status="UNUSED",
+            archived=True,
+            first_change=0,
+            first_time=now,
+        )
+    )
+
+
+def _targets(reader: TokenReader) -> list[str]:
+    if reader.here.kind is TokenKind.TEXT:
+        return [reader.take().value]
+    targets: list[str] = []
+    if reader.accept_mark("("):
+        targets.append(reader.text(922))
+        while reader.accept_mark(","):
+            targets.append(reader.text(922))
+        reader.expect_mark(")", 907)
+    return targets
+
+
+def _size(reader: TokenReader) -> int:
+    number = reader.whole(922)
+    return number * _UNITS[reader.take().value] if reader.here.is_word(*_UNITS) else number
+
+
+def _group(instance: Instance, target: str) -> DiskGroup:
+    name = target.removeprefix("+").split("/")[0].upper()
+    group = instance.asm.groups.get(name)
+    if not target.startswith("+") or group is None or instance.node not in group.mounted:
+        raise OraError(ora(17502, target), ora(15001, name))
+    return group
+
+
+def _checked_block(database: Database, asked: int | None, groups: list[DiskGroup], targets: list[str]) -> int:
+    """Return the block size of a new log: the sector size of its group unless another one is asked for and allowed.
+
+    Raises:
+        OraError: ORA-01378, the sectors have another size; ORA-15347, it is below the group's sector size.
+    """
+    sector = int(groups[0].attributes["sector_size"])
+    if asked is None:
+        return sector
+    target = targets[0] if targets else "+DATA"
+    if asked not in BLOCK_SIZES:
+        raise OraError(ora(1378, asked, target, sector, sector))
+    if asked < sector:
+        raise OraError(ora(17502, target), ora(15347, asked, sector))
+    if asked != sector and not database.override_sector_size:
+        raise OraError(ora(1378, asked, target, sector, sector))
+    return asked
+
+
+def _drop_log(instance: Instance, database: Database, number: int) -> None:
+    """Drop a group; its members are files that Oracle manages, so they go too."""
+    group = database.check_drop(number)
+    for member in group.members:
+        name, _, rest = member.removeprefix("+").partition("/")
+        holder = instance.asm.groups.get(name)
+        if holder is not None:
+            alias = rest.rpartition("/")[2]
+            holder.files = [file for file in holder.files if file.alias != alias]
+    database.redo.remove(group)

@@ -1,0 +1,112 @@
+"""The emulated databases as far as storage work meets them: their redo log groups, and what SQL does to those.
+
+Source: reference asm.md section 10 (V$LOG, V$LOGFILE, ADD and DROP LOGFILE, block sizes).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from exacell.emulator.ora_messages import OraError, ora
+
+BLOCK_SIZES = (512, 1024, 4096)
+DEFAULT_LOG_BYTES = 100 << 20
+"""Size of a log member when the statement gives none."""
+
+
+@dataclass(kw_only=True)
+class RedoGroup:
+    """One redo log group. ``members`` are complete file names, ``+DATA/SPOT/ONLINELOG/group_1.261.1123456789``."""
+
+    number: int
+    thread: int
+    sequence: int
+    size_bytes: int
+    block_size: int
+    members: list[str]
+    status: str
+    archived: bool
+    first_change: int
+    first_time: float
+
+
+@dataclass(kw_only=True)
+class Database:
+    """One database, open on every node.
+
+    Attributes:
+        change: the system change number now.
+        override_sector_size: ``_disk_sector_size_override`` is TRUE, so block sizes are not checked.
+    """
+
+    name: str
+    dbid: int
+    created: float
+    started: float
+    change: int
+    redo: list[RedoGroup] = field(default_factory=list)
+    override_sector_size: bool = False
+
+    def group(self, number: int) -> RedoGroup:
+        """Return a redo log group.
+
+        Raises:
+            OraError: ORA-01590, there is none of that number.
+        """
+        for group in self.redo:
+            if group.number == number:
+                return group
+        raise OraError(ora(1590, number))
+
+    def of_thread(self, thread: int) -> list[RedoGroup]:
+        """Return the groups of one thread by number."""
+        return sorted((group for group in self.redo if group.thread == thread), key=lambda group: group.number)
+
+    def switch(self, thread: int, now: float) -> None:
+        """Make the next group of a thread the current one: an unused one first, then the one used longest ago."""
+        groups = self.of_thread(thread)
+        current = next((group for group in groups if group.status == "CURRENT"), None)
+        others = [group for group in groups if group is not current]
+        if not others:
+            return
+        following = min(others, key=lambda group: (group.status != "UNUSED", group.sequence, group.number))
+        self.change += 1000
+        if current is not None:
+            current.status, current.archived = "ACTIVE", True
+        following.sequence = max(group.sequence for group in groups) + 1
+        following.status, following.archived = "CURRENT", False
+        following.first_change, following.first_time = self.change, now
+
+    def checkpoint(self) -> None:
+        """Write everything out, so that no group but the current ones is needed for recovery."""
+        self.change += 100
+        for group in self.redo:
+            if group.status == "ACTIVE":
+                group.status = "INACTIVE"
+
+    def check_drop(self, number: int) -> RedoGroup:
+        """Return the group if it may be dropped.
+
+        Raises:
+            OraError: ORA-01590, 01623, 01624 or 01567.
+        """
+        group = self.group(number)
+        instance = f"{self.name}{group.thread}"
+        if group.status == "CURRENT":
+            raise OraError(ora(1623, number, instance, group.thread))
+        if group.status == "ACTIVE":
+            raise OraError(ora(1624, number, instance, group.thread))
+        if len(self.of_thread(group.thread)) <= 2:
+            raise OraError(ora(1567, number, instance, group.thread))
+        return group
+
+
+def database_to_state(database: Database) -> dict[str, Any]:
+    """Return a database as JSON-able data."""
+    return asdict(database)
+
+
+def database_from_state(state: dict[str, Any]) -> Database:
+    """Return the database that :func:`database_to_state` stored."""
+    return Database(**{**state, "redo": [RedoGroup(**row) for row in state["redo"]]})

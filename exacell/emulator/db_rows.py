@@ -1,0 +1,177 @@
+"""The rows of the views that are not ASM's own: instance, parameters, version, database, redo logs.
+
+Values follow reference asm.md sections 1, 5 and 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from exacell.emulator.asm_attributes import Version, version_text
+from exacell.emulator.asm_rows import own_groups
+from exacell.emulator.instances import Instance
+from exacell.emulator.sql_values import Value, from_epoch
+
+
+def banner(version: Version) -> str:
+    """Return the product line of a release, without its version numbers behind the first."""
+    suffix = {11: "11g", 12: "12c", 18: "18c", 19: "19c"}[version[0]]
+    return f"Oracle Database {suffix} Enterprise Edition Release {version_text(version)} - 64bit Production"
+
+
+def instance_row(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$INSTANCE."""
+    version = version_text(instance.asm.version)
+    on_asm = instance.database is None
+    yield {
+        "INSTANCE_NUMBER": instance.node + 1,
+        "INSTANCE_NAME": instance.name,
+        "HOST_NAME": instance.asm.nodes[instance.node],
+        "VERSION": version,
+        "VERSION_LEGACY": version,
+        "VERSION_FULL": version,
+        "STARTUP_TIME": from_epoch(instance.started),
+        "STATUS": "STARTED" if on_asm else "OPEN",
+        "PARALLEL": "YES",
+        "THREAD#": 0 if on_asm else instance.node + 1,
+        "ARCHIVER": "STOPPED" if on_asm else "STARTED",
+        "LOGINS": "ALLOWED",
+        "SHUTDOWN_PENDING": "NO",
+        "DATABASE_STATUS": "ACTIVE",
+        "INSTANCE_ROLE": "UNKNOWN" if on_asm else "PRIMARY_INSTANCE",
+        "ACTIVE_STATE": "NORMAL",
+        "BLOCKED": "NO",
+        "INSTANCE_MODE": "REGULAR",
+        "EDITION": "EE",
+        "DATABASE_TYPE": "RAC",
+    }
+
+
+def parameters(instance: Instance) -> dict[str, tuple[int, str | None]]:
+    """Return the parameters of an instance by name: Oracle's type number and the value."""
+    asm, database = instance.asm, instance.database
+    mounted = ", ".join(group.name for group in own_groups(instance) if group.name != "DATA")
+    common: dict[str, tuple[int, str | None]] = {
+        "cluster_database": (1, "TRUE"),
+        "instance_name": (2, instance.name),
+        "instance_number": (3, str(instance.node + 1)),
+    }
+    if database is None:
+        return {
+            "asm_diskgroups": (2, mounted or None),
+            "asm_diskstring": (2, asm.parameters["asm_diskstring"] or None),
+            "asm_power_limit": (3, asm.parameters["asm_power_limit"]),
+            "cluster_database": (1, "TRUE"),
+            "instance_name": common["instance_name"],
+            "instance_number": common["instance_number"],
+            "instance_type": (2, "asm"),
+            "processes": (3, "1024"),
+            "remote_login_passwordfile": (2, "EXCLUSIVE"),
+            "spfile": (2, "+DATA/ASM/ASMPARAMETERFILE/registry.253.1"),
+        }
+    values: dict[str, tuple[int, str | None]] = {
+        **common,
+        "compatible": (2, ".".join(str(part) for part in asm.version[:3])),
+        "cpu_count": (3, "48"),
+        "db_block_size": (3, "8192"),
+        "db_create_file_dest": (2, "+DATA"),
+        "db_create_online_log_dest_1": (2, "+DATA"),
+        "db_name": (2, database.name),
+        "db_recovery_file_dest": (2, "+RECO"),
+        "db_unique_name": (2, database.name),
+        "instance_type": (2, "RDBMS"),
+        "thread": (3, str(instance.node + 1)),
+    }
+    if database.override_sector_size:
+        values["_disk_sector_size_override"] = (1, "TRUE")
+    return dict(sorted(values.items()))
+
+
+def parameter_rows(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$PARAMETER."""
+    for number, (name, (kind, value)) in enumerate(parameters(instance).items(), start=1):
+        yield {
+            "NUM": number,
+            "NAME": name,
+            "TYPE": kind,
+            "VALUE": value,
+            "DISPLAY_VALUE": value,
+            "ISDEFAULT": "FALSE",
+            "ISSES_MODIFIABLE": "FALSE",
+            "ISSYS_MODIFIABLE": "IMMEDIATE" if name.startswith("asm_") else "FALSE",
+            "ISINSTANCE_MODIFIABLE": "TRUE",
+            "ISMODIFIED": "FALSE",
+            "ISDEPRECATED": "FALSE",
+        }
+
+
+def version_row(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$VERSION."""
+    version = instance.asm.version
+    line = banner(version)
+    yield {
+        "BANNER": line,
+        "BANNER_FULL": f"{line}\nVersion {version_text(version)}",
+        "BANNER_LEGACY": line,
+    }
+
+
+def database_row(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$DATABASE."""
+    database = instance.database
+    if database is None:
+        return
+    yield {
+        "DBID": database.dbid,
+        "NAME": database.name[:8],
+        "CREATED": from_epoch(database.created),
+        "LOG_MODE": "ARCHIVELOG",
+        "OPEN_MODE": "READ WRITE",
+        "DATABASE_ROLE": "PRIMARY",
+        "PLATFORM_NAME": "Linux x86 64-bit",
+        "FLASHBACK_ON": "NO",
+        "CURRENT_SCN": database.change,
+        "DB_UNIQUE_NAME": database.name,
+        "FORCE_LOGGING": "YES",
+        "CDB": "NO",
+    }
+
+
+def logs(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$LOG."""
+    database = instance.database
+    for group in sorted(database.redo, key=lambda g: g.number) if database else []:
+        current = group.status == "CURRENT"
+        yield {
+            "GROUP#": group.number,
+            "THREAD#": group.thread,
+            "SEQUENCE#": group.sequence,
+            "BYTES": group.size_bytes,
+            "BLOCKSIZE": group.block_size,
+            "MEMBERS": len(group.members),
+            "ARCHIVED": "YES" if group.archived else "NO",
+            "STATUS": group.status,
+            "FIRST_CHANGE#": group.first_change,
+            "FIRST_TIME": from_epoch(group.first_time) if group.status != "UNUSED" else None,
+            "NEXT_CHANGE#": 18446744073709551615 if current else group.first_change + 1000,
+            "NEXT_TIME": None if current or group.status == "UNUSED" else from_epoch(group.first_time + 3600),
+        }
+
+
+def log_files(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$LOGFILE."""
+    database = instance.database
+    for group in sorted(database.redo, key=lambda g: g.number) if database else []:
+        for member in group.members:
+            recovery = "YES" if member.startswith("+RECO") else "NO"
+            yield {
+                "GROUP#": group.number,
+                "TYPE": "ONLINE",
+                "MEMBER": member,
+                "IS_RECOVERY_DEST_FILE": recovery,
+            }
+
+
+def dual(_: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of DUAL."""
+    yield {"DUMMY": "X"}

@@ -1,0 +1,78 @@
+"""The programs of an emulated database node, by name: sqlplus, asmcmd, srvctl, oracleasm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from exacell.emulator.asm import Asm
+from exacell.emulator.asmcmd import asmcmd
+from exacell.emulator.program import Out, Program
+from exacell.emulator.sqlplus import sqlplus
+from exacell.emulator.srvctl import srvctl
+from exacell.errors import EmulatorError
+
+if TYPE_CHECKING:
+    from exacell.emulator.rack import Rack
+
+PROGRAMS = ("sqlplus", "asmcmd", "srvctl", "oracleasm")
+"""What :func:`program` knows."""
+
+
+def program(
+    name: str,
+    rack: Rack,
+    node: str,
+    login: str,
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    tty: bool,
+    has_stdin: bool,
+) -> Program:
+    """Return the running program ``name``.
+
+    Args:
+        node: host name of a database node of the rack.
+        login: grid, oracle or root.
+        argv: without the program's name.
+        env: ORACLE_SID and ORACLE_HOME decide what is connected to.
+        tty: prompts go through Ask; without a terminal they are text like any other.
+        has_stdin: False: there is no input at all, which for these programs is the same as its end.
+
+    Raises:
+        EmulatorError: the rack has no ASM or no such node, or there is no such program.
+    """
+    asm = rack.asm
+    if not isinstance(asm, Asm):
+        raise EmulatorError(f"the rack {rack.spec.name} has no ASM: attach one with Asm.default or Asm.from_state")
+    if node not in rack.dbnodes:
+        raise EmulatorError(f"{node} is no database node of {rack.spec.name}; they are {', '.join(rack.dbnodes)}")
+    number = rack.dbnodes.index(node)
+    if name == "sqlplus":
+        return sqlplus(asm, number, login, argv, env=env, tty=tty)
+    if name == "asmcmd":
+        return asmcmd(asm, number, login, argv, env=env, tty=tty)
+    if name == "srvctl":
+        return srvctl(asm, argv)
+    if name == "oracleasm":
+        return _oracleasm(argv)
+    raise EmulatorError(f"{name} is no program of a database node; there are {', '.join(PROGRAMS)}")
+
+
+def _oracleasm(argv: Sequence[str]) -> Program:
+    """ASMLib is not used for grid disks: it is there and has no disks."""
+    command = argv[0] if argv else ""
+    if command in ("listdisks", "scandisks"):
+        yield Out(
+            "" if command == "listdisks" else "Reloading disk partitions: done\nCleaning any stale ASM disks...\n"
+        )
+        return 0
+    if command == "status":
+        yield Out("Checking if ASM is loaded: no\nChecking if /dev/oracleasm is mounted: no\n")
+        return 1
+    if command == "querydisk" and len(argv) > 1:
+        yield Out(f'Disk "{argv[-1]}" does not exist or is not instantiated\n', err=True)
+        return 1
+    yield Out("Usage: oracleasm {listdisks|querydisk|scandisks|status}\n", err=True)
+    return 1

@@ -1,0 +1,152 @@
+"""Runs an emulated program against a console: the one place where programs' generators meet time and input."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from exacell.emulator.program import Ask, Out, Pause, Program
+
+_CHUNK = 16384
+"""Characters of output gathered before they are sent, so that a long LIST is a few packets and not one a line."""
+_TURN = 256
+"""Events after which other sessions get a turn, however little the program waits."""
+
+
+class ConsoleLost(Exception):
+    """The other side of a console is gone: nobody reads what the program prints."""
+
+
+class Console(Protocol):
+    """Where a program's text goes and its input comes from."""
+
+    async def write(self, text: str, *, err: bool) -> None:
+        """Send text and wait until there is room for more.
+
+        Raises:
+            ConsoleLost: nobody reads it any more.
+        """
+
+    async def read_line(self, prompt: str) -> str | None:
+        """Show the prompt and return the next line without its newline, None at the end of input.
+
+        Raises:
+            ConsoleLost: nobody is there to answer.
+        """
+
+
+class _Printer:
+    """Gathers pieces of text for one console, in order over both of its streams."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._pieces: list[str] = []
+        self._size = 0
+        self._err = False
+
+    async def add(self, out: Out) -> None:
+        if out.err != self._err:
+            await self.flush()
+            self._err = out.err
+        self._pieces.append(out.text)
+        self._size += len(out.text)
+        if self._size >= _CHUNK:
+            await self.flush()
+
+    async def flush(self) -> None:
+        if self._size:
+            text = "".join(self._pieces)
+            self._pieces.clear()
+            self._size = 0
+            await self._console.write(text, err=self._err)
+
+
+async def drive(
+    program: Program,
+    console: Console,
+    *,
+    wall_seconds: Callable[[Pause], float],
+    between: Callable[[], None] = lambda: None,
+) -> int:
+    """Run ``program`` to its end and return its exit status.
+
+    Cancelling the task, or a lost console, closes the generator, so its ``finally`` blocks run.
+
+    Args:
+        wall_seconds: how long a pause lasts on the wall clock.
+        between: called whenever a statement may have ended: before each pause and each line of
+            input, and at the end.
+
+    Raises:
+        ConsoleLost: nobody reads the output any more.
+        Exception: whatever the program raised; it is the caller's to log.
+    """
+    printer = _Printer(console)
+    answer: str | None = None
+    events = 0
+    try:
+        while True:
+            try:
+                event = program.send(answer)
+            except StopIteration as end:
+                await printer.flush()
+                return int(end.value or 0)
+            except Exception:
+                # What it printed before it failed is seen before anyone hears of the failure.
+                await printer.flush()
+                raise
+            answer = None
+            events += 1
+            if isinstance(event, Out):
+                await printer.add(event)
+                if events % _TURN == 0:
+                    await asyncio.sleep(0)
+            elif isinstance(event, Pause):
+                between()
+                await printer.flush()
+                await asyncio.sleep(max(0.0, wall_seconds(event)))
+            elif isinstance(event, Ask):
+                between()
+                await printer.flush()
+                answer = await console.read_line(event.prompt)
+            else:
+                raise TypeError(f"a program yielded {event!r}, which is no event")
+    finally:
+        program.close()
+        between()
+
+
+class LineBuffer:
+    """Cuts input that arrives in pieces into lines.
+
+    Args:
+        limit: characters a line may have; what is beyond becomes a line of its own, so memory stays bounded.
+    """
+
+    def __init__(self, limit: int = 1 << 20) -> None:
+        self._pending = b""
+        self._ended = False
+        self._limit = limit
+
+    def feed(self, data: bytes) -> None:
+        """Add what arrived; empty bytes mean that nothing more will."""
+        if data:
+            self._pending += data
+        else:
+            self._ended = True
+
+    def next(self) -> tuple[bool, str | None]:
+        """Return (True, line), (True, None) at the end of input, or (False, None) when more has to be fed first."""
+        cut = self._pending.find(b"\n", 0, self._limit)
+        if cut >= 0:
+            line, self._pending = self._pending[:cut], self._pending[cut + 1 :]
+        elif len(self._pending) >= self._limit:
+            line, self._pending = self._pending[: self._limit], self._pending[self._limit :]
+        elif not self._ended:
+            return False, None
+        elif self._pending:
+            line, self._pending = self._pending, b""
+        else:
+            return True, None
+        return True, line.removesuffix(b"\r").decode("utf-8", "surrogateescape")

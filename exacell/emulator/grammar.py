@@ -1,0 +1,244 @@
+"""The statements an emulated cell understands, and the parser of those that only read.
+
+::
+
+    LIST object [name[, name]… | WHERE filter [AND filter]…] [ATTRIBUTES {ALL | a[, a]…}] [DETAIL]
+                [ORDER BY a [ASC|DESC][, …]] [LIMIT n] [OVER n [MAX] [MIN] [AVG]] [MEMORY]     clauses in any order
+    filter := attribute [NOT | !] {= | > | < | LIKE} value
+    DESCRIBE object      HELP [topic]      SET ECHO {ON|OFF}      SET DATEFORMAT {STANDARD|LOCAL}
+
+Source: reference cellcli.md 2.1 and 2.2; Oracle SAGUG, list and attribute-filters-list-and-alter-commands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.profiles import ORDER_BY_SINCE
+from exacell.emulator.schema import Attribute, ObjectType, Release, object_types
+from exacell.emulator.tokens import Kind, TokenStream
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """One condition. ``value`` is None for NULL; ``quoted`` values are compared as strings."""
+
+    attribute: Attribute
+    negated: bool
+    operator: str
+    value: str | None
+    quoted: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Over:
+    """Windows of METRICHISTORY: minutes, and which of MAX, MIN, AVG are asked for (none: all)."""
+
+    minutes: int
+    functions: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListStatement:
+    """LIST. ``attributes`` is None for the default columns; ``order_by`` pairs an attribute with "descending"."""
+
+    object_type: ObjectType
+    names: tuple[str, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    attributes: tuple[Attribute, ...] | None = None
+    detail: bool = False
+    order_by: tuple[tuple[Attribute, bool], ...] = ()
+    limit: int | None = None
+    over: Over | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Describe:
+    """DESCRIBE."""
+
+    object_type: ObjectType
+
+
+@dataclass(frozen=True, kw_only=True)
+class Help:
+    """HELP; ``topic`` in upper case, empty without one."""
+
+    topic: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetOption:
+    """SET ECHO or SET DATEFORMAT."""
+
+    option: str
+    value: str
+
+
+ReadStatement = ListStatement | Describe | Help | SetOption
+
+_CLAUSES = ("WHERE", "ATTRIBUTES", "DETAIL", "ORDER", "LIMIT", "OVER", "MEMORY")
+
+
+def object_type_at(stream: TokenStream, verb: str, release: Release) -> ObjectType:
+    """Take an object type for which ``release`` knows ``verb``; else CELL-01504 at it."""
+    token = stream.peek()
+    found = object_types().get(token.text.upper()) if token.kind is Kind.WORD else None
+    if found is None or verb not in found.verbs or not found.exists_in(release):
+        raise stream.error()
+    stream.take()
+    return found
+
+
+def attribute_at(stream: TokenStream, owner: ObjectType, release: Release) -> Attribute:
+    """Take an attribute name of ``owner``."""
+    token = stream.expect_value()
+    found = owner.attribute(token.text, release)
+    if found is None:
+        raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=token.text, object=owner.name)
+    return found
+
+
+def filters_at(stream: TokenStream, owner: ObjectType, release: Release) -> tuple[Filter, ...]:
+    """Take the filters behind WHERE."""
+    filters = [_filter_at(stream, owner, release)]
+    while stream.accept_word("AND"):
+        filters.append(_filter_at(stream, owner, release))
+    return tuple(filters)
+
+
+def _filter_at(stream: TokenStream, owner: ObjectType, release: Release) -> Filter:
+    attribute = attribute_at(stream, owner, release)
+    negated = stream.accept_symbol("!") or stream.accept_word("NOT") is not None
+    if stream.accept_word("LIKE"):
+        operator = "LIKE"
+    else:
+        operator = next((symbol for symbol in "=><" if stream.accept_symbol(symbol)), "")
+        if not operator:
+            raise stream.error()
+    value = stream.expect_value()
+    null = value.is_word("NULL")
+    return Filter(
+        attribute=attribute,
+        negated=negated,
+        operator=operator,
+        value=None if null else value.text,
+        quoted=value.kind is Kind.STRING,
+    )
+
+
+def parse_list(stream: TokenStream, release: Release) -> ListStatement:
+    """Return the LIST statement behind its verb."""
+    owner = object_type_at(stream, "LIST", release)
+    names: list[str] = []
+    first = stream.peek()
+    if first.is_value and not first.is_word(*_CLAUSES):
+        if not owner.list_forms & {"name", "names"}:
+            raise stream.error()
+        names.append(stream.take().text)
+        while stream.accept_symbol(","):
+            if "names" not in owner.list_forms:
+                raise stream.error()
+            names.append(stream.expect_value().text)
+    filters: tuple[Filter, ...] = ()
+    attributes: tuple[Attribute, ...] | None = None
+    order_by: tuple[tuple[Attribute, bool], ...] = ()
+    limit: int | None = None
+    over: Over | None = None
+    seen: set[str] = set()
+    while not stream.at_end:
+        token = stream.peek()
+        word = stream.expect_word(*_CLAUSES)
+        if word in seen or not _clause_fits(word, owner, release):
+            raise CellError(Code.SYNTAX, position=token.start)
+        seen.add(word)
+        match word:
+            case "WHERE":
+                filters = filters_at(stream, owner, release)
+            case "ATTRIBUTES":
+                attributes = _attributes_at(stream, owner, release)
+            case "ORDER":
+                order_by = _order_at(stream, owner, release)
+            case "LIMIT":
+                limit = _count_at(stream)
+            case "OVER":
+                over = _over_at(stream)
+    if owner.name == "METRICCURRENT" and order_by and limit is None:
+        raise CellError(Code.LIMIT_MANDATORY)
+    return ListStatement(
+        object_type=owner,
+        names=tuple(names),
+        filters=filters,
+        attributes=attributes,
+        detail="DETAIL" in seen,
+        order_by=order_by,
+        limit=limit,
+        over=over,
+    )
+
+
+def _clause_fits(word: str, owner: ObjectType, release: Release) -> bool:
+    if word == "WHERE":
+        return "filter" in owner.list_forms
+    if word in ("ORDER", "LIMIT"):
+        return release >= ORDER_BY_SINCE
+    return word not in ("OVER", "MEMORY") or owner.name == "METRICHISTORY"
+
+
+def _attributes_at(stream: TokenStream, owner: ObjectType, release: Release) -> tuple[Attribute, ...]:
+    if stream.accept_word("ALL"):
+        return tuple(a for a in owner.attributes_in(release) if not a.hidden)
+    attributes = [attribute_at(stream, owner, release)]
+    while stream.accept_symbol(","):
+        attributes.append(attribute_at(stream, owner, release))
+    return tuple(attributes)
+
+
+def _order_at(stream: TokenStream, owner: ObjectType, release: Release) -> tuple[tuple[Attribute, bool], ...]:
+    stream.expect_word("BY")
+    order: list[tuple[Attribute, bool]] = []
+    while True:
+        attribute = attribute_at(stream, owner, release)
+        order.append((attribute, stream.accept_word("ASC", "DESC") == "DESC"))
+        if not stream.accept_symbol(","):
+            return tuple(order)
+
+
+def _count_at(stream: TokenStream) -> int:
+    token = stream.peek()
+    if token.kind is not Kind.WORD or not token.text.isdecimal() or int(token.text) == 0:
+        raise stream.error()
+    return int(stream.take().text)
+
+
+def _over_at(stream: TokenStream) -> Over:
+    minutes = _count_at(stream)
+    functions: set[str] = set()
+    while (word := stream.accept_word("MAX", "MIN", "AVG")) is not None:
+        functions.add(word)
+    return Over(minutes=minutes, functions=frozenset(functions))
+
+
+def parse_describe(stream: TokenStream, release: Release) -> Describe:
+    """Return the DESCRIBE statement behind its verb."""
+    owner = object_type_at(stream, "DESCRIBE", release)
+    stream.expect_end()
+    return Describe(object_type=owner)
+
+
+def parse_help(stream: TokenStream) -> Help:
+    """Return the HELP statement behind its verb: a topic has one or two words."""
+    words: list[str] = []
+    while not stream.at_end:
+        if len(words) == 2 or stream.peek().kind is not Kind.WORD:
+            raise stream.error()
+        words.append(stream.take().text.upper())
+    return Help(topic=" ".join(words))
+
+
+def parse_set(stream: TokenStream) -> SetOption:
+    """Return the SET statement behind its verb."""
+    option = stream.expect_word("ECHO", "DATEFORMAT")
+    value = stream.expect_word(*(("ON", "OFF") if option == "ECHO" else ("STANDARD", "LOCAL")))
+    stream.expect_end()
+    return SetOption(option=option, value=value)

@@ -1,0 +1,493 @@
+"""The statements that change an emulated cell, and their parser.
+
+The grammar is that of reference cellcli.md 2.3; a comma between attribute settings may be left out, as published
+examples do. What a real cell knows and this one does not carry out is :class:`NotEmulated`, not a syntax error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from exacell.emulator.grammar import (
+    Filter,
+    ReadStatement,
+    filters_at,
+    object_type_at,
+    parse_describe,
+    parse_help,
+    parse_list,
+    parse_set,
+)
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.models import Directive
+from exacell.emulator.profiles import CATPLAN_UNTIL, CLUSTERPLAN_SINCE, IORM_ALWAYS_ACTIVE_SINCE, PRIMARY_MEDIA_SINCE
+from exacell.emulator.schema import Release, object_types
+from exacell.emulator.tokens import Kind, Token, TokenStream
+from exacell.units import GIB, KIB, MIB, TIB
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """Which disks: named ones, or ALL with an optional media word (``names`` is None then)."""
+
+    names: tuple[str, ...] | None = None
+    media: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateFlashCache:
+    """CREATE FLASHCACHE; ``members`` None for ALL."""
+
+    members: tuple[str, ...] | None = None
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlterFlashCache:
+    """ALTER FLASHCACHE; ``action`` is FLUSH, CANCEL or empty for a change of members or size."""
+
+    members: tuple[str, ...] | None = None
+    size_bytes: int | None = None
+    force: bool = False
+    action: str = ""
+    nowait: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropFlashCache:
+    """DROP FLASHCACHE."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateFlashLog:
+    """CREATE FLASHLOG; ``members`` None for ALL."""
+
+    members: tuple[str, ...] | None = None
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropFlashLog:
+    """DROP FLASHLOG."""
+
+    force: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateGridDisk:
+    """CREATE GRIDDISK; with ALL there are ``prefixes``, else a ``name`` and a ``cell_disk``."""
+
+    media: str | None = None
+    prefixes: tuple[str, ...] = ()
+    name: str = ""
+    cell_disk: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlterGridDisk:
+    """ALTER GRIDDISK; ``action`` is ACTIVE, INACTIVE, FLUSH, CANCEL or empty when ``values`` are set."""
+
+    which: Selection
+    action: str = ""
+    force: bool = False
+    nowait: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)
+    filters: tuple[Filter, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropGridDisk:
+    """DROP GRIDDISK; ``prefixes`` with ALL."""
+
+    which: Selection
+    prefixes: tuple[str, ...] = ()
+    force: bool = False
+    erase: str = ""
+    nowait: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlterCellDisk:
+    """ALTER CELLDISK; ``action`` is FLUSH, CANCEL or empty when ``values`` are set."""
+
+    which: Selection
+    action: str = ""
+    nowait: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlterCell:
+    """ALTER CELL attribute=value."""
+
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellServices:
+    """ALTER CELL {SHUTDOWN|STARTUP|RESTART} SERVICES."""
+
+    action: str
+    service: str
+    ignore_redundancy: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlterIormPlan:
+    """ALTER IORMPLAN; plans by name (dbplan, catplan, clusterplan), not yet checked against the rules."""
+
+    objective: str | None = None
+    plans: Mapping[str, tuple[Directive, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotEmulated:
+    """A statement that real cells know. ``title`` is its verb and object."""
+
+    title: str
+
+
+Change = (
+    CreateFlashCache
+    | AlterFlashCache
+    | DropFlashCache
+    | CreateFlashLog
+    | DropFlashLog
+    | CreateGridDisk
+    | AlterGridDisk
+    | DropGridDisk
+    | AlterCellDisk
+    | AlterCell
+    | CellServices
+    | AlterIormPlan
+    | NotEmulated
+)
+Statement = ReadStatement | Change
+
+SERVICES = ("RS", "MS", "CELLSRV", "ALL")
+_PLANS = ("DBPLAN", "CATPLAN", "CLUSTERPLAN")
+_FACTORS = {"K": KIB, "M": MIB, "G": GIB, "T": TIB}
+_SIZE = re.compile(r"[0-9]+(\.[0-9]+)?[KMGT]?", re.IGNORECASE)
+_OTHER_VERBS = {
+    "ASSIGN": ("KEY",),
+    "EXPORT": ("CELLDISK",),
+    "IMPORT": ("CELLDISK",),
+    "GRANT": ("PRIVILEGE", "ROLE"),
+    "REVOKE": ("PRIVILEGE", "ROLE"),
+}
+
+
+def size_of(text: str, attribute: str = "size") -> int:
+    """Return the bytes that a size means in CellCLI: a number with K, M, G or T, bytes without.
+
+    Raises:
+        CellError: it is no size.
+    """
+    if _SIZE.fullmatch(text) is None:
+        raise CellError(Code.BAD_VALUE, value=text, attribute=attribute, rule="a number with K, M, G or T")
+    number, factor = (text[:-1], _FACTORS[text[-1].upper()]) if text[-1].isalpha() else (text, 1)
+    return int(Decimal(number) * factor)
+
+
+def parse(text: str, release: Release) -> Statement:
+    """Return the statement that ``text`` is for a cell of ``release``.
+
+    Raises:
+        CellError: it is none; syntax errors carry the offset of the first wrong token.
+    """
+    stream = TokenStream(text)
+    verb_token = stream.peek()
+    verb = verb_token.text.upper() if verb_token.kind is Kind.WORD else ""
+    if verb in ("LIST", "DESCRIBE", "HELP", "SET"):
+        stream.take()
+        if verb == "LIST":
+            return parse_list(stream, release)
+        if verb == "DESCRIBE":
+            return parse_describe(stream, release)
+        return parse_help(stream) if verb == "HELP" else parse_set(stream)
+    if verb == "CALIBRATE":
+        return NotEmulated(title="CALIBRATE")
+    if verb in _OTHER_VERBS:
+        stream.take()
+        return NotEmulated(title=f"{verb} {stream.expect_word(*_OTHER_VERBS[verb])}")
+    if verb not in ("CREATE", "ALTER", "DROP", "REGISTER", "DEREGISTER"):
+        raise stream.error()
+    stream.take()
+    owner = object_type_at(stream, verb, release)
+    parser = _PARSERS.get((verb, owner.name))
+    if parser is None:
+        return NotEmulated(title=f"{verb} {owner.name}")
+    statement = parser(stream, release)
+    stream.expect_end()
+    return statement
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _setting(stream: TokenStream, name: str) -> Token:
+    stream.expect_word(name)
+    stream.expect_symbol("=")
+    return stream.expect_value()
+
+
+def _size_at(stream: TokenStream) -> int | None:
+    """Take ``[,] size=n`` when it is next."""
+    behind_comma = 1 if stream.peek().is_symbol(",") else 0
+    if not stream.peek(behind_comma).is_word("SIZE"):
+        return None
+    if behind_comma:
+        stream.take()
+    return size_of(_setting(stream, "SIZE").text)
+
+
+def _members_at(stream: TokenStream) -> tuple[str, ...] | None:
+    """Take ``ALL`` (None) or ``CELLDISK='fd[,fd]…'``."""
+    if stream.accept_word("ALL"):
+        return None
+    return _listed(_setting(stream, "CELLDISK").text)
+
+
+def _create_flash_cache(stream: TokenStream, release: Release) -> Change:
+    members = _members_at(stream)
+    return CreateFlashCache(members=members, size_bytes=_size_at(stream))
+
+
+def _alter_flash_cache(stream: TokenStream, release: Release) -> Change:
+    members = _members_at(stream)
+    size = _size_at(stream)
+    force = members is not None and stream.accept_word("FORCE") is not None
+    action = stream.accept_word("FLUSH", "CANCEL") or ""
+    if action == "CANCEL":
+        stream.expect_word("FLUSH")
+    nowait = action == "FLUSH" and stream.accept_word("NOWAIT") is not None
+    return AlterFlashCache(members=members, size_bytes=size, force=force, action=action, nowait=nowait)
+
+
+def _drop_flash_cache(stream: TokenStream, release: Release) -> Change:
+    stream.accept_word("ALL")
+    return DropFlashCache()
+
+
+def _create_flash_log(stream: TokenStream, release: Release) -> Change:
+    members = _members_at(stream)
+    if members is None:
+        stream.accept_word("FLASHDISK")
+    return CreateFlashLog(members=members, size_bytes=_size_at(stream))
+
+
+def _drop_flash_log(stream: TokenStream, release: Release) -> Change:
+    stream.accept_word("ALL")
+    return DropFlashLog(force=stream.accept_word("FORCE") is not None)
+
+
+def _media_at(stream: TokenStream, release: Release) -> str | None:
+    optimized = stream.peek().is_word("PERFORMANCEOPTIMIZED", "CAPACITYOPTIMIZED")
+    if optimized and release >= PRIMARY_MEDIA_SINCE:
+        kind = stream.take().text.upper()
+        stream.expect_word("FLASHDISK")
+        return f"{kind} FLASHDISK"
+    return stream.accept_word("FLASHDISK", "HARDDISK")
+
+
+def _selection_at(stream: TokenStream, release: Release) -> Selection:
+    if stream.accept_word("ALL"):
+        return Selection(media=_media_at(stream, release))
+    names = [stream.expect_value().text]
+    while stream.accept_symbol(","):
+        names.append(stream.expect_value().text)
+    return Selection(names=tuple(names))
+
+
+def _raw_value_at(stream: TokenStream) -> str:
+    """Take a value; what stands in parentheses is taken whole."""
+    if not stream.peek().is_symbol("("):
+        return stream.expect_value().text
+    depth, parts = 0, []
+    while True:
+        token = stream.take()
+        if token.kind is Kind.END:
+            raise stream.error()
+        depth += token.is_symbol("(") - token.is_symbol(")")
+        parts.append(token.text)
+        if depth == 0:
+            return "".join(parts)
+
+
+def _values_at(stream: TokenStream, *, stop: tuple[str, ...] = ()) -> dict[str, str]:
+    """Take ``[,] attribute=value`` pairs up to the end or to a word of ``stop``; names in lower case."""
+    values: dict[str, str] = {}
+    while not stream.at_end and not stream.peek().is_word(*stop):
+        if values:
+            stream.accept_symbol(",")
+        token = stream.peek()
+        if token.kind is not Kind.WORD or not stream.peek(1).is_symbol("="):
+            raise stream.error()
+        name = stream.take().text.lower()
+        stream.take()
+        if name in values:
+            raise CellError(Code.SYNTAX, position=token.start)
+        values[name] = _raw_value_at(stream)
+    return values
+
+
+def _create_grid_disk(stream: TokenStream, release: Release) -> Change:
+    if stream.accept_word("ALL"):
+        media = _media_at(stream, release)
+        prefixes = _listed(_setting(stream, "PREFIX").text)
+        stream.accept_symbol(",")
+        return CreateGridDisk(media=media, prefixes=prefixes, values=_values_at(stream))
+    name = stream.expect_value().text
+    cell_disk = _setting(stream, "CELLDISK").text
+    stream.accept_symbol(",")
+    return CreateGridDisk(name=name, cell_disk=cell_disk, values=_values_at(stream))
+
+
+def _alter_grid_disk(stream: TokenStream, release: Release) -> Change:
+    which = _selection_at(stream, release)
+    filters: tuple[Filter, ...] = ()
+    if stream.accept_word("WHERE"):
+        filters = filters_at(stream, object_types()["GRIDDISK"], release)
+    action = stream.accept_word("ACTIVE", "INACTIVE", "FLUSH", "CANCEL") or ""
+    if action == "CANCEL":
+        stream.expect_word("FLUSH")
+    values = {} if action else _values_at(stream, stop=("WHERE", "NOWAIT"))
+    if not action and not values:
+        raise stream.error()
+    if not action and not filters and stream.accept_word("WHERE"):
+        filters = filters_at(stream, object_types()["GRIDDISK"], release)
+    force = action == "INACTIVE" and stream.accept_word("FORCE") is not None
+    nowait = action != "CANCEL" and stream.accept_word("NOWAIT") is not None
+    return AlterGridDisk(which=which, action=action, force=force, nowait=nowait, values=values, filters=filters)
+
+
+def _drop_grid_disk(stream: TokenStream, release: Release) -> Change:
+    which = _selection_at(stream, release)
+    prefixes = _listed(_setting(stream, "PREFIX").text) if which.names is None else ()
+    options: dict[str, str] = {}
+    while not stream.at_end:
+        stream.accept_symbol(",")
+        token = stream.peek()
+        word = stream.expect_word("ERASE", "FORCE", "NOWAIT")
+        if word in options:
+            raise CellError(Code.SYNTAX, position=token.start)
+        options[word] = _erase_at(stream) if word == "ERASE" else word
+    return DropGridDisk(
+        which=which,
+        prefixes=prefixes,
+        force="FORCE" in options,
+        erase=options.get("ERASE", ""),
+        nowait="NOWAIT" in options,
+    )
+
+
+def _erase_at(stream: TokenStream) -> str:
+    stream.expect_symbol("=")
+    return stream.expect_word("1PASS", "3PASS", "7PASS")
+
+
+def _alter_cell_disk(stream: TokenStream, release: Release) -> Change:
+    which = _selection_at(stream, release)
+    action = stream.accept_word("FLUSH", "CANCEL") or ""
+    if action == "CANCEL":
+        stream.expect_word("FLUSH")
+    nowait = action == "FLUSH" and stream.accept_word("NOWAIT") is not None
+    values = {} if action else _values_at(stream)
+    if not action and not values:
+        raise stream.error()
+    return AlterCellDisk(which=which, action=action, nowait=nowait, values=values)
+
+
+def _alter_cell(stream: TokenStream, release: Release) -> Change:
+    if stream.peek(1).is_word("SERVICES"):
+        action = stream.expect_word("SHUTDOWN", "STARTUP", "RESTART")
+        stream.take()
+        service = stream.expect_word(*SERVICES)
+        ignore = stream.accept_word("IGNORE") is not None
+        if ignore:
+            stream.expect_word("REDUNDANCY")
+        return CellServices(action=action, service=service, ignore_redundancy=ignore)
+    for words in ("LED", "DONOTSERVICELED", "VALIDATE", "BBU", "CONFIGUREBMC", "RESTART", "DISABLE"):
+        if stream.peek().is_word(words) and not stream.peek(1).is_symbol("="):
+            title = f"ALTER CELL {words}"
+            while not stream.at_end:
+                stream.take()
+            return NotEmulated(title=title)
+    values = _values_at(stream)
+    if not values:
+        raise stream.error()
+    return AlterCell(values=values)
+
+
+def _alter_iorm_plan(stream: TokenStream, release: Release) -> Change:
+    if release < IORM_ALWAYS_ACTIVE_SINCE and stream.accept_word("ACTIVE", "INACTIVE"):
+        return NotEmulated(title="ALTER IORMPLAN ACTIVE")
+    known = {"OBJECTIVE", "DBPLAN"}
+    known |= {"CATPLAN"} if release < CATPLAN_UNTIL else set()
+    known |= {"CLUSTERPLAN"} if release >= CLUSTERPLAN_SINCE else set()
+    objective: str | None = None
+    plans: dict[str, tuple[Directive, ...]] = {}
+    while not stream.at_end:
+        if plans or objective is not None:
+            stream.accept_symbol(",")
+        token = stream.peek()
+        word = stream.expect_word(*known)
+        stream.expect_symbol("=")
+        if word.lower() in plans or (word == "OBJECTIVE" and objective is not None):
+            raise CellError(Code.SYNTAX, position=token.start)
+        if word == "OBJECTIVE":
+            objective = stream.expect_value().text
+        else:
+            plans[word.lower()] = _plan_at(stream)
+    if objective is None and not plans:
+        raise stream.error()
+    return AlterIormPlan(objective=objective, plans=plans)
+
+
+def _plan_at(stream: TokenStream) -> tuple[Directive, ...]:
+    token = stream.peek()
+    if token.kind is Kind.STRING and not token.text.strip():
+        stream.take()
+        return ()
+    stream.expect_symbol("(")
+    directives = [_directive_at(stream)]
+    while stream.accept_symbol(","):
+        directives.append(_directive_at(stream))
+    stream.expect_symbol(")")
+    return tuple(directives)
+
+
+def _directive_at(stream: TokenStream) -> Directive:
+    stream.expect_symbol("(")
+    pairs: list[tuple[str, str]] = []
+    while True:
+        token = stream.peek()
+        if token.kind is not Kind.WORD:
+            raise stream.error()
+        stream.take()
+        stream.expect_symbol("=")
+        pairs.append((token.text.lower(), stream.expect_value().text))
+        if not stream.accept_symbol(","):
+            break
+    stream.expect_symbol(")")
+    return Directive(attributes=tuple(pairs))
+
+
+_PARSERS = {
+    ("CREATE", "FLASHCACHE"): _create_flash_cache,
+    ("ALTER", "FLASHCACHE"): _alter_flash_cache,
+    ("DROP", "FLASHCACHE"): _drop_flash_cache,
+    ("CREATE", "FLASHLOG"): _create_flash_log,
+    ("DROP", "FLASHLOG"): _drop_flash_log,
+    ("CREATE", "GRIDDISK"): _create_grid_disk,
+    ("ALTER", "GRIDDISK"): _alter_grid_disk,
+    ("DROP", "GRIDDISK"): _drop_grid_disk,
+    ("ALTER", "CELLDISK"): _alter_cell_disk,
+    ("ALTER", "CELL"): _alter_cell,
+    ("ALTER", "IORMPLAN"): _alter_iorm_plan,
+}

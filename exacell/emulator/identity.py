@@ -1,0 +1,105 @@
+"""Who the emulated hosts are over SSH: keys, ports, and the files that make other programs know them."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable, Mapping
+
+from asyncssh import SSHKey, generate_private_key, read_private_key
+
+from exacell.emulator.shell import CELL, DBNODE, HostKind
+from exacell.emulator.store import RackFiles, read_json, write_json, write_text
+from exacell.errors import EmulatorError
+
+LOOPBACK = "127.0.0.1"
+
+DEFAULT_LOGIN = {CELL.name: "celladmin", DBNODE.name: "grid"}
+"""The User of each kind's Host blocks."""
+
+
+def client_key(files: RackFiles) -> str:
+    """Return the public key line that logs in everywhere, generating the pair on first use."""
+    if not files.identity.exists():
+        key = generate_private_key("ssh-ed25519", comment=f"exacell emulator {files.name}")
+        public = files.identity.with_suffix(".pub")
+        write_text(public, key.export_public_key().decode("ascii"), mode=0o644)
+        write_text(files.identity, key.export_private_key().decode("ascii"))
+    return read_private_key(files.identity).export_public_key().decode("ascii")
+
+
+def host_key(files: RackFiles, host: str) -> SSHKey:
+    """Return the host's private key, generated on first use and the same ever after."""
+    path = files.host_key(host)
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_text(path, generate_private_key("ssh-ed25519", comment=host).export_private_key().decode("ascii"))
+    return read_private_key(path)
+
+
+def bind_all(files: RackFiles, hosts: Iterable[str]) -> dict[str, socket.socket]:
+    """Return a bound loopback socket for every host, on the port it had last where that is free."""
+    last = read_json(files.ports) or {}
+    sockets: dict[str, socket.socket] = {}
+    # Old ports first: a host that needs a new port must not be given one that another host had.
+    for host in sorted(hosts, key=lambda host: host not in last):
+        sockets[host] = _bind(last.get(host))
+    write_json(files.ports, {host: bound.getsockname()[1] for host, bound in sockets.items()})
+    return sockets
+
+
+def _bind(port: object) -> socket.socket:
+    for wanted in (port if isinstance(port, int) else 0, 0):
+        bound = socket.socket()
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((LOOPBACK, wanted))
+        except OSError:
+            bound.close()
+            if not wanted:
+                raise
+        else:
+            return bound
+    raise EmulatorError(f"no free port on {LOOPBACK}")
+
+
+def write_client_files(files: RackFiles, kinds: Mapping[str, HostKind], ports: Mapping[str, int]) -> None:
+    """Write known_hosts and ssh_config for the hosts in ``kinds``, in that order.
+
+    Raises:
+        EmulatorError: the rack's path holds a character that an ssh_config can't express.
+    """
+    public = {host: host_key(files, host).export_public_key().decode("ascii").split() for host in kinds}
+    known = "".join(f"{host} {algorithm} {key}\n" for host, (algorithm, key, *_) in public.items())
+    write_text(files.known_hosts, known, mode=0o644)
+    blocks = [_host_block(files, host, kind, ports[host]) for host, kind in kinds.items()]
+    head = f"# The emulated rack {files.name}; written at every start.\n"
+    write_text(files.ssh_config, head + "\n".join(blocks), mode=0o644)
+
+
+def _host_block(files: RackFiles, host: str, kind: HostKind, port: int) -> str:
+    # GlobalKnownHostsFile: a machine that knows a real cell of the same name must not reject the emulated one.
+    return f"""\
+Host {host}
+    HostName {LOOPBACK}
+    Port {port}
+    User {DEFAULT_LOGIN[kind.name]}
+    HostKeyAlias {host}
+    UserKnownHostsFile {_quoted(str(files.known_hosts))}
+    GlobalKnownHostsFile /dev/null
+    StrictHostKeyChecking yes
+    IdentityFile {_quoted(str(files.identity))}
+    IdentitiesOnly yes
+    PasswordAuthentication no
+"""
+
+
+def _quoted(path: str) -> str:
+    """Return a path as an ssh_config value: quoted for its blanks, % doubled as it starts a token there.
+
+    Source: ssh_config(5), "arguments may optionally be enclosed in double quotes" and TOKENS.
+    """
+    if '"' in path or "${" in path or "\n" in path:
+        raise EmulatorError(
+            f"ssh_config can't name {path}: it holds \", ${{ or a line end; choose another EXACELL_HOME"
+        )
+    return '"' + path.replace("%", "%%") + '"'

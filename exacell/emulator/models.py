@@ -1,0 +1,365 @@
+"""The state of one emulated cell: disks, cache, log, grid disks, IORM plan, services. Plain data, no behaviour of time.
+
+Every class here can be stored: :func:`to_state` gives JSON-able data, :func:`cell_from_state` the equal object.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from exacell.units import ALLOCATION_UNIT, FLASH_CELLDISK_RESERVE
+
+
+class DiskType(StrEnum):
+    """What CellCLI prints as diskType."""
+
+    HARD = "HardDisk"
+    FLASH = "FlashDisk"
+
+
+@dataclass(kw_only=True)
+class PhysicalDisk:
+    """A device as the Management Server sees it. ``size_bytes`` is the raw size."""
+
+    name: str
+    disk_type: DiskType
+    device_name: str
+    device_id: str
+    lun: str
+    make_model: str
+    firmware: str
+    serial: str
+    size_bytes: int
+    slot: str
+    interface: str
+    rpm: int
+    insert_time: float
+    status: str = "normal"
+
+
+@dataclass(kw_only=True)
+class Lun:
+    """A LUN, one for each physical disk."""
+
+    name: str
+    disk_type: DiskType
+    device_name: str
+    size_bytes: int
+    physical_disk: str
+    cell_disk: str
+    is_system: bool
+    status: str = "normal"
+
+
+@dataclass(kw_only=True)
+class CellDisk:
+    """A cell disk: the space that grid disks, flash cache and flash log share.
+
+    Attributes:
+        flush_status: of a cell disk that was flushed on its own account (hard disks); flash disks of the cache show
+            their cache member's.
+    """
+
+    name: str
+    size_bytes: int
+    disk_type: DiskType
+    lun: str
+    physical_disk: str
+    device_name: str
+    device_partition: str
+    creation_time: float
+    id: str
+    comment: str = ""
+    status: str = "normal"
+    error_count: int = 0
+    flush_status: str = ""
+    flush_error: str = ""
+
+
+@dataclass(kw_only=True)
+class GridDisk:
+    """A grid disk. ``available_to`` empty means everybody; ``flushing`` keeps it out of the cache until CANCEL FLUSH.
+
+    Attributes:
+        asm_former: ASM has dropped it: the header says FORMER.
+    """
+
+    name: str
+    cell_disk: str
+    size_bytes: int
+    offset: int
+    disk_type: DiskType
+    creation_time: float
+    id: str
+    status: str = "active"
+    available_to: tuple[str, ...] = ()
+    caching_policy: str = "default"
+    comment: str = ""
+    virtual_size: int | None = None
+    asm_former: bool = False
+    flushing: bool = False
+
+
+@dataclass(kw_only=True)
+class CacheMember:
+    """One flash cell disk's part of the flash cache.
+
+    While a flush runs, dirty and used are computed from what they were when it began (``flush_from``), so the result
+    does not depend on how often anybody looks.
+
+    Attributes:
+        stuck_bytes: dirty data that no flush can write, because its grid disk is not reachable.
+        flush_from: rack time at which the running or completed flush began; None when none was asked for.
+    """
+
+    cell_disk: str
+    size_bytes: int
+    used_bytes: int = 0
+    dirty_bytes: int = 0
+    stuck_bytes: int = 0
+    flush_from: float | None = None
+    flush_used: int = 0
+    flush_dirty: int = 0
+
+
+@dataclass(kw_only=True)
+class FlashCache:
+    """The cell's flash cache; there is at most one."""
+
+    name: str
+    id: str
+    creation_time: float
+    members: dict[str, CacheMember]
+
+    @property
+    def size_bytes(self) -> int:
+        """Size over all members."""
+        return sum(member.size_bytes for member in self.members.values())
+
+    @property
+    def used_bytes(self) -> int:
+        """Valid data over all members."""
+        return sum(member.used_bytes for member in self.members.values())
+
+    @property
+    def dirty_bytes(self) -> int:
+        """Data that is not yet on disk, over all members."""
+        return sum(member.dirty_bytes for member in self.members.values())
+
+    @property
+    def stuck_bytes(self) -> int:
+        """Dirty data that cannot be flushed, over all members."""
+        return sum(member.stuck_bytes for member in self.members.values())
+
+    @property
+    def flush_asked(self) -> bool:
+        """Whether every member has been told to flush: nothing new is cached."""
+        return bool(self.members) and all(member.flush_from is not None for member in self.members.values())
+
+    @property
+    def flushed(self) -> bool:
+        """Whether a flush of all members has completed and is still in force."""
+        return self.flush_asked and self.dirty_bytes == 0 and self.used_bytes == 0
+
+    @property
+    def flushing(self) -> bool:
+        """Whether a member has been told to flush and still holds data."""
+        return any(
+            member.flush_from is not None and (member.used_bytes > 0 or member.dirty_bytes > 0)
+            for member in self.members.values()
+        )
+
+
+@dataclass(kw_only=True)
+class FlashLog:
+    """The cell's flash log: bytes on each flash cell disk, and redo that is saved only there."""
+
+    name: str
+    id: str
+    creation_time: float
+    members: dict[str, int]
+    kept_bytes: int = 0
+
+    @property
+    def size_bytes(self) -> int:
+        """Size over all members."""
+        return sum(self.members.values())
+
+
+@dataclass(frozen=True)
+class Directive:
+    """One directive of an IORM plan: its attributes in the order in which they were given, lower-case names."""
+
+    attributes: tuple[tuple[str, str], ...]
+
+    def get(self, name: str) -> str | None:
+        """Return the value of one attribute, None when the directive does not have it."""
+        return dict(self.attributes).get(name)
+
+    @property
+    def name(self) -> str:
+        """The database, category or cluster, ``default`` or ``other``."""
+        return self.get("name") or ""
+
+
+@dataclass(kw_only=True)
+class IormPlan:
+    """The cell's I/O resource management plan; it always exists."""
+
+    objective: str
+    db_plan: tuple[Directive, ...] = ()
+    cat_plan: tuple[Directive, ...] = ()
+    cluster_plan: tuple[Directive, ...] = ()
+
+    def flash_log_on(self, database: str) -> bool:
+        """Whether redo of ``database`` goes through the flash log by this plan.
+
+        A database with a directive of its own follows that one alone; the others follow OTHER, or else DEFAULT.
+        """
+        return self._effective(database, "flashlog") != "off"
+
+    def flash_cache_on(self, database: str) -> bool:
+        """Whether data of ``database`` is cached by this plan."""
+        return self._effective(database, "flashcache") != "off"
+
+    def _effective(self, database: str, attribute: str) -> str | None:
+        named = {directive.name.lower(): directive for directive in self.db_plan}
+        for name in (database.lower(), "other", "default"):
+            if name in named:
+                return named[name].get(attribute)
+        return None
+
+
+RUNNING, STOPPED = "running", "stopped"
+
+
+@dataclass(kw_only=True)
+class Cell:
+    """One storage cell.
+
+    Attributes:
+        host: the name under which the rack reaches it; ``name`` is the attribute of CELL.
+        ip: its RDMA network address, as ASM sees it in disk paths.
+        mode: ``WriteBack`` or ``WriteThrough``.
+        settings: attributes of CELL that were altered, by name.
+        faults: injected faults by kind.
+        unguarded: True switches off the refusal to drop a write-back cache that is not flushed.
+        lost_dirty_bytes: dirty data that was thrown away by drops; a careful client leaves it at 0.
+        created: number of objects created so far, from which new ids are made.
+    """
+
+    host: str
+    name: str
+    ip: str
+    id: str
+    mode: str
+    boot_time: float
+    cellsrv_start: float
+    physical_disks: dict[str, PhysicalDisk]
+    luns: dict[str, Lun]
+    cell_disks: dict[str, CellDisk]
+    grid_disks: dict[str, GridDisk]
+    flash_cache: FlashCache | None
+    flash_log: FlashLog | None
+    iorm: IormPlan
+    services: dict[str, str] = field(default_factory=lambda: {"RS": RUNNING, "MS": RUNNING, "CELLSRV": RUNNING})
+    settings: dict[str, str] = field(default_factory=dict)
+    faults: dict[str, Any] = field(default_factory=dict)
+    unguarded: bool = False
+    lost_dirty_bytes: int = 0
+    created: int = 0
+
+    @property
+    def write_back(self) -> bool:
+        """Whether the flash cache is in write-back mode."""
+        return self.mode.lower() == "writeback"
+
+    @property
+    def cellsrv_up(self) -> bool:
+        """Whether CELLSRV runs."""
+        return self.services["CELLSRV"] == RUNNING
+
+    def flash_disks(self) -> list[CellDisk]:
+        """Return the flash cell disks by name."""
+        return [disk for _name, disk in sorted(self.cell_disks.items()) if disk.disk_type is DiskType.FLASH]
+
+    def usable_flash_disks(self) -> list[CellDisk]:
+        """Return the flash cell disks whose status is normal, by name."""
+        return [disk for disk in self.flash_disks() if disk.status == "normal"]
+
+    def grid_disks_on(self, cell_disk: str) -> list[GridDisk]:
+        """Return the grid disks on one cell disk by offset."""
+        found = (disk for disk in self.grid_disks.values() if disk.cell_disk == cell_disk)
+        return sorted(found, key=lambda disk: disk.offset)
+
+    def free_space(self, cell_disk: str) -> int:
+        """Return the bytes of one cell disk that nothing uses.
+
+        A cell disk keeps 48M for itself. Source: reference cellcli.md 6.4; hard disks fit the same figure, as an X2's
+        528.734375G with grid disks of 423G and 105.6875G.
+        """
+        disk = self.cell_disks[cell_disk]
+        taken = FLASH_CELLDISK_RESERVE + sum(grid_disk.size_bytes for grid_disk in self.grid_disks_on(cell_disk))
+        if self.flash_log is not None:
+            taken += self.flash_log.members.get(cell_disk, 0)
+        if self.flash_cache is not None and cell_disk in self.flash_cache.members:
+            taken += self.flash_cache.members[cell_disk].size_bytes
+        return disk.size_bytes - taken
+
+    def next_offset(self, cell_disk: str) -> int:
+        """Return the offset at which the next grid disk of a cell disk begins: 32M, or behind the last one."""
+        last = self.grid_disks_on(cell_disk)
+        return last[-1].offset + last[-1].size_bytes if last else 2 * ALLOCATION_UNIT
+
+
+def to_state(cell: Cell) -> dict[str, Any]:
+    """Return a cell as JSON-able data."""
+    cache, log = cell.flash_cache, cell.flash_log
+    return {
+        **vars(cell),
+        "services": dict(cell.services),
+        "settings": dict(cell.settings),
+        "faults": dict(cell.faults),
+        **{
+            kind: {name: dict(vars(disk)) for name, disk in getattr(cell, kind).items()}
+            for kind in ("physical_disks", "luns", "cell_disks", "grid_disks")
+        },
+        "flash_cache": cache
+        and {**vars(cache), "members": {name: dict(vars(member)) for name, member in cache.members.items()}},
+        "flash_log": log and {**vars(log), "members": dict(log.members)},
+        "iorm": asdict(cell.iorm),
+    }
+
+
+def cell_from_state(state: dict[str, Any]) -> Cell:
+    """Return the cell that :func:`to_state` stored."""
+    cache, log, iorm = state["flash_cache"], state["flash_log"], state["iorm"]
+    return Cell(
+        **{
+            **state,
+            "physical_disks": {n: PhysicalDisk(**_typed(row)) for n, row in state["physical_disks"].items()},
+            "luns": {n: Lun(**_typed(row)) for n, row in state["luns"].items()},
+            "cell_disks": {n: CellDisk(**_typed(row)) for n, row in state["cell_disks"].items()},
+            "grid_disks": {
+                n: GridDisk(**{**_typed(row), "available_to": tuple(row["available_to"])})
+                for n, row in state["grid_disks"].items()
+            },
+            "flash_cache": cache
+            and FlashCache(**{**cache, "members": {n: CacheMember(**row) for n, row in cache["members"].items()}}),
+            "flash_log": log and FlashLog(**log),
+            "iorm": IormPlan(
+                objective=iorm["objective"],
+                **{plan: _directives(iorm[plan]) for plan in ("db_plan", "cat_plan", "cluster_plan")},
+            ),
+        }
+    )
+
+
+def _typed(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "disk_type": DiskType(row["disk_type"])}
+
+
+def _directives(rows: Any) -> tuple[Directive, ...]:
+    return tuple(Directive(tuple((name, value) for name, value in row["attributes"])) for row in rows)

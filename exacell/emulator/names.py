@@ -1,0 +1,28 @@
+"""Host names folded as cell sets are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+
+def fold(names: Sequence[str]) -> str:
+    """Return names as the cell set notation has them: ``exa1cel[01-03],exa1cel07``.
+
+    Consecutive numbers of one width behind one prefix become a range; everything else stays as it is.
+    """
+    parts: list[str] = []
+    numbered = [
+        (match[1], match[2]) if (match := re.fullmatch(r"(.*?)([0-9]+)", name)) else (name, "") for name in names
+    ]
+    runs = groupby(enumerate(numbered), key=lambda item: (item[1][0], len(item[1][1]), item[0] - int(item[1][1] or -1)))
+    for (prefix, width, _), run in runs:
+        digits = [number for _, (_, number) in run]
+        if not width:
+            parts += [prefix] * len(digits)
+        elif len(digits) == 1:
+            parts.append(prefix + digits[0])
+        else:
+            parts.append(f"{prefix}[{digits[0]}-{digits[-1]}]")
+    return ",".join(parts)

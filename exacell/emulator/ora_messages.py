@@ -1,0 +1,206 @@
+"""The texts of the emulated database nodes: ORA- and SP2- codes, in one table that says what is known.
+
+The codes and what they mean are Oracle's (source: reference asm.md, section 8, and the SQL*Plus rules of its section
+1). The sentences are short renderings of our own, because programs read the codes: nothing may depend on the words.
+Which codes come together, and in which order, is stated where they are raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+ORA_TEXTS: Mapping[int, str] = MappingProxyType(
+    {
+        # SQL in general
+        350: "redo log group {} of thread {} has not been archived yet",
+        439: "feature is not enabled: {}",
+        900: "invalid SQL statement",
+        901: "invalid CREATE command",
+        903: "invalid table name",
+        904: "{}: invalid identifier",
+        905: "missing keyword",
+        907: "missing right parenthesis",
+        909: "invalid number of arguments",
+        911: "invalid character",
+        913: "too many values",
+        918: "{}column ambiguously defined",
+        920: "invalid relational operator",
+        922: "missing or invalid option",
+        927: "missing equal sign",
+        923: "FROM keyword not found where expected",
+        933: "SQL command not properly ended",
+        936: "missing expression",
+        937: "not a single-group group function",
+        934: "group function is not allowed here",
+        938: "not enough arguments for function",
+        939: "too many arguments for function",
+        940: "invalid ALTER command",
+        942: "table or view does not exist",
+        947: "not enough values",
+        950: "invalid DROP option",
+        972: "identifier is too long",
+        979: "not a GROUP BY expression",
+        1017: "invalid username/password; logon denied",
+        1031: "insufficient privileges",
+        1034: "ORACLE not available",
+        1109: "database not open",
+        1184: "logfile group {} already exists",
+        1378: "block size {} of redo log member {} is not supported: the disk has {} byte sectors, the host sees {}",
+        1427: "single-row subquery returns more than one row",
+        1476: "divisor is equal to zero",
+        1481: "invalid number format model",
+        1507: "database not mounted",
+        1567: "dropping redo log {} would leave fewer than two groups for instance {} (thread {})",
+        1590: "group {} is not a redo log group",
+        1623: "redo log {} is the current one of instance {} (thread {}): it cannot be dropped",
+        1624: "redo log {} is needed for crash recovery of instance {} (thread {})",
+        1722: "invalid number",
+        1740: "missing double quote in identifier",
+        1741: "illegal zero-length identifier",
+        1756: "quoted string not properly terminated",
+        1785: "ORDER BY item must be the number of a SELECT-list expression",
+        1789: "query block has incorrect number of result columns",
+        1821: "date format not recognized",
+        1843: "not a valid month",
+        1858: "a non-numeric character was found where a digit was expected",
+        2065: "invalid option for ALTER SYSTEM",
+        2095: "the parameter cannot be changed as specified",
+        2097: "parameter cannot be modified because specified value is invalid",
+        2248: "invalid option for ALTER SESSION",
+        12725: "unmatched parentheses or another fault in the regular expression",
+        4043: "object {} does not exist",
+        12162: "TNS: the net service name is not given correctly",
+        12154: "TNS: the connect identifier could not be resolved",
+        17502: "file {} could not be created in the disk group",
+        27101: "shared memory realm does not exist",
+        # ASM, source: reference asm.md section 8
+        15000: "command disallowed by current instance type",
+        15001: 'diskgroup "{}" does not exist or is not mounted',
+        15013: 'diskgroup "{}" is already mounted',
+        15014: "path '{}' is not in the discovery set",
+        15017: 'diskgroup "{}" cannot be mounted',
+        15018: "diskgroup cannot be created",
+        15019: "duplicate path '{}' for disk '{}'",
+        15020: 'discovered duplicate ASM disk "{}"',
+        15027: 'active use of diskgroup "{}" precludes its dismount',
+        15029: "disk '{}' is already mounted by this instance",
+        15030: 'diskgroup name "{}" is in use by another diskgroup',
+        15031: "disk specification '{}' matches no disks",
+        15032: "not all alterations performed",
+        15033: "disk '{}' belongs to diskgroup \"{}\"",
+        15034: "disk '{}' does not require the FORCE option",
+        15036: "disk '{}' is truncated: it has {} MB, {} MB are asked for",
+        15037: "disk '{}' of {} MB is below the minimum of {} MB",
+        15039: "diskgroup not dropped",
+        15040: "diskgroup is incomplete",
+        15041: 'diskgroup "{}" space exhausted',
+        15042: 'ASM disk "{}" is missing from group number "{}"',
+        15053: 'diskgroup "{}" contains existing files',
+        15054: 'disk "{}" does not exist in diskgroup "{}"',
+        15063: 'ASM discovered an insufficient number of disks for diskgroup "{}"',
+        15066: 'offlining disk "{}" in group "{}" may result in a data loss',
+        15067: "command or option incompatible with diskgroup redundancy",
+        15068: 'maximum number of diskgroups is reached at "{}"',
+        15072: "command requires at least {} regular failure groups, discovered only {}",
+        15073: 'diskgroup "{}" is mounted by another ASM instance',
+        15074: 'diskgroup "{}" requires rebalance completion',
+        15084: 'ASM disk "{}" is offline and cannot be dropped',
+        15085: 'ASM disk "{}" has an inconsistent sector size',
+        15110: "no diskgroups mounted",
+        15162: 'diskgroup "{}" is already being rebalanced',
+        15204: "database version {} is incompatible with diskgroup {}",
+        15221: "ASM operation requires compatible.asm of {} or higher",
+        15230: 'diskgroup "{}" does not require the FORCE option',
+        15238: "{} is not a valid value for attribute {}",
+        15240: "attribute name {} is invalid",
+        15241: "attribute {} is read only",
+        15242: "could not set attribute {}",
+        15243: "{} is not a valid version number",
+        15244: "new compatibility setting {} is lower than the current one, {}",
+        15250: "insufficient diskgroup space for rebalance completion",
+        15260: "permission denied on ASM disk group",
+        15283: "ASM operation requires compatible.rdbms of {} or higher",
+        15347: "block size {} is too small for a diskgroup with sectors of {} bytes",
+        15407: "disk specification '{}' matches several disks",
+        15409: "disks are not all of the same type, which appliance.mode requires",
+        15414: "failure groups or disks do not have the counts that appliance.mode requires",
+    }
+)
+
+SP2_TEXTS: Mapping[int, str] = MappingProxyType(
+    {
+        3: "Ill-formed ACCEPT command starting as {}",
+        26: "No lines to list.",
+        42: 'unknown command "{}" - rest of line ignored.',
+        103: "Nothing in SQL buffer to run.",
+        135: 'symbol "{}" is UNDEFINED',
+        136: "DEFINE requires an equal sign (=)",
+        137: "DEFINE requires a value following equal sign",
+        157: "unable to CONNECT to ORACLE after 3 attempts, exiting SQL*Plus",
+        158: 'unknown {} option "{}"',
+        265: "{} must be set ON or OFF",
+        267: "{} option {} out of range ({} through {})",
+        268: "{} option not a valid number",
+        281: "{} missing set option",
+        306: "Invalid option.",
+        308: "cannot close spool file",
+        310: 'unable to open file "{}"',
+        552: 'Bind variable "{}" not declared.',
+        640: "Not connected",
+        667: "Message file sp1us.msb not found",
+        734: 'unknown command beginning "{}" - rest of line ignored.',
+        735: 'unknown {} option beginning "{}"',
+        738: 'Restricted command "{}" not available',
+        749: 'Cannot resolve circular path of synonym "{}"',
+        750: "You may need to set ORACLE_HOME to your Oracle software directory",
+        751: "Unable to connect to Oracle.  Exiting SQL*Plus",
+    }
+)
+
+
+@dataclass(frozen=True)
+class OraLine:
+    """One line of an error stack."""
+
+    code: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"ORA-{self.code:05d}: {self.text}"
+
+
+def ora(code: int, *values: object) -> OraLine:
+    """Return the line for ``code`` with its blanks filled in order.
+
+    Raises:
+        KeyError: the code is not in the table.
+    """
+    return OraLine(code, ORA_TEXTS[code].format(*values))
+
+
+def sp2(code: int, *values: object) -> str:
+    """Return a message of SQL*Plus itself, ``SP2-0158: …``; it sets no exit status and no WHENEVER reacts to it."""
+    return f"SP2-{code:04d}: {SP2_TEXTS[code].format(*values)}"
+
+
+class OraError(Exception):
+    """A statement that Oracle refuses: the error stack, outermost line first.
+
+    Attributes:
+        stack: at least one line.
+        at: offset into the statement where SQL*Plus puts its ``*``.
+    """
+
+    def __init__(self, *stack: OraLine, at: int = 0) -> None:
+        if not stack:
+            raise ValueError("an error stack has at least one line")
+        super().__init__("; ".join(str(line) for line in stack))
+        self.stack = stack
+        self.at = at
+
+    @property
+    def code(self) -> int:
+        """The outermost code: what SQL.SQLCODE holds and what EXIT SQL.SQLCODE returns modulo 256."""
+        return self.stack[0].code

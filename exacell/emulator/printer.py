@@ -1,0 +1,94 @@
+"""Prints lists of objects in CellCLI's layouts: columns, DETAIL, DESCRIBE and XML, to the byte.
+
+A row of columns begins with a TAB and a blank, columns are as wide as their widest value and a TAB and a blank stand
+between them; an empty column has one blank, the last one is not padded. DETAIL pads labels to 19 characters. Source:
+reference cellcli.md 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from exacell.emulator.schema import Attribute, ObjectType, Release
+from exacell.emulator.values import Lines, Row, Value, quoted, text_of, xml_of
+
+_LEAD = "\t "
+_LABEL_WIDTH = 19
+_VALUE_COLUMN = 33
+
+
+def _cell_text(attribute: Attribute, value: Value, largest_suffix: str) -> str:
+    text = text_of(value, largest_suffix=largest_suffix)
+    return quoted(text) if attribute.quoted and not isinstance(value, tuple) else text
+
+
+def columns(table: Sequence[Sequence[str]]) -> str:
+    """Return rows of equally many texts as aligned lines; empty without rows."""
+    widths = [max(1, *map(len, column)) for column in zip(*table, strict=True)]
+    return "".join(_row(row, widths) for row in table)
+
+
+def _row(row: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [text.ljust(width) for text, width in zip(row[:-1], widths, strict=False)]
+    return _LEAD + _LEAD.join([*padded, row[-1]]) + "\n"
+
+
+def plain(rows: Sequence[Row], attributes: Sequence[Attribute], *, largest_suffix: str = "T") -> str:
+    """Return LIST's columns without a header line."""
+    return columns([[_cell_text(a, row.get(a.name), largest_suffix) for a in attributes] for row in rows])
+
+
+def detail(rows: Sequence[Row], attributes: Sequence[Attribute], *, largest_suffix: str = "T") -> str:
+    """Return LIST … DETAIL: one attribute a line, an empty line between objects.
+
+    Attributes that a row does not have at all are left out; unset ones that it has are printed with no value.
+    """
+    return "\n".join(_one_detail(row, attributes, largest_suffix) for row in rows)
+
+
+def _one_detail(row: Row, attributes: Sequence[Attribute], largest_suffix: str) -> str:
+    lines: list[str] = []
+    for attribute in attributes:
+        if attribute.name not in row:
+            continue
+        value = row[attribute.name]
+        if isinstance(value, Lines) and value.lines:
+            first, *others = value.lines
+        else:
+            first, others = _cell_text(attribute, value, largest_suffix), []
+        label = f"{attribute.name}:".ljust(_LABEL_WIDTH)
+        lines.append(f"{_LEAD}{label}{_LEAD}{first}\n")
+        lines.extend(" " * _VALUE_COLUMN + other + "\n" for other in others)
+    return "".join(lines)
+
+
+def describe(object_type: ObjectType, release: Release) -> str:
+    """Return DESCRIBE: names, and ``modifiable`` or ``hidden`` behind them."""
+    rows = []
+    for attribute in object_type.attributes_in(release):
+        words = ["modifiable"] if attribute.modifiable else []
+        words += ["hidden"] if attribute.hidden else []
+        rows.append((attribute.name, ",".join(words)))
+    return columns(rows)
+
+
+def xml(
+    rows: Sequence[Row],
+    attributes: Sequence[Attribute],
+    object_type: ObjectType,
+    *,
+    cell: str,
+    oss_start: float,
+) -> str:
+    """Return one XML document; ``oss_start`` is the epoch time at which CELLSRV started."""
+    parts = [
+        '<?xml version="1.0" encoding="utf-8" ?>\n<cli-output>\n',
+        f'<context cell={quoteattr(cell)} realm="" ossStartTimestamp="{int(oss_start * 1000)}" '
+        'iormResetTimestamp="0"/>\n',
+    ]
+    for row in rows:
+        fields = [f"<{a.name}>{escape(xml_of(row[a.name]))}</{a.name}>\n" for a in attributes if a.name in row]
+        parts.append(f"<{object_type.element}> {''.join(fields)}</{object_type.element}>\n")
+    parts.append("</cli-output>\n")
+    return "".join(parts)

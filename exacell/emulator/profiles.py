@@ -1,0 +1,169 @@
+"""Hardware models and software releases of emulated cells, from ``data/models.toml`` and ``data/releases.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any
+
+from exacell.emulator.schema import Release, release_of
+from exacell.errors import EmulatorError
+from exacell.units import parse_size
+
+ORDER_BY_SINCE: Release = (12, 1, 2, 1)
+PRIMARY_MEDIA_SINCE: Release = (24, 1)
+REDUNDANCY_CHECK_SINCE: Release = (18, 1)
+CLUSTERPLAN_SINCE: Release = (21, 2)
+CATPLAN_UNTIL: Release = (25, 1)
+IORM_ALWAYS_ACTIVE_SINCE: Release = (11, 2, 3, 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardDisks:
+    """The hard disks of a model; sizes in bytes. The first two cell disks may be smaller (operating system)."""
+
+    disks: int
+    cell_disk: int
+    system_cell_disk: int
+    lun: int
+    physical: int
+    enclosure: int
+    make_model: str
+    rpm: int
+    interface: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlashDisks:
+    """The flash devices of a model; sizes in bytes, one cell disk for each FDOM of each slot."""
+
+    slots: tuple[int, ...]
+    fdoms: int
+    first_fdom: int
+    cell_disk: int
+    lun: int
+    physical: int
+    make_model: str
+    firmware: str
+    device: str
+
+    @property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """(slot, FDOM) of each flash cell disk in the order of their numbers."""
+        return tuple((slot, self.first_fdom + fdom) for slot in self.slots for fdom in range(self.fdoms))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheBehaviour:
+    """How full and dirty a new rack's cache is, and the bytes that a cell's flush destages in a rack second."""
+
+    dirty: int
+    flush_per_second: int
+    used_percent: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardwareModel:
+    """One hardware model."""
+
+    name: str
+    make_model: str
+    default_release: str
+    cpu_count: str
+    memory_gb: int
+    fan_count: str
+    hard: HardDisks
+    flash: FlashDisks
+    grid_disks: Mapping[str, int]
+    cache: CacheBehaviour
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseProfile:
+    """One software release. ``number`` is what features are decided from."""
+
+    name: str
+    number: Release
+    version: str
+    banner: str
+    kernel: str
+    rpm: str
+    tracking_bug: str
+    copyright: str
+    largest_suffix: str
+    models: tuple[str, ...]
+
+
+def _table(name: str) -> dict[str, dict[str, Any]]:
+    text = resources.files("exacell.emulator").joinpath("data", name).read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def _sizes(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {**row, **{name: parse_size(row[name]) for name in names}}
+
+
+@cache
+def models() -> Mapping[str, HardwareModel]:
+    """Return the hardware models by name."""
+    found: dict[str, HardwareModel] = {}
+    for name, row in _table("models.toml").items():
+        flash = _sizes(row["flash"], "cell_disk", "lun", "physical")
+        flash["slots"] = tuple(flash["slots"])
+        found[name] = HardwareModel(
+            name=name,
+            make_model=row["make_model"],
+            default_release=row["default_release"],
+            cpu_count=row["cpu_count"],
+            memory_gb=row["memory_gb"],
+            fan_count=row["fan_count"],
+            hard=HardDisks(**_sizes(row["hard"], "cell_disk", "system_cell_disk", "lun", "physical")),
+            flash=FlashDisks(**flash),
+            grid_disks=MappingProxyType({prefix: parse_size(size) for prefix, size in row["grid_disks"].items()}),
+            cache=CacheBehaviour(**_sizes(row["cache"], "dirty", "flush_per_second")),
+        )
+    return MappingProxyType(found)
+
+
+@cache
+def releases() -> Mapping[str, ReleaseProfile]:
+    """Return the release profiles by name."""
+    return MappingProxyType(
+        {
+            name: ReleaseProfile(name=name, number=release_of(name), **{**row, "models": tuple(row["models"])})
+            for name, row in _table("releases.toml").items()
+        }
+    )
+
+
+def hardware_model(name: str) -> HardwareModel:
+    """Return the model called ``name``.
+
+    Raises:
+        EmulatorError: there is none.
+    """
+    found = models().get(name.lower())
+    if found is None:
+        raise EmulatorError(f"model={name} cannot be emulated; there are {', '.join(models())}")
+    return found
+
+
+def release_profile(name: str, model: HardwareModel) -> ReleaseProfile:
+    """Return the release called ``name``; empty for the model's default.
+
+    Raises:
+        EmulatorError: there is none, or it does not run on ``model``.
+    """
+    found = releases().get(name or model.default_release)
+    if found is None:
+        raise EmulatorError(f"release={name} cannot be emulated; there are {', '.join(releases())}")
+    if model.name not in found.models:
+        fitting = [release.name for release in releases().values() if model.name in release.models]
+        raise EmulatorError(
+            f"release {found.name} does not run on model {model.name}; for that use release={' or '.join(fitting)}"
+        )
+    return found

@@ -1,0 +1,59 @@
+"""The emulated programs as sessions and shims run them: started, driven, and never able to take the rack down."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from exacell.emulator.driver import Console, ConsoleLost, drive
+from exacell.emulator.shell import Login
+from exacell.emulator.world import World
+
+LOG = logging.getLogger("exacell.emulator")
+
+CRASHED = 70
+"""Exit status of a program that failed for a reason of ours, as sysexits.h's EX_SOFTWARE."""
+
+
+class Programs:
+    """Runs the rack's programs.
+
+    Args:
+        save: called with the host whenever a statement on it may have ended.
+    """
+
+    def __init__(self, world: World, save: Callable[[str], None]) -> None:
+        self._world = world
+        self._save = save
+
+    async def run(
+        self,
+        name: str,
+        login: Login,
+        argv: Sequence[str],
+        console: Console,
+        *,
+        env: Mapping[str, str],
+        cwd: Path,
+        tty: bool,
+    ) -> int:
+        """Run one program to its end and return its exit status.
+
+        A program that fails is logged with its traceback and ends with status 70 and one line.
+
+        Raises:
+            ConsoleLost: nobody reads its output any more; the program has been closed.
+        """
+        try:
+            host, user = login.host.name, login.user
+            program = self._world.program(name, host, user, argv, env=env, cwd=cwd, tty=tty, has_stdin=True)
+            saving = partial(self._save, host)
+            return await drive(program, console, wall_seconds=self._world.wall_seconds, between=saving)
+        except ConsoleLost:
+            raise
+        except Exception:  # the one broad net of the emulator: a fault in a program must not end the rack
+            LOG.exception("%s %s failed on %s as %s", name, " ".join(argv), login.host.name, login.user)
+            await console.write(f"{name}: the emulator failed here; its log tells why\n", err=True)
+            return CRASHED

@@ -1,0 +1,159 @@
+"""The emulator's own reader of the schema data that it shares with the client.
+
+Objects, attributes and metric definitions are data (``exacell/cellcli/data/*.tsv``); everything made of them here is
+the emulator's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+
+Release = tuple[int, ...]
+"""A release as numbers, ``(19, 3, 2)``; longer is later."""
+
+
+def release_of(text: str) -> Release:
+    """Return ``19.3.2`` as ``(19, 3, 2)``."""
+    return tuple(int(part) for part in text.split("."))
+
+
+def _bound(text: str) -> Release | None:
+    return None if text == "-" else release_of(text)
+
+
+def _within(release: Release, since: Release | None, until: Release | None) -> bool:
+    return (since is None or release >= since) and (until is None or release < until)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """One attribute of an object type.
+
+    Attributes:
+        quoted: its values are printed in double quotes when they have blanks.
+        hidden: not in DETAIL, but may be named in ATTRIBUTES.
+    """
+
+    name: str
+    kind: str
+    modifiable: bool
+    hidden: bool
+    since: Release | None
+    until: Release | None
+
+    @property
+    def quoted(self) -> bool:
+        """Whether values with blanks are printed in double quotes."""
+        return self.kind == "text"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectType:
+    """One object type: its verbs, what may follow LIST, its XML element and its attributes in DESCRIBE order."""
+
+    name: str
+    element: str
+    verbs: frozenset[str]
+    list_forms: frozenset[str]
+    default_columns: tuple[str, ...]
+    since: Release | None
+    until: Release | None
+    attributes: tuple[Attribute, ...]
+
+    def exists_in(self, release: Release) -> bool:
+        """Whether a cell of ``release`` knows this object type."""
+        return _within(release, self.since, self.until)
+
+    def attributes_in(self, release: Release) -> tuple[Attribute, ...]:
+        """Return the attributes of this type in ``release``, in DESCRIBE order."""
+        return tuple(a for a in self.attributes if _within(release, a.since, a.until))
+
+    def attribute(self, name: str, release: Release) -> Attribute | None:
+        """Return the attribute of that name in any case, None when ``release`` has none."""
+        wanted = name.lower()
+        return next((a for a in self.attributes_in(release) if a.name.lower() == wanted), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricDefinition:
+    """One row of metrics.tsv."""
+
+    name: str
+    object_type: str
+    metric_type: str
+    unit: str
+    fine_grained: str
+    streaming: str
+    retention_policy: str
+
+
+def _rows(name: str) -> Iterator[list[str]]:
+    text = resources.files("exacell").joinpath("cellcli", "data", name).read_text(encoding="utf-8")
+    lines = (line for line in text.splitlines() if line and not line.startswith("#"))
+    next(lines)
+    for line in lines:
+        yield line.split("\t")
+
+
+def _words(field: str) -> tuple[str, ...]:
+    return () if field == "-" else tuple(field.split(","))
+
+
+@cache
+def object_types() -> Mapping[str, ObjectType]:
+    """Return all object types of all releases by upper-case name."""
+    attributes: dict[str, list[Attribute]] = {}
+    for owner, name, kind, flags, since, until, _note in _rows("attributes.tsv"):
+        attributes.setdefault(owner, []).append(
+            Attribute(
+                name=name,
+                kind=kind,
+                modifiable="m" in flags,
+                hidden="h" in flags,
+                since=_bound(since),
+                until=_bound(until),
+            )
+        )
+    return MappingProxyType(
+        {
+            name: ObjectType(
+                name=name,
+                element=element,
+                verbs=frozenset(_words(verbs)),
+                list_forms=frozenset(_words(forms)),
+                default_columns=_words(columns),
+                since=_bound(since),
+                until=_bound(until),
+                attributes=tuple(attributes.get(name, ())),
+            )
+            for name, element, verbs, forms, columns, since, until in _rows("objects.tsv")
+        }
+    )
+
+
+@cache
+def metric_definitions() -> Mapping[str, MetricDefinition]:
+    """Return all metric definitions by name, in name order."""
+    found = (
+        MetricDefinition(
+            name=name,
+            object_type=object_type,
+            metric_type=metric_type,
+            unit=unit,
+            fine_grained=fine_grained,
+            streaming=streaming,
+            retention_policy=retention,
+        )
+        for name, object_type, metric_type, unit, fine_grained, streaming, retention in _rows("metrics.tsv")
+    )
+    return MappingProxyType({d.name: d for d in sorted(found, key=lambda d: d.name)})
+
+
+@cache
+def metrics_of(object_type: str) -> tuple[MetricDefinition, ...]:
+    """Return the definitions of one objectType, in name order."""
+    return tuple(d for d in metric_definitions().values() if d.object_type == object_type)

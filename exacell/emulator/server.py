@@ -1,0 +1,207 @@
+"""The SSH servers of an emulated rack: one loopback listener a host; sessions run our programs or a real shell."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+
+import asyncssh
+from asyncssh import (
+    SSHAcceptor,
+    SSHServer,
+    SSHServerChannel,
+    SSHServerConnection,
+    SSHServerConnectionOptions,
+    SSHServerProcess,
+)
+
+from exacell.emulator.driver import ConsoleLost, LineBuffer
+from exacell.emulator.host_shell import run_shell
+from exacell.emulator.identity import host_key
+from exacell.emulator.programs import Programs
+from exacell.emulator.sftp import HomeSFTPServer
+from exacell.emulator.shell import Host, Login, simple_command
+from exacell.emulator.store import RackFiles
+
+LOG = logging.getLogger("exacell.emulator")
+
+_READ = 65536
+_LOGIN_S = 30
+_CLOSE_S = 5.0
+"""How long a channel may take to close after its session has ended."""
+_FAILED = 255
+"""What sshd answers when it can't start the login's shell."""
+_ACCEPTED_ENVIRONMENT = ("LANG", "LC_")
+"""What a client may set, as AcceptEnv has it in Oracle Linux's sshd_config."""
+
+
+class ChannelConsole:
+    """An exec request's channel as a program's console."""
+
+    def __init__(self, channel: SSHServerProcess[bytes]) -> None:
+        self._channel = channel
+        self._lines = LineBuffer()
+
+    async def write(self, text: str, *, err: bool) -> None:
+        """Send text, waiting while the client doesn't read."""
+        writer = self._channel.stderr if err else self._channel.stdout
+        try:
+            writer.write(text.encode("utf-8", "surrogateescape"))
+            await writer.drain()
+        except (OSError, asyncssh.Error) as error:
+            raise ConsoleLost(str(error)) from error
+
+    async def read_line(self, prompt: str) -> str | None:
+        """Show the prompt and return the next line; signals and breaks from the client end the program."""
+        if prompt:
+            await self.write(prompt, err=False)
+        while True:
+            complete, line = self._lines.next()
+            if complete:
+                return line
+            try:
+                self._lines.feed(await self._channel.stdin.read(_READ))
+            except (OSError, asyncssh.Error, asyncssh.BreakReceived, asyncssh.SignalReceived) as error:
+                raise ConsoleLost(str(error)) from error
+
+
+class HostServer(SSHServer):
+    """Authentication on one emulated host: known logins, by the public keys in their home directories only."""
+
+    def __init__(self, host: Host, public_key: str) -> None:
+        self._host = host
+        self._public_key = public_key
+        self._connection: SSHServerConnection | None = None
+
+    def connection_made(self, conn: SSHServerConnection) -> None:
+        """Remember the connection, on which keys are set."""
+        self._connection = conn
+
+    def begin_auth(self, username: str) -> bool:
+        """Take the login's authorized_keys; a login without any can't get in."""
+        assert self._connection is not None
+        login = self._host.login(username)
+        if login is None:
+            return True
+        login.prepare(self._public_key)
+        path = login.home / ".ssh" / "authorized_keys"
+        try:
+            self._connection.set_authorized_keys(str(path))
+        except (OSError, ValueError) as error:
+            LOG.warning("no login as %s on %s: %s: %s", username, self._host.name, path, error)
+        return True
+
+
+class RackServers:
+    """The listeners of all hosts of a rack."""
+
+    def __init__(self, files: RackFiles, hosts: Mapping[str, Host], programs: Programs, public_key: str) -> None:
+        self._files = files
+        self._hosts = hosts
+        self._programs = programs
+        self._public_key = public_key
+        self._acceptors: list[SSHAcceptor] = []
+        self._sessions: set[asyncio.Task[None]] = set()
+
+    async def listen(self, sockets: Mapping[str, socket.socket]) -> None:
+        """Serve every host on its socket."""
+        for name, host in self._hosts.items():
+            options = SSHServerConnectionOptions(
+                server_host_keys=[host_key(self._files, name)],
+                server_factory=partial(HostServer, host, self._public_key),
+                process_factory=partial(self._session, host),
+                sftp_factory=partial(_sftp, host),
+                allow_scp=True,
+                encoding=None,
+                line_editor=False,
+                login_timeout=_LOGIN_S,
+                gss_host=None,
+                password_auth=False,
+                kbdint_auth=False,
+                host_based_auth=False,
+                agent_forwarding=False,
+                x11_forwarding=False,
+            )
+            self._acceptors.append(await asyncssh.listen(sock=sockets[name], options=options))
+
+    async def close(self) -> None:
+        """Stop listening, end all sessions and connections, and wait until they are gone."""
+        for acceptor in self._acceptors:
+            acceptor.close()
+        for session in list(self._sessions):
+            session.cancel()
+        if self._sessions:
+            await asyncio.wait(self._sessions)
+        for acceptor in self._acceptors:
+            await acceptor.wait_closed()
+
+    async def _session(self, host: Host, channel: SSHServerProcess[bytes]) -> None:
+        """Run one exec or shell request; when the client leaves, so does what it ran."""
+        login = host.login(channel.get_extra_info("username"))
+        assert login is not None
+        work = asyncio.ensure_future(self._run(login, channel))
+        self._sessions.add(work)
+        # Both are watched: a channel whose input nobody reads does not learn that its connection is gone.
+        closed = asyncio.ensure_future(channel.wait_closed())
+        disconnected = asyncio.ensure_future(channel.get_extra_info("connection").wait_closed())
+        try:
+            await asyncio.wait((work, closed, disconnected), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            work.cancel()
+            disconnected.cancel()
+            with suppress(asyncio.CancelledError):
+                await work
+            self._sessions.discard(work)
+            channel.close()
+            await asyncio.wait((closed,), timeout=_CLOSE_S)
+            closed.cancel()
+
+    async def _run(self, login: Login, channel: SSHServerProcess[bytes]) -> None:
+        try:
+            status = await self._status(login, channel)
+        except (ConsoleLost, asyncssh.Error, ConnectionError) as error:
+            LOG.debug("session of %s on %s ended early: %s", login.user, login.host.name, error)
+            return
+        except OSError:
+            LOG.exception("no shell for %s on %s", login.user, login.host.name)
+            status = _FAILED
+        channel.exit(status & 0xFF)
+
+    async def _status(self, login: Login, channel: SSHServerProcess[bytes]) -> int:
+        tty = channel.term_type is not None
+        extra = {
+            name: value for name, value in channel.env.items() if name.startswith(_ACCEPTED_ENVIRONMENT)
+        } | _connection_environment(channel)
+        if tty:
+            extra["TERM"] = channel.term_type or "dumb"
+        environment = login.environment(extra=extra)
+        simple = None if tty or channel.command is None else simple_command(channel.command)
+        if simple is not None and login.host.kind.answers(simple.words[0]):
+            env = environment | dict(simple.environment)
+            console = ChannelConsole(channel)
+            return await self._programs.run(
+                simple.program, login, simple.words[1:], console, env=env, cwd=login.home, tty=False
+            )
+        argv = login.shell_command(channel.command)
+        return await run_shell(channel, argv, cwd=login.home, environment=environment, tty=tty)
+
+
+def _sftp(host: Host, channel: SSHServerChannel[bytes]) -> HomeSFTPServer:
+    login = host.login(channel.get_extra_info("username"))
+    assert login is not None
+    return HomeSFTPServer(channel, login.home)
+
+
+def _connection_environment(channel: SSHServerProcess[bytes]) -> dict[str, str]:
+    """Return what sshd tells a session about where it comes from."""
+    peer, own = channel.get_extra_info("peername"), channel.get_extra_info("sockname")
+    if not peer or not own:
+        return {}
+    return {
+        "SSH_CLIENT": f"{peer[0]} {peer[1]} {own[1]}",
+        "SSH_CONNECTION": f"{peer[0]} {peer[1]} {own[0]} {own[1]}",
+    }

@@ -1,0 +1,328 @@
+"""What a login's command line means on an emulated host: one of our programs, or work for a real shell.
+
+An exec request is a line for the login shell. When it is one simple command without anything that a shell would expand
+or redirect, and names a program that we emulate, no shell is needed and none is started. Everything else goes to a real
+shell with the login's own home directory and a PATH on which the emulated programs come first, so that
+``( hostname; cellcli -e list cell | egrep name ) 2>&1`` and third-party scripts just work.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from exacell.emulator import shim
+from exacell.emulator.store import RackFiles, write_text
+
+GRID_HOME = "/u01/app/19.0.0.0/grid"
+"""ORACLE_HOME of the grid infrastructure on the emulated database nodes."""
+DATABASE_HOME = "/u01/app/oracle/product/19.0.0.0/dbhome_1"
+"""ORACLE_HOME of the databases there."""
+
+_SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+_SPECIAL = frozenset("|&;<>()$`*?[]{}~#\n")
+"""Unquoted, each of these may mean something to a shell (some only in places; then a shell is merely slower)."""
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostKind:
+    """What one kind of host offers.
+
+    Attributes:
+        name: names the directory of its programs.
+        programs: the programs that the rack's process answers.
+        ids: OS logins that are accepted, with their numeric user id.
+        homes: installation directories under whose ``bin`` the programs are called by absolute path.
+    """
+
+    name: str
+    programs: tuple[str, ...]
+    ids: Mapping[str, int]
+    homes: tuple[str, ...]
+
+    def answers(self, command: str) -> bool:
+        """Whether ``command``, a bare name or an absolute path where it is installed, is one of the programs."""
+        directory, slash, program = command.rpartition("/")
+        return program in self.programs and (not slash or directory in [f"{home}/bin" for home in self.homes])
+
+
+CELL = HostKind(
+    name="cell",
+    programs=("cellcli",),
+    ids=MappingProxyType({"root": 0, "celladmin": 1000, "cellmonitor": 1001}),
+    homes=("/opt/oracle/cell/cellsrv", "/opt/oracle/cell"),
+)
+DBNODE = HostKind(
+    name="dbnode",
+    programs=("sqlplus", "asmcmd", "srvctl", "oracleasm"),
+    ids=MappingProxyType({"root": 0, "oracle": 1001, "grid": 1000}),
+    homes=(GRID_HOME, DATABASE_HOME),
+)
+
+
+@dataclass(frozen=True)
+class SimpleCommand:
+    """A command line that needs no shell.
+
+    Attributes:
+        words: program and arguments after the shell's quoting.
+        environment: the assignments in front of it.
+    """
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def program(self) -> str:
+        """The program's name without its directory."""
+        return self.words[0].rpartition("/")[2]
+
+
+def simple_command(line: str) -> SimpleCommand | None:
+    """Return what ``line`` runs when a shell would do nothing but split and unquote it, else None.
+
+    >>> simple_command("A=1 cellcli -e 'list cell'").words
+    ('cellcli', '-e', 'list cell')
+    >>> simple_command("cellcli -e list cell | wc -l") is None
+    True
+    """
+    words = _split(line)
+    if not words:
+        return None
+    environment: dict[str, str] = {}
+    index = _assignments(words, 0, environment)
+    if index < len(words) and words[index] == ("env", False):
+        index = _assignments(words, index + 1, environment)
+    if index >= len(words):
+        return None
+    command = tuple(word for word, _ in words[index:])
+    if command[0] in ("", "!") or command[0].startswith("-"):
+        return None
+    return SimpleCommand(command, MappingProxyType(environment))
+
+
+def _assignments(words: list[tuple[str, bool]], index: int, into: dict[str, str]) -> int:
+    """Take ``NAME=value`` words from ``index`` on; return the index of the first other word."""
+    while index < len(words) and (match := _ASSIGNMENT.match(words[index][0])) and not words[index][1]:
+        into[match[0][:-1]] = words[index][0][match.end() :]
+        index += 1
+    return index
+
+
+def _split(line: str) -> list[tuple[str, bool]] | None:
+    """Return (word, whether its first character was quoted) pairs, or None when the line needs a shell."""
+    words: list[tuple[str, bool]] = []
+    word: list[str] | None = None
+    first_quoted = False
+    position, end = 0, len(line)
+    while position < end:
+        char = line[position]
+        position += 1
+        if char in " \t":
+            if word is not None:
+                words.append(("".join(word), first_quoted))
+                word = None
+            continue
+        if char in _SPECIAL:
+            return None
+        if word is None:
+            word, first_quoted = [], char in "'\"\\"
+        if char == "'":
+            close = line.find("'", position)
+            if close < 0:
+                return None
+            word.append(line[position:close])
+            position = close + 1
+        elif char == '"':
+            after = _double_quoted(line, position, word)
+            if after is None:
+                return None
+            position = after
+        elif char == "\\":
+            if position >= end or line[position] == "\n":
+                return None
+            word.append(line[position])
+            position += 1
+        else:
+            word.append(char)
+    if word is not None:
+        words.append(("".join(word), first_quoted))
+    return words
+
+
+def _double_quoted(line: str, position: int, word: list[str]) -> int | None:
+    """Append the text up to the closing quote to ``word``; return the position after it, None when it needs a shell."""
+    while position < len(line):
+        char = line[position]
+        if char == '"':
+            return position + 1
+        if char in "$`":
+            return None
+        if char == "\\" and position + 1 < len(line) and line[position + 1] in '"\\$`\n':
+            if line[position + 1] == "\n":
+                return None
+            position += 1
+            char = line[position]
+        word.append(char)
+        position += 1
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """One emulated host.
+
+    Attributes:
+        profiles: what each login's .bash_profile exports.
+    """
+
+    files: RackFiles
+    name: str
+    kind: HostKind
+    profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def login(self, user: str) -> Login | None:
+        """Return the login of ``user``, None when the host has no such user."""
+        return Login(host=self, user=user) if user in self.kind.ids else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Login:
+    """One OS user on one emulated host."""
+
+    host: Host
+    user: str
+
+    @property
+    def home(self) -> Path:
+        """The login's home directory."""
+        return self.host.files.home(self.host.name, self.user)
+
+    @property
+    def _bin(self) -> Path:
+        return self.host.files.bin(self.host.kind.name)
+
+    def environment(self, *, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return the complete environment of the login's processes; nothing is taken from ours.
+
+        Args:
+            extra: what the session adds, such as TERM and the client's locale.
+        """
+        return {
+            **(extra or {}),
+            "HOME": str(self.home),
+            "USER": self.user,
+            "LOGNAME": self.user,
+            "SHELL": _shell(),
+            "HOSTNAME": self.host.name,
+            "PATH": f"{self._bin}:{_SYSTEM_PATH}",
+            "BASH_ENV": str(self._bin / ".functions"),
+            "EXACELL_EMU_HOST": self.host.name,
+            "EXACELL_EMU_LOGIN": self.user,
+        }
+
+    def prepare(self, public_key: str) -> None:
+        """Create the home directory on first use, with ``public_key`` in authorized_keys and the login's profile."""
+        if self.home.is_dir():
+            return
+        keys = self.home / ".ssh" / "authorized_keys"
+        keys.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_text(keys, public_key)
+        # A bash that sees SSH_CLIENT reads ~/.bashrc instead of BASH_ENV. Source: bash(1), INVOCATION.
+        write_text(self.home / ".bashrc", '[ -n "$BASH_ENV" ] && . "$BASH_ENV"\n', mode=0o644)
+        if profile := self.host.profiles.get(self.user):
+            lines = [f"export {name}={shlex.quote(value)}\n" for name, value in profile.items()]
+            write_text(self.home / ".bash_profile", "".join(lines), mode=0o644)
+
+    def shell_command(self, command: str | None) -> tuple[str, ...]:
+        """Return the argv that runs ``command`` in the login's shell, or an interactive one for None."""
+        shell = _shell()
+        if command is not None:
+            return (shell, "-c", command)
+        if shell.endswith("bash"):
+            return (shell, "--noprofile", "--rcfile", str(self._bin / ".interactive"), "-i")
+        return (
+            "/usr/bin/env",
+            f"PS1=[{self.user}@{self.host.name} ~]{'#' if self.user == 'root' else '$'} ",
+            shell,
+            "-i",
+        )
+
+
+def _shell() -> str:
+    """Return the login shell: bash as on Oracle Linux where this machine has it, else /bin/sh."""
+    return "/bin/bash" if os.path.exists("/bin/bash") else shutil.which("bash") or "/bin/sh"
+
+
+def write_programs(files: RackFiles, kind: HostKind, *, python: str = sys.executable) -> None:
+    """Write the programs that shells on hosts of one kind find first on their PATH.
+
+    The emulated ones pipe to the rack's process; hostname, whoami, id and uname answer for the emulated host and login.
+    """
+    directory = files.bin(kind.name)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    client = shlex.join([python, "-I", "-S", os.path.abspath(shim.__file__), str(files.control)])
+    scripts = {name: f'exec {client} {name} "$@"\n' for name in kind.programs}
+    scripts |= {"hostname": _HOSTNAME, "whoami": 'echo "$EXACELL_EMU_LOGIN"\n', "uname": _UNAME, "id": _id_script(kind)}
+    for name, body in scripts.items():
+        write_text(directory / name, "#!/bin/sh\n" + body, mode=0o700)
+    write_text(directory / ".functions", _functions(kind))
+    write_text(directory / ".interactive", _INTERACTIVE)
+
+
+_HOSTNAME = """\
+case "$1" in
+    -[iI]) echo 127.0.0.1 ;;
+    -d) echo ;;
+    ''|-[sfA]|--short|--fqdn|--long) echo "$EXACELL_EMU_HOST" ;;
+    *) echo "hostname: you must be root to change the host name" >&2; exit 1 ;;
+esac
+"""
+
+_UNAME = """\
+case "$1" in
+    -n|--nodename) echo "$EXACELL_EMU_HOST" ;;
+    -a|--all) echo "$(/bin/uname -s) $EXACELL_EMU_HOST $(/bin/uname -r) $(/bin/uname -v) $(/bin/uname -m) GNU/Linux" ;;
+    *) exec /bin/uname "$@" ;;
+esac
+"""
+
+_INTERACTIVE = """\
+. "$BASH_ENV"
+bind 'set enable-bracketed-paste off' 2>/dev/null
+[ -f ~/.bash_profile ] && . ~/.bash_profile
+case "$EXACELL_EMU_LOGIN" in root) _exacell_end='#' ;; *) _exacell_end='$' ;; esac
+PS1="[$EXACELL_EMU_LOGIN@$EXACELL_EMU_HOST \\\\W]$_exacell_end "
+"""
+
+
+def _id_script(kind: HostKind) -> str:
+    cases = "".join(f"    {login}) number={number} ;;\n" for login, number in kind.ids.items())
+    return f"""\
+name="$EXACELL_EMU_LOGIN"
+for word in "$@"; do case "$word" in -*) ;; *) name="$word" ;; esac; done
+case "$name" in
+{cases}    *) echo "id: $name: no such user" >&2; exit 1 ;;
+esac
+case "$1$2" in
+    -un*|-nu*|-gn*|-ng*|-Gn*|-nG*|-u-n*|-g-n*) echo "$name" ;;
+    -u*|-g*|-G*) echo "$number" ;;
+    *) echo "uid=$number($name) gid=$number($name) groups=$number($name)" ;;
+esac
+"""
+
+
+def _functions(kind: HostKind) -> str:
+    """Return bash functions that make the programs' absolute paths, which no directory here holds, reach them."""
+    lines = [
+        f'function {home}/bin/{program} {{ {program} "$@"; }}\n' for home in kind.homes for program in kind.programs
+    ]
+    return "".join(lines)

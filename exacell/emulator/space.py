@@ -1,0 +1,78 @@
+"""Space arithmetic of cell disks: 16M units, even shares, what is free.
+
+Source: reference cellcli.md 3.4 and 6.4; Oracle SAGUG, create-flashcache, create-flashlog, create-griddisk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.models import Cell
+from exacell.units import ALLOCATION_UNIT, GIB, format_size, round_down
+
+MAX_LOG_PER_DISK = 4 * GIB
+MAX_LOG = 64 * GIB
+"""A flash log stays below these, a flash disk and in all. Source: Oracle SAGUG, create-flashlog."""
+
+
+def log_share(size_bytes: int, disks: int) -> int:
+    """Return the bytes of a flash log of ``size_bytes`` on each of ``disks`` flash cell disks."""
+    return round_down(size_bytes // disks)
+
+
+def free_bytes(cell: Cell, disks: Sequence[str]) -> dict[str, int]:
+    """Return the free bytes of cell disks, in whole units; none is below zero."""
+    return {name: max(0, round_down(cell.free_space(name))) for name in disks}
+
+
+def all_free(cell: Cell, disks: Sequence[str]) -> dict[str, int]:
+    """Return what CREATE FLASHCACHE without a size takes of each disk: everything.
+
+    When the disks' rests below a unit add up to whole units, they are taken too: that is how an X6 comes to
+    11.643218994140625T, which is no whole number of units on each of its four disks.
+    """
+    exact = {name: max(0, cell.free_space(name)) for name in disks}
+    return exact if sum(exact.values()) % ALLOCATION_UNIT == 0 else free_bytes(cell, disks)
+
+
+def even_share(cell: Cell, disks: Sequence[str], size_bytes: int, *, what: str) -> dict[str, int]:
+    """Return the bytes that ``what`` of ``size_bytes`` in all gets on each disk: equal, rounded down to 16M.
+
+    Exactly the size of all free space takes all free space.
+
+    Raises:
+        CellError: the share is below 16M, or a disk has less free.
+    """
+    everything = all_free(cell, disks)
+    if size_bytes == sum(everything.values()):
+        return everything
+    share = round_down(size_bytes // len(disks))
+    if share < ALLOCATION_UNIT:
+        minimum = format_size(ALLOCATION_UNIT * len(disks))
+        raise CellError(Code.TOO_SMALL, what=what, wanted=format_size(size_bytes), limit=minimum)
+    free = free_bytes(cell, disks)
+    if share > min(free.values()):
+        limit = format_size(min(free.values()) * len(disks))
+        raise CellError(Code.TOO_LARGE, what=what, wanted=format_size(size_bytes), limit=limit, cell=cell.name)
+    return dict.fromkeys(disks, share)
+
+
+def flash_members(cell: Cell, names: Sequence[str] | None) -> list[str]:
+    """Return the flash cell disks that a statement names, or all usable ones for ALL (None).
+
+    Raises:
+        CellError: a name is no usable flash cell disk, or there is none.
+    """
+    usable = [disk.name for disk in cell.usable_flash_disks()]
+    if names is None:
+        chosen = usable
+    else:
+        by_name = {name.lower(): name for name in usable}
+        for name in names:
+            if name.lower() not in by_name:
+                raise CellError(Code.OBJECT_MISSING, kind="Usable flash cell disk", name=name)
+        chosen = [name for name in usable if name.lower() in {n.lower() for n in names}]
+    if not chosen:
+        raise CellError(Code.NO_FLASH, cell=cell.name)
+    return chosen

@@ -1,0 +1,164 @@
+"""Comparison, three-valued logic, LIKE and arithmetic over the values of the emulated SQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from typing import NoReturn
+
+from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.sql_functions import days
+from exacell.emulator.sql_values import Value, to_number, to_text
+
+Truth = bool | None
+"""True, false or unknown."""
+
+
+def compare_for_order(left: Value, right: Value, descending: bool, nulls_first: bool | None) -> int:
+    """Return -1, 0 or 1 for ORDER BY; NULL comes last when ascending and first when descending unless told."""
+    if left is None or right is None:
+        if left is None and right is None:
+            return 0
+        first = descending if nulls_first is None else nulls_first
+        return -1 if (left is None) == first else 1
+    result = compare(left, right)
+    return -result if descending else result
+
+
+def compare(left: Value, right: Value) -> int:
+    """Return -1, 0 or 1; a text against a number is read as a number."""
+    if isinstance(left, int | Decimal) or isinstance(right, int | Decimal):
+        one, two = to_number(left), to_number(right)
+        return (one > two) - (one < two)  # type: ignore[operator]
+    if isinstance(left, datetime) and isinstance(right, datetime):
+        return (left > right) - (left < right)
+    first, second = to_text(left) or "", to_text(right) or ""
+    return (first > second) - (first < second)
+
+
+def holds(operator: str, left: Value, right: Value) -> Truth:
+    """Whether a comparison is true; unknown when a side is NULL."""
+    if left is None or right is None:
+        return None
+    result = compare(left, right)
+    return {
+        "=": result == 0,
+        "<>": result != 0,
+        "<": result < 0,
+        ">": result > 0,
+        "<=": result <= 0,
+        ">=": result >= 0,
+    }[operator]
+
+
+def both(left: Truth, right: Callable[[], Truth]) -> Truth:
+    """AND: the right side is only looked at when it matters."""
+    if left is False:
+        return False
+    second = right()
+    if second is False:
+        return False
+    return None if left is None or second is None else True
+
+
+def either(left: Truth, right: Callable[[], Truth]) -> Truth:
+    """OR: the right side is only looked at when it matters."""
+    if left:
+        return True
+    second = right()
+    if second:
+        return True
+    return None if left is None or second is None else False
+
+
+def opposite(value: Truth) -> Truth:
+    """NOT."""
+    return None if value is None else not value
+
+
+def regexp_like(text: Value, pattern: Value, flags: int) -> Truth:
+    """Whether the pattern is found in the text; unknown when one is NULL.
+
+    Raises:
+        OraError: ORA-12725, it is no pattern.
+    """
+    if text is None or pattern is None:
+        return None
+    try:
+        return re.search(to_text(pattern) or "", to_text(text) or "", flags) is not None
+    except re.error:
+        raise OraError(ora(12725)) from None
+
+
+def like_pattern(pattern: str, escape: str) -> re.Pattern[str]:
+    """Return LIKE's pattern as a regular expression for the whole text."""
+    out: list[str] = []
+    position = 0
+    while position < len(pattern):
+        mark = pattern[position]
+        if escape and mark == escape and position + 1 < len(pattern):
+            position += 1
+            out.append(re.escape(pattern[position]))
+        else:
+            out.append({"%": ".*", "_": "."}.get(mark, re.escape(mark)))
+        position += 1
+    return re.compile("".join(out), re.DOTALL)
+
+
+def negated(value: Value) -> Value:
+    """Return the number with the other sign."""
+    number = to_number(value)
+    return None if number is None else -number
+
+
+def no_arithmetic() -> NoReturn:
+    """Refuse arithmetic that has no meaning.
+
+    Raises:
+        OraError: ORA-01722.
+    """
+    raise OraError(ora(1722))
+
+
+def arithmetic(operator: str, left: Value, right: Value) -> Value:
+    """Return ``left`` + - * / ``right``; dates take days.
+
+    Raises:
+        OraError: ORA-01476 or ORA-01722.
+    """
+    if left is None or right is None:
+        return None
+    if isinstance(left, datetime) or isinstance(right, datetime):
+        return date_arithmetic(operator, left, right)
+    one, two = to_number(left), to_number(right)
+    if one is None or two is None:
+        return None
+    if operator == "+":
+        return one + two
+    if operator == "-":
+        return one - two
+    if operator == "*":
+        return one * two
+    if two == 0:
+        raise OraError(ora(1476))
+    quotient = Decimal(one) / Decimal(two)
+    return int(quotient) if quotient == quotient.to_integral_value() else quotient
+
+
+def date_arithmetic(operator: str, left: Value, right: Value) -> Value:
+    """Return a date moved by days, or the days between two dates."""
+    if isinstance(left, datetime) and isinstance(right, datetime):
+        if operator != "-":
+            no_arithmetic()
+        return to_number(str(Decimal(int((left - right).total_seconds())) / 86400))
+    if isinstance(left, datetime):
+        number = to_number(right)
+        if operator == "+":
+            return left + days(number or 0)
+        if operator == "-":
+            return left - days(number or 0)
+    elif operator == "+" and isinstance(right, datetime):
+        return right + days(to_number(left) or 0)
+    return no_arithmetic()

@@ -1,0 +1,594 @@
+"""Evaluates parsed queries over the views of an instance.
+
+A query is compiled first: every name is resolved and every rule that Oracle checks at parse time is checked, so that
+a wrong query fails even when a view has no rows. Then the compiled functions run over the rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
+
+from exacell.emulator import sql_syntax as syntax
+from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.sql_compare import (
+    Truth,
+    arithmetic,
+    both,
+    compare_for_order,
+    either,
+    holds,
+    like_pattern,
+    negated,
+    opposite,
+    regexp_like,
+)
+from exacell.emulator.sql_functions import CONSTANTS, FUNCTIONS, GROUP_FUNCTIONS, SqlSettings
+from exacell.emulator.sql_values import NUMBER, ColumnType, Kind, Value, char, to_text
+from exacell.emulator.sql_walk import children, has_group_function, is_group_function, place_of, without_marks
+
+Row = tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class ResultColumn:
+    """One column of a result or of a view."""
+
+    name: str
+    type: ColumnType
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Named columns and their rows: a view, or the result of a query."""
+
+    columns: tuple[ResultColumn, ...]
+    rows: Sequence[Row]
+
+
+Catalog = Callable[[str], Relation | None]
+"""From a view's upper-case name to its present content; None when there is no such view."""
+
+
+class _Env:
+    """The rows that an expression sees: one of each source, perhaps a group of them, and those of the outer query."""
+
+    __slots__ = ("group", "outer", "rownum", "rows")
+
+    def __init__(self, rows: tuple[Row, ...], outer: _Env | None, group: Sequence[_Env] | None = None) -> None:
+        self.rows = rows
+        self.outer = outer
+        self.group = group
+        self.rownum = 0
+
+
+_Compiled = Callable[[_Env], Value]
+_Condition = Callable[[_Env], Truth]
+
+
+@dataclass(frozen=True)
+class _Bound:
+    alias: str
+    columns: tuple[ResultColumn, ...]
+
+
+class _Scope:
+    def __init__(self, sources: Sequence[_Bound], outer: _Scope | None) -> None:
+        self.sources = sources
+        self.outer = outer
+        self.merged: set[str] = set()  # columns of USING and NATURAL: one column although two sources have it
+
+    def find(self, column: syntax.Column) -> tuple[int, int, int, ColumnType] | None:
+        """Return (levels out, source, column, type); None when unknown."""
+        hits = [
+            (number, place, candidate.type)
+            for number, source in enumerate(self.sources)
+            if not column.qualifier or source.alias == column.qualifier
+            for place, candidate in enumerate(source.columns)
+            if candidate.name == column.name
+        ]
+        if len(hits) > 1 and not (column.name in self.merged and not column.qualifier):
+            raise OraError(ora(918, ""), at=column.at)
+        if hits:
+            return 0, *hits[0]
+        found = self.outer.find(column) if self.outer else None
+        return None if found is None else (found[0] + 1, *found[1:])
+
+
+def run_query(query: syntax.Query, catalog: Catalog, settings: SqlSettings) -> Relation:
+    """Return the result of ``query``.
+
+    Args:
+        catalog: gives the views.
+        settings: what SYSDATE, USER and dates without a mask mean.
+
+    Raises:
+        OraError: an unknown view or column, a rule of GROUP BY, a value that is no number, and their like.
+    """
+    return _Engine(catalog, settings).query(query, None)(None)
+
+
+class _Engine:
+    def __init__(self, catalog: Catalog, settings: SqlSettings) -> None:
+        self.catalog = catalog
+        self.settings = settings
+
+    # -- queries ----------------------------------------------------------------------------------------------------
+
+    def query(self, query: syntax.Query, outer: _Scope | None) -> Callable[[_Env | None], Relation]:
+        """Compile a query; what is returned runs it inside the rows of the outer query."""
+        engine = self
+        if query.named:
+            views = {name: self._lazy(inner) for name, inner in query.named}
+            below = self.catalog
+            engine = _Engine(lambda name: views[name]() if name in views else below(name), self.settings)
+        if len(query.blocks) == 1:
+            return engine._block(query.blocks[0], query, outer)
+        parts = [engine._block(block, None, outer) for block in query.blocks]
+
+        def run(env: _Env | None) -> Relation:
+            first = parts[0](env)
+            rows = list(first.rows)
+            for operator, part in zip(query.operators, parts[1:], strict=True):
+                following = part(env)
+                if len(following.columns) != len(first.columns):
+                    raise OraError(ora(1789))
+                rows = _combine(operator, rows, following.rows)
+            keys = [_position(order.expression, first.columns) for order in query.order_by]
+            rows = _sorted(rows, [[row[key] for key in keys] for row in rows], query.order_by)
+            return Relation(first.columns, _cut(rows, query))
+
+        return run
+
+    def _lazy(self, query: syntax.Query) -> Callable[[], Relation]:
+        made: list[Relation] = []
+
+        def make() -> Relation:
+            if not made:
+                made.append(self.query(query, None)(None))
+            return made[0]
+
+        return make
+
+    def _block(
+        self, block: syntax.Block, query: syntax.Query | None, outer: _Scope | None
+    ) -> Callable[[_Env | None], Relation]:
+        sources, where = without_marks(block)
+        relations = [self._relation(source) for source in sources]
+        scope = _Scope([_Bound(s.alias, r.columns) for s, r in zip(sources, relations, strict=True)], outer)
+        joins = [self._join(number, source, scope) for number, source in enumerate(sources)]
+        condition = self.condition(where, scope) if where is not None else None
+        items = self._items(block.items, scope)
+        orders = query.order_by if query else ()
+        order_items = [self._order_item(order.expression, items) for order in orders]
+        grouped = bool(block.group_by) or block.having is not None
+        grouped = grouped or any(has_group_function(item.expression) for item in items)
+        if where is not None and has_group_function(where):
+            raise OraError(ora(934), at=place_of(where))
+        if grouped:
+            for expression in (*(item.expression for item in items), *order_items):
+                _check_grouped(expression, block.group_by, bool(block.group_by), scope)
+        values = [self.value(item.expression, scope) for item in items]
+        columns = tuple(
+            ResultColumn(item.alias or _heading(item), kind) for item, (_, kind) in zip(items, values, strict=True)
+        )
+        keys = [self.value(expression, scope)[0] for expression in order_items]
+        group_keys = [self.value(expression, scope)[0] for expression in block.group_by]
+        having = self.condition(block.having, scope) if block.having is not None else None
+
+        def run(env: _Env | None) -> Relation:
+            envs = self._candidates(relations, joins, condition, env)
+            if grouped:
+                envs = _groups(envs, group_keys, env, [len(r.columns) for r in relations], bool(block.group_by))
+                envs = [group for group in envs if having is None or having(group)]
+            pairs = [([fn(e) for fn, _ in values], [key(e) for key in keys]) for e in envs]
+            if block.distinct:
+                seen: dict[Row, tuple[list[Value], list[Value]]] = {}
+                for pair in pairs:
+                    seen.setdefault(tuple(pair[0]), pair)
+                pairs = list(seen.values())
+            rows = _sorted([tuple(row) for row, _ in pairs], [key for _, key in pairs], orders)
+            return Relation(columns, _cut(rows, query) if query else rows)
+
+        return run
+
+    def _relation(self, source: syntax.Source) -> Relation:
+        if source.query is not None:
+            return self.query(source.query, None)(None)
+        relation = self.catalog(source.view)
+        if relation is None:
+            raise OraError(ora(942), at=source.at)
+        return relation
+
+    def _join(self, number: int, source: syntax.Source, scope: _Scope) -> tuple[str, _Condition | None]:
+        """Return how source ``number`` is joined: kind and condition over it and what stands left of it."""
+        names = source.using
+        if source.join == "natural":
+            left = {column.name for bound in scope.sources[:number] for column in bound.columns}
+            names = tuple(column.name for column in scope.sources[number].columns if column.name in left)
+        on = source.on
+        for name in names:
+            owner = next((b.alias for b in scope.sources[:number] if any(c.name == name for c in b.columns)), None)
+            if owner is None:
+                raise OraError(ora(904, f'"{name}"'), at=source.at)
+            equal = syntax.Binary("=", syntax.Column(owner, name), syntax.Column(source.alias, name))
+            on = equal if on is None else syntax.Binary("AND", on, equal)
+            scope.merged.add(name)
+        return source.join, self.condition(on, scope) if on is not None else None
+
+    def _candidates(
+        self,
+        relations: Sequence[Relation],
+        joins: Sequence[tuple[str, _Condition | None]],
+        condition: _Condition | None,
+        outer: _Env | None,
+    ) -> list[_Env]:
+        combined: list[tuple[Row, ...]] = [()]
+        for number, (relation, (kind, on)) in enumerate(zip(relations, joins, strict=True)):
+            missing = tuple((None,) * len(later.columns) for later in relations[number + 1 :])
+            nothing = (None,) * len(relation.columns)
+            following: list[tuple[Row, ...]] = []
+            used: set[int] = set()
+            for left in combined:
+                before = len(following)
+                for place, row in enumerate(relation.rows):
+                    if on is None or on(_Env((*left, row, *missing), outer)):
+                        following.append((*left, row))
+                        used.add(place)
+                if kind == "left" and len(following) == before:
+                    following.append((*left, nothing))
+            if kind == "right":
+                empty = tuple((None,) * len(earlier.columns) for earlier in relations[:number])
+                following += [(*empty, row) for place, row in enumerate(relation.rows) if place not in used]
+            combined = following
+        envs: list[_Env] = []
+        for rows in combined:
+            env = _Env(rows, outer)
+            env.rownum = len(envs) + 1
+            if condition is None or condition(env):
+                envs.append(env)
+        return envs
+
+    def _items(self, items: Sequence[syntax.Item], scope: _Scope) -> list[syntax.Item]:
+        expanded: list[syntax.Item] = []
+        for item in items:
+            if not isinstance(item.expression, syntax.Star):
+                expanded.append(item)
+                continue
+            star = item.expression
+            chosen = [source for source in scope.sources if not star.qualifier or source.alias == star.qualifier]
+            if not chosen:
+                raise OraError(ora(904, f'"{star.qualifier}"."*"'), at=star.at)
+            shown: set[str] = set()
+            for source in chosen:
+                for column in source.columns:
+                    if column.name in scope.merged and not star.qualifier:
+                        if column.name in shown:
+                            continue
+                        shown.add(column.name)
+                    expanded.append(syntax.Item(syntax.Column(source.alias, column.name), column.name, column.name))
+        return expanded
+
+    @staticmethod
+    def _order_item(expression: syntax.Expression, items: Sequence[syntax.Item]) -> syntax.Expression:
+        """Return what an ORDER BY term means: a select-list item by number or alias, or itself."""
+        if isinstance(expression, syntax.Literal) and isinstance(expression.value, int):
+            if not 1 <= expression.value <= len(items):
+                raise OraError(ora(1785))
+            return items[expression.value - 1].expression
+        if isinstance(expression, syntax.Column) and not expression.qualifier:
+            for item in items:
+                if item.alias == expression.name:
+                    return item.expression
+        return expression
+
+    # -- expressions ------------------------------------------------------------------------------------------------
+
+    def value(self, expression: syntax.Expression, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+        """Compile an expression that gives a value; return the function and the type."""
+        match expression:
+            case syntax.Literal(value):
+                kind = char(len(value)) if isinstance(value, str) else NUMBER if value is not None else char(1)
+                return (lambda _: value), kind
+            case syntax.Column():
+                return self._column(expression, scope)
+            case syntax.Unary("-", operand):
+                inner, _ = self.value(operand, scope)
+                return (lambda env: negated(inner(env))), NUMBER
+            case syntax.Binary("||", left, right):
+                (one, first), (two, second) = self.value(left, scope), self.value(right, scope)
+                return (lambda env: self._joined(one(env), two(env))), char(first.as_text + second.as_text)
+            case syntax.Binary(("+" | "-" | "*" | "/") as operator, left, right):
+                (one, first), (two, second) = self.value(left, scope), self.value(right, scope)
+                dates = (first.kind is Kind.DATE) + (second.kind is Kind.DATE)
+                kind = ColumnType(Kind.DATE) if dates == 1 else NUMBER
+                return (lambda env: arithmetic(operator, one(env), two(env))), kind
+            case syntax.Case():
+                return self._case(expression, scope)
+            case syntax.Call():
+                return self._call(expression, scope)
+            case syntax.Scalar(query):
+                return self._scalar(query, scope)
+        raise OraError(ora(936), at=place_of(expression))
+
+    def _joined(self, left: Value, right: Value) -> Value:
+        texts = [to_text(value, self.settings.date_format) or "" for value in (left, right)]
+        return "".join(texts) or None
+
+    def _column(self, column: syntax.Column, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+        found = scope.find(column)
+        if found is not None:
+            level, source, place, kind = found
+            if level == 0:
+                return (lambda env: env.rows[source][place]), kind
+
+            def outer_value(env: _Env) -> Value:
+                for _ in range(level):
+                    env = env.outer or env
+                return env.rows[source][place]
+
+            return outer_value, kind
+        if not column.qualifier and column.name == "ROWNUM":
+            return (lambda env: env.rownum), NUMBER
+        if not column.qualifier and column.name in CONSTANTS:
+            constant, kind = CONSTANTS[column.name]
+            return (lambda _: constant(self.settings)), kind
+        spelled = f'"{column.qualifier}"."{column.name}"' if column.qualifier else f'"{column.name}"'
+        raise OraError(ora(904, spelled), at=column.at)
+
+    def _case(self, case: syntax.Case, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+        branches: list[tuple[_Condition, _Compiled]] = []
+        kinds: list[ColumnType] = []
+        for test, result in case.branches:
+            if case.subject is not None:
+                test = syntax.Binary("=", case.subject, test)
+            function, kind = self.value(result, scope)
+            branches.append((self.condition(test, scope), function))
+            kinds.append(kind)
+        otherwise, kind = self.value(case.otherwise or syntax.Literal(None), scope)
+        if case.otherwise is not None:
+            kinds.append(kind)
+
+        def choose(env: _Env) -> Value:
+            for test, function in branches:
+                if test(env):
+                    return function(env)
+            return otherwise(env)
+
+        same = all(k.kind is kinds[0].kind for k in kinds)
+        return choose, max(kinds, key=lambda k: k.width) if same else char(max(k.as_text for k in kinds))
+
+    def _call(self, call: syntax.Call, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+        if call.name in GROUP_FUNCTIONS or call.name == "LISTAGG":
+            return self._group_call(call, scope)
+        entry = FUNCTIONS.get(call.name)
+        if entry is None:
+            raise OraError(ora(904, f'"{call.name}"'), at=call.at)
+        if len(call.arguments) < entry.least or call.star:
+            raise OraError(ora(938), at=call.at)
+        if entry.most is not None and len(call.arguments) > entry.most:
+            raise OraError(ora(939), at=call.at)
+        compiled = [self.value(argument, scope) for argument in call.arguments]
+        functions = [function for function, _ in compiled]
+        settings = self.settings
+        return (
+            lambda env: entry.apply(settings, [function(env) for function in functions]),
+            entry.type_of([kind for _, kind in compiled]),
+        )
+
+    def _group_call(self, call: syntax.Call, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+        if call.star:
+            if call.name != "COUNT":
+                raise OraError(ora(936), at=call.at)
+            return (lambda env: len(env.group or ())), NUMBER
+        compiled = [self.value(argument, scope) for argument in call.arguments]
+        if not compiled:
+            raise OraError(ora(938), at=call.at)
+        function, kind = compiled[0]
+        if call.name == "LISTAGG":
+            return self._listagg(compiled), char(4000)
+        if len(compiled) > 1:
+            raise OraError(ora(909), at=call.at)
+        reduce = GROUP_FUNCTIONS[call.name]
+
+        def over_group(env: _Env) -> Value:
+            values = [value for member in env.group or () if (value := function(member)) is not None]
+            return reduce(list(dict.fromkeys(values)) if call.distinct else values)
+
+        return over_group, kind if call.name in ("MIN", "MAX") else NUMBER
+
+    def _listagg(self, compiled: Sequence[tuple[_Compiled, ColumnType]]) -> _Compiled:
+        function, separator = compiled[0][0], compiled[1][0] if len(compiled) > 1 else (lambda _: None)
+        order = compiled[2][0] if len(compiled) > 2 else None
+
+        def joined(env: _Env) -> Value:
+            members = list(env.group or ())
+            if order is not None:
+                members.sort(key=cmp_to_key(lambda a, b: compare_for_order(order(a), order(b), False, None)))
+            texts = [to_text(function(member), self.settings.date_format) for member in members]
+            between = to_text(separator(env)) or ""
+            return between.join(text for text in texts if text is not None) or None
+
+        return joined
+
+    def _scalar(self, query: syntax.Query, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+        run = self.query(query, scope)
+
+        def single(env: _Env) -> Value:
+            rows = run(env).rows
+            if len(rows) > 1:
+                raise OraError(ora(1427))
+            return rows[0][0] if rows else None
+
+        return single, self._type_of(query, scope)
+
+    def _type_of(self, query: syntax.Query, scope: _Scope) -> ColumnType:
+        sources = query.blocks[0].sources
+        inner = _Scope([_Bound(s.alias, self._relation(s).columns) for s in sources], scope)
+        items = self._items(query.blocks[0].items, inner)
+        if len(items) != 1:
+            raise OraError(ora(913))
+        return self.value(items[0].expression, inner)[1]
+
+    # -- conditions -------------------------------------------------------------------------------------------------
+
+    def condition(self, expression: syntax.Expression, scope: _Scope) -> _Condition:
+        """Compile an expression that is true, false or unknown."""
+        match expression:
+            case syntax.Binary("AND", left, right):
+                one, two = self.condition(left, scope), self.condition(right, scope)
+                return lambda env: both(one(env), lambda: two(env))
+            case syntax.Binary("OR", left, right):
+                one, two = self.condition(left, scope), self.condition(right, scope)
+                return lambda env: either(one(env), lambda: two(env))
+            case syntax.Unary("NOT", operand):
+                inner = self.condition(operand, scope)
+                return lambda env: opposite(inner(env))
+            case syntax.Binary(("=" | "<>" | "<" | ">" | "<=" | ">=") as operator, left, right):
+                (first, _), (second, _) = self.value(left, scope), self.value(right, scope)
+                return lambda env: holds(operator, first(env), second(env))
+            case syntax.IsNull(operand, negated):
+                function, _ = self.value(operand, scope)
+                return lambda env: (function(env) is None) != negated
+            case syntax.InList(operand, choices, negated):
+                return self._in(operand, choices, negated, scope)
+            case syntax.Like():
+                return self._like(expression, scope)
+            case syntax.Between(operand, low, high, negated):
+                test = syntax.Binary("AND", syntax.Binary(">=", operand, low), syntax.Binary("<=", operand, high))
+                inside = self.condition(test, scope)
+                return (lambda env: opposite(inside(env))) if negated else inside
+            case syntax.Exists(query):
+                run = self.query(query, scope)
+                return lambda env: bool(run(env).rows)
+            case syntax.Call("REGEXP_LIKE", (_, _, *_) as arguments):
+                (text, _), (pattern, _) = self.value(arguments[0], scope), self.value(arguments[1], scope)
+                flags = re.IGNORECASE if len(arguments) > 2 and arguments[2] == syntax.Literal("i") else 0
+                return lambda env: regexp_like(text(env), pattern(env), flags)
+        raise OraError(ora(920), at=place_of(expression))
+
+    def _in(
+        self,
+        operand: syntax.Expression,
+        choices: tuple[syntax.Expression, ...] | syntax.Query,
+        negated: bool,
+        scope: _Scope,
+    ) -> _Condition:
+        function, _ = self.value(operand, scope)
+        if isinstance(choices, syntax.Query):
+            run = self.query(choices, scope)
+
+            def values(env: _Env) -> Iterable[Value]:
+                return (row[0] for row in run(env).rows)
+        else:
+            listed = [self.value(choice, scope)[0] for choice in choices]
+
+            def values(env: _Env) -> Iterable[Value]:
+                return (choice(env) for choice in listed)
+
+        def test(env: _Env) -> Truth:
+            result: Truth = False
+            wanted = function(env)
+            for choice in values(env):
+                equal = holds("=", wanted, choice)
+                if equal:
+                    return not negated
+                if equal is None:
+                    result = None
+            return opposite(result) if negated else result
+
+        return test
+
+    def _like(self, like: syntax.Like, scope: _Scope) -> _Condition:
+        function, _ = self.value(like.operand, scope)
+        pattern, _ = self.value(like.pattern, scope)
+        escape = self.value(like.escape, scope)[0] if like.escape is not None else (lambda _: None)
+        date_format = self.settings.date_format
+
+        def test(env: _Env) -> Truth:
+            text, wanted = to_text(function(env), date_format), to_text(pattern(env), date_format)
+            if text is None or wanted is None:
+                return None
+            found = like_pattern(wanted, to_text(escape(env)) or "").fullmatch(text) is not None
+            return found != like.negated
+
+        return test
+
+
+def _check_grouped(
+    expression: syntax.Expression, keys: Sequence[syntax.Expression], by_key: bool, scope: _Scope
+) -> None:
+    if is_group_function(expression):
+        return
+    if isinstance(expression, syntax.Column):
+        place = scope.find(expression)
+        if place is None or place[0] > 0:
+            return
+        known = [scope.find(key) for key in keys if isinstance(key, syntax.Column)]
+        if place not in known:
+            raise OraError(ora(979 if by_key else 937), at=expression.at)
+        return
+    if expression in keys:
+        return
+    for child in children(expression):
+        _check_grouped(child, keys, by_key, scope)
+
+
+def _heading(item: syntax.Item) -> str:
+    return item.expression.name if isinstance(item.expression, syntax.Column) else item.text
+
+
+def _groups(
+    envs: Sequence[_Env], keys: Sequence[_Compiled], outer: _Env | None, widths: Sequence[int], by_key: bool
+) -> list[_Env]:
+    if not by_key:
+        first = envs[0].rows if envs else tuple((None,) * width for width in widths)
+        return [_Env(first, outer, envs)]
+    groups: dict[Row, list[_Env]] = {}
+    for env in envs:
+        groups.setdefault(tuple(key(env) for key in keys), []).append(env)
+    return [_Env(members[0].rows, outer, members) for members in groups.values()]
+
+
+def _combine(operator: str, left: Sequence[Row], right: Sequence[Row]) -> list[Row]:
+    if operator == "UNION ALL":
+        return [*left, *right]
+    if operator == "UNION":
+        return list(dict.fromkeys((*left, *right)))
+    keep = set(right)
+    return list(dict.fromkeys(row for row in left if (row in keep) == (operator == "INTERSECT")))
+
+
+def _position(expression: syntax.Expression, columns: Sequence[ResultColumn]) -> int:
+    if isinstance(expression, syntax.Literal) and isinstance(expression.value, int):
+        if 1 <= expression.value <= len(columns):
+            return expression.value - 1
+        raise OraError(ora(1785))
+    if isinstance(expression, syntax.Column):
+        for number, column in enumerate(columns):
+            if column.name == expression.name:
+                return number
+        raise OraError(ora(904, f'"{expression.name}"'), at=expression.at)
+    raise OraError(ora(1785))
+
+
+def _cut(rows: list[Row], query: syntax.Query) -> list[Row]:
+    end = None if query.limit is None else query.offset + query.limit
+    return rows[query.offset : end]
+
+
+def _sorted(rows: list[Row], keys: Sequence[Sequence[Value]], orders: Sequence[syntax.Order]) -> list[Row]:
+    if not orders:
+        return rows
+
+    def compare(left: int, right: int) -> int:
+        for number, order in enumerate(orders):
+            one, two = keys[left][number], keys[right][number]
+            result = compare_for_order(one, two, order.descending, order.nulls_first)
+            if result:
+                return result
+        return 0
+
+    return [rows[number] for number in sorted(range(len(rows)), key=cmp_to_key(compare))]

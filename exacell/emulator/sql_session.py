@@ -1,0 +1,174 @@
+"""One connection to an emulated instance: carries out SQL statements, whatever sends them.
+
+What runs where: disk group statements want an ASM instance and SYSASM, redo log statements a database (source:
+reference asm.md sections 1 and 10). A statement either happens or raises.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from exacell.emulator import asm_changes
+from exacell.emulator.asm_statement import CreateGroup, DropGroup, parse_statement
+from exacell.emulator.database_changes import alter_database, alter_system_of_database
+from exacell.emulator.instances import Instance
+from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.sql_engine import Relation, run_query
+from exacell.emulator.sql_functions import SqlSettings
+from exacell.emulator.sql_syntax import parse_query
+from exacell.emulator.sql_tokens import TokenKind, TokenReader
+from exacell.emulator.sql_values import DEFAULT_DATE_FORMAT, from_epoch
+from exacell.emulator.sql_views import catalog
+
+
+class Privilege(StrEnum):
+    """The administrative privilege of a connection."""
+
+    SYSASM = "SYSASM"
+    SYSDBA = "SYSDBA"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a statement gave: rows, or a message, and perhaps a rebalance to wait for.
+
+    Attributes:
+        relation: of a query, else None.
+        message: ``Diskgroup created.`` and its like, empty for a query.
+        wait_for: name of the disk group whose rebalance the statement waits for, empty for none.
+    """
+
+    relation: Relation | None = None
+    message: str = ""
+    wait_for: str = ""
+
+
+@dataclass(kw_only=True)
+class SqlSession:
+    """A connection with its session settings."""
+
+    instance: Instance
+    privilege: Privilege
+    date_format: str = DEFAULT_DATE_FORMAT
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def execute(self, statement: str) -> Outcome:
+        """Carry out one statement, given without its terminator.
+
+        Raises:
+            OraError: it is refused.
+        """
+        self.instance.asm.rack.advance()
+        self.instance.asm.settle()
+        words = re.findall(r"[A-Za-z_]+", re.sub(r"--[^\n]*|/\*.*?\*/", " ", statement, flags=re.DOTALL))
+        verb, noun = ([word.upper() for word in words[:2]] + ["", ""])[:2]
+        if verb in ("SELECT", "WITH"):
+            return Outcome(relation=self._query(statement))
+        if noun == "DISKGROUP" and verb in ("CREATE", "ALTER", "DROP"):
+            return self._disk_group(statement)
+        if verb == "ALTER":
+            return self._alter(noun, statement)
+        if verb in ("COMMIT", "ROLLBACK"):
+            return Outcome(message=f"{verb.capitalize()} complete.")
+        if verb in ("CREATE", "DROP", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "GRANT", "REVOKE"):
+            raise OraError(ora(1109))
+        raise OraError(ora(900))
+
+    def wait_seconds(self, group: str) -> float:
+        """Return the rack seconds until a group's rebalance ends; 0 when none runs or it stands still."""
+        asm = self.instance.asm
+        asm.settle()
+        found = asm.groups.get(group)
+        ends = found.operation.ends() if found is not None and found.operation is not None else None
+        return max(0.0, ends - asm.now()) if ends is not None else 0.0
+
+    def describe(self, view: str) -> Relation | None:
+        """Return a view's columns without rows, None when there is no such view."""
+        relation = catalog(self.instance)(view.upper())
+        return None if relation is None else Relation(relation.columns, ())
+
+    def _query(self, statement: str) -> Relation:
+        instance = self.instance
+        database = instance.database
+        userenv = {
+            "INSTANCE": str(instance.node + 1),
+            "INSTANCE_NAME": instance.name,
+            "SERVER_HOST": instance.asm.nodes[instance.node],
+            "DB_NAME": database.name if database else "+ASM",
+            "DB_UNIQUE_NAME": database.name if database else "+ASM",
+            "SESSION_USER": "SYS",
+            "CURRENT_USER": "SYS",
+        }
+        settings = SqlSettings(now=from_epoch(instance.asm.now()), date_format=self.date_format, userenv=userenv)
+        return run_query(parse_query(statement), catalog(instance), settings)
+
+    def _disk_group(self, statement: str) -> Outcome:
+        parsed = parse_statement(statement)
+        if self.instance.database is not None:
+            raise OraError(ora(15000))
+        if self.privilege is not Privilege.SYSASM:
+            wrapper = 15018 if isinstance(parsed, CreateGroup) else 15039 if isinstance(parsed, DropGroup) else 15032
+            raise OraError(ora(wrapper), ora(15260))
+        done = asm_changes.execute(self.instance.asm, self.instance.node, parsed)
+        return Outcome(message=done.message, wait_for=done.wait_for)
+
+    def _alter(self, noun: str, statement: str) -> Outcome:
+        if noun == "SESSION":
+            return self._alter_session(statement)
+        database = self.instance.database
+        if noun == "SYSTEM" and database is None:
+            return Outcome(message=self._alter_system_of_asm(statement))
+        if noun == "SYSTEM" and database is not None:
+            return Outcome(message=alter_system_of_database(self.instance, database, statement))
+        if noun == "DATABASE" and database is not None:
+            return Outcome(message=alter_database(self.instance, database, statement))
+        if noun == "DATABASE":
+            raise OraError(ora(1507))
+        raise OraError(ora(940))
+
+    def _alter_session(self, statement: str) -> Outcome:
+        reader = TokenReader(statement)
+        reader.take()
+        reader.take()
+        if not reader.accept("SET"):
+            raise reader.error(922)
+        changed: dict[str, str] = {}
+        while reader.here.kind in (TokenKind.NAME, TokenKind.QUOTED):
+            name = reader.name(922)
+            reader.expect_mark("=", 927)
+            changed[name] = reader.take().value
+        reader.done(922)
+        if not changed:
+            raise reader.error(2248)
+        if "NLS_DATE_FORMAT" in changed:
+            self.date_format = changed["NLS_DATE_FORMAT"]
+        self.settings.update(changed)
+        return Outcome(message="Session altered.")
+
+    def _alter_system_of_asm(self, statement: str) -> str:
+        """ALTER SYSTEM SET asm_diskstring | asm_power_limit = value, … [SCOPE = s] [SID = 's']."""
+        if self.privilege is not Privilege.SYSASM:
+            raise OraError(ora(1031))
+        asm = self.instance.asm
+        reader = TokenReader(statement)
+        reader.take()
+        reader.take()
+        if not reader.accept("SET"):
+            raise reader.error(2065)
+        name = reader.name(2065).lower()
+        reader.expect_mark("=", 927)
+        values = [reader.take().value]
+        while reader.accept_mark(","):
+            values.append(reader.take().value)
+        while reader.accept("SCOPE") or reader.accept("SID"):
+            reader.expect_mark("=", 927)
+            reader.take()
+        reader.done(2065)
+        if name not in asm.parameters:
+            raise OraError(ora(2065 if name.startswith("asm_") else 2095))
+        if name == "asm_power_limit" and not (values[0].isdigit() and int(values[0]) <= asm_changes.MOST_POWER):
+            raise OraError(ora(2097), ora(15238, values[0], name))
+        asm.parameters[name] = ", ".join(values)
+        return "System altered."

@@ -1,0 +1,205 @@
+"""Splits one SQL statement of the emulated database nodes into tokens.
+
+Names are folded to upper case, quoted names and texts are kept; every token knows its offset, which becomes the place
+of SQL*Plus's ``*`` marker.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from exacell.emulator.ora_messages import OraError, ora
+
+
+class TokenKind(StrEnum):
+    """What a token is."""
+
+    NAME = "name"
+    QUOTED = "quoted"
+    NUMBER = "number"
+    TEXT = "text"
+    MARK = "mark"
+    END = "end"
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token; ``value`` is the folded name, the text without quotes, or the mark itself."""
+
+    kind: TokenKind
+    value: str
+    at: int
+
+    def is_word(self, *words: str) -> bool:
+        """Whether this is one of the (upper-case) unquoted words."""
+        return self.kind is TokenKind.NAME and self.value in words
+
+    def is_mark(self, *marks: str) -> bool:
+        """Whether this is one of the marks."""
+        return self.kind is TokenKind.MARK and self.value in marks
+
+
+_BLANK = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)+", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]*")
+_NUMBER = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_MARK = re.compile(r"\|\||<=|>=|<>|!=|\^=|=>|\(\+\)|[-+*/(),.=<>;:@\[\]]")
+_ALTERNATIVE_QUOTES = {"[": "]", "(": ")", "{": "}", "<": ">"}
+
+
+def tokenize(statement: str) -> list[Token]:
+    """Return the tokens of ``statement``, an END token last.
+
+    Raises:
+        OraError: ORA-00911 for a character that no token starts with, ORA-01756 or ORA-01740 for an open quote.
+    """
+    tokens: list[Token] = []
+    at = 0
+    while True:
+        if blank := _BLANK.match(statement, at):
+            at = blank.end()
+        if at >= len(statement):
+            tokens.append(Token(TokenKind.END, "", len(statement.rstrip())))
+            return tokens
+        token, at = _next(statement, at)
+        tokens.append(token)
+
+
+def _next(statement: str, at: int) -> tuple[Token, int]:
+    char = statement[at]
+    if char == "'":
+        return _text(statement, at)
+    if char in "qQ" and statement[at + 1 : at + 2] == "'" and len(statement) > at + 2:
+        closing = _ALTERNATIVE_QUOTES.get(statement[at + 2], statement[at + 2]) + "'"
+        end = statement.find(closing, at + 3)
+        if end < 0:
+            raise OraError(ora(1756), at=at)
+        return Token(TokenKind.TEXT, statement[at + 3 : end], at), end + 2
+    if char == '"':
+        end = statement.find('"', at + 1)
+        if end < 0:
+            raise OraError(ora(1740), at=at)
+        if end == at + 1:
+            raise OraError(ora(1741), at=at)
+        return Token(TokenKind.QUOTED, statement[at + 1 : end], at), end + 1
+    for kind, pattern in ((TokenKind.NAME, _NAME), (TokenKind.NUMBER, _NUMBER), (TokenKind.MARK, _MARK)):
+        if match := pattern.match(statement, at):
+            value = match[0].upper() if kind is TokenKind.NAME else match[0]
+            return Token(kind, value, at), match.end()
+    raise OraError(ora(911), at=at)
+
+
+def _text(statement: str, at: int) -> tuple[Token, int]:
+    pieces: list[str] = []
+    position = at + 1
+    while True:
+        end = statement.find("'", position)
+        if end < 0:
+            raise OraError(ora(1756), at=at)
+        pieces.append(statement[position:end])
+        if statement[end + 1 : end + 2] != "'":
+            return Token(TokenKind.TEXT, "".join(pieces), at), end + 1
+        pieces.append("'")
+        position = end + 2
+
+
+class TokenReader:
+    """Walks over tokens with one token of lookahead; the parsers of queries and of disk group statements use it."""
+
+    def __init__(self, statement: str) -> None:
+        self.tokens = tokenize(statement)
+        self.position = 0
+
+    @property
+    def here(self) -> Token:
+        """The token that comes next."""
+        return self.tokens[self.position]
+
+    def ahead(self, count: int = 1) -> Token:
+        """Return the token ``count`` places after the next one; END beyond the end."""
+        return self.tokens[min(self.position + count, len(self.tokens) - 1)]
+
+    def take(self) -> Token:
+        """Return the next token and step over it; END stays."""
+        token = self.here
+        if token.kind is not TokenKind.END:
+            self.position += 1
+        return token
+
+    def accept(self, *words: str) -> bool:
+        """Step over ``words`` if exactly they come next, and say whether they did."""
+        if all(self.ahead(n).is_word(word) for n, word in enumerate(words)):
+            self.position += len(words)
+            return True
+        return False
+
+    def accept_mark(self, mark: str) -> bool:
+        """Step over ``mark`` if it comes next, and say whether it did."""
+        if self.here.is_mark(mark):
+            self.position += 1
+            return True
+        return False
+
+    def expect(self, word: str, code: int) -> None:
+        """Step over ``word``.
+
+        Raises:
+            OraError: ``code``, something else comes next.
+        """
+        if not self.accept(word):
+            raise self.error(code)
+
+    def expect_mark(self, mark: str, code: int) -> None:
+        """Step over ``mark``.
+
+        Raises:
+            OraError: ``code``, something else comes next.
+        """
+        if not self.accept_mark(mark):
+            raise self.error(code)
+
+    def name(self, code: int) -> str:
+        """Return the next token, which must be a name, and step over it.
+
+        Raises:
+            OraError: ``code``, it is no name; ORA-00972, it is longer than 128 characters.
+        """
+        if self.here.kind not in (TokenKind.NAME, TokenKind.QUOTED):
+            raise self.error(code)
+        if len(self.here.value) > 128:
+            raise self.error(972)
+        return self.take().value
+
+    def text(self, code: int) -> str:
+        """Return the next token, which must be a quoted text, and step over it.
+
+        Raises:
+            OraError: ``code``, it is no text.
+        """
+        if self.here.kind is not TokenKind.TEXT:
+            raise self.error(code)
+        return self.take().value
+
+    def whole(self, code: int) -> int:
+        """Return the next token, which must be a whole number, and step over it.
+
+        Raises:
+            OraError: ``code``, it is none.
+        """
+        if self.here.kind is not TokenKind.NUMBER or not self.here.value.isdigit():
+            raise self.error(code)
+        return int(self.take().value)
+
+    def done(self, code: int = 933) -> None:
+        """Demand the end of the statement.
+
+        Raises:
+            OraError: ``code``, something is left.
+        """
+        if self.here.kind is not TokenKind.END:
+            raise self.error(code)
+
+    def error(self, code: int, *values: object) -> OraError:
+        """Return the error ``code`` at the next token."""
+        return OraError(ora(code, *values), at=self.here.at)

@@ -1,0 +1,188 @@
+"""The V$ views of the emulated ASM instances and databases: which columns they have, and how they are found.
+
+Columns, their order and the releases that have them follow reference asm.md sections 3, 6, 7 and 10 (Oracle Database
+Reference); declared widths are those of Oracle's own views, because SQL*Plus lays out its columns by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from exacell.emulator import asm_rows, db_rows
+from exacell.emulator.asm_attributes import Version
+from exacell.emulator.instances import Instance
+from exacell.emulator.sql_engine import Relation, ResultColumn, Row
+from exacell.emulator.sql_values import DATE, NUMBER, ColumnType, Kind, Value, char
+
+Rows = Callable[[Instance], Iterator[Mapping[str, Value]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """One view.
+
+    Attributes:
+        columns: name, type, release that has it first; in order.
+        rows: gives a mapping a row; of the columns that it leaves out numbers are 0 and others NULL.
+        where: ``asm``, ``db`` or ``both``: the kind of instance that has rows in it.
+    """
+
+    columns: tuple[tuple[str, ColumnType, Version], ...]
+    rows: Rows
+    where: str = "both"
+
+
+def catalog(instance: Instance) -> Callable[[str], Relation | None]:
+    """Return what gives the content of a view by its upper-case name, for queries on ``instance``."""
+
+    def find(name: str) -> Relation | None:
+        plain = name.replace("V_$", "V$", 1) if name.startswith(("V_$", "GV_$")) else name
+        plain = _SYNONYMS.get(plain, plain)
+        everywhere = plain.startswith("GV$")
+        view = VIEWS.get(plain.removeprefix("G") if everywhere else plain)
+        if view is None or (everywhere and not plain.startswith("GV$")):
+            return None
+        return _relation(view, instance, everywhere)
+
+    return find
+
+
+def _relation(view: View, instance: Instance, everywhere: bool) -> Relation:
+    version = instance.asm.version
+    columns = [ResultColumn(name, kind) for name, kind, since in view.columns if since <= version]
+    kind = "db" if instance.database else "asm"
+    nodes = range(len(instance.asm.nodes)) if everywhere else [instance.node]
+    missing: dict[Kind, Value] = {Kind.NUMBER: 0, Kind.CHAR: None, Kind.DATE: None}
+    rows: list[Row] = []
+    for node in nodes if view.where in ("both", kind) else []:
+        there = Instance(asm=instance.asm, node=node, database=instance.database)
+        first: tuple[Value, ...] = (node + 1,) if everywhere else ()
+        for row in view.rows(there):
+            rows.append((*first, *(row.get(column.name, missing[column.type.kind]) for column in columns)))
+    if everywhere:
+        columns.insert(0, ResultColumn("INST_ID", NUMBER))
+    return Relation(tuple(columns), rows)
+
+
+def _columns(*groups: str) -> tuple[tuple[str, ColumnType, Version], ...]:
+    """Return columns from ``NAME`` (number), ``NAME:30`` (text), ``NAME:date``; ``@12.2``: since that release."""
+    columns: list[tuple[str, ColumnType, Version]] = []
+    for word in " ".join(groups).split():
+        spec, _, since = word.partition("@")
+        name, _, kind = spec.partition(":")
+        column = DATE if kind == "date" else char(int(kind)) if kind else NUMBER
+        columns.append((name, column, tuple(int(part) for part in since.split(".")) if since else ()))
+    return tuple(columns)
+
+
+_DISK_GROUP_COLUMNS = _columns(
+    "GROUP_NUMBER NAME:30 SECTOR_SIZE LOGICAL_SECTOR_SIZE@12.2 BLOCK_SIZE ALLOCATION_UNIT_SIZE STATE:11 TYPE:6",
+    "TOTAL_MB FREE_MB HOT_USED_MB COLD_USED_MB REQUIRED_MIRROR_FREE_MB USABLE_FILE_MB OFFLINE_DISKS COMPATIBILITY:60",
+    "DATABASE_COMPATIBILITY:60 VOTING_FILES:1 CON_ID@12.1",
+)
+_DISK_COLUMNS = _columns(
+    "GROUP_NUMBER DISK_NUMBER COMPOUND_INDEX INCARNATION MOUNT_STATUS:7 HEADER_STATUS:12 MODE_STATUS:7 STATE:8",
+    "REDUNDANCY:7 LIBRARY:64 OS_MB TOTAL_MB FREE_MB HOT_USED_MB COLD_USED_MB NAME:30 FAILGROUP:30 LABEL:31 PATH:256",
+    "UDID:64 PRODUCT:32 CREATE_DATE:date MOUNT_DATE:date REPAIR_TIMER READS WRITES READ_ERRS WRITE_ERRS READ_TIMEOUT",
+    "WRITE_TIMEOUT READ_TIME WRITE_TIME BYTES_READ BYTES_WRITTEN PREFERRED_READ:1 HASH_VALUE HOT_READS HOT_WRITES",
+    "HOT_BYTES_READ HOT_BYTES_WRITTEN COLD_READS COLD_WRITES COLD_BYTES_READ COLD_BYTES_WRITTEN VOTING_FILE:1",
+    "SECTOR_SIZE FAILGROUP_TYPE:7 LOGICAL_SECTOR_SIZE@12.2 SITE_NAME:30@12.2 SITE_GUID:32@12.2 SITE_STATUS:7@12.2",
+    "CON_ID@12.1",
+)
+_PARAMETER_COLUMNS = _columns(
+    "NUM NAME:80 TYPE VALUE:4000 DISPLAY_VALUE:4000 ISDEFAULT:9 ISSES_MODIFIABLE:5 ISSYS_MODIFIABLE:9",
+    "ISINSTANCE_MODIFIABLE:5 ISMODIFIED:10 ISDEPRECATED:5 CON_ID@12.1",
+)
+
+VIEWS: Mapping[str, View] = MappingProxyType(
+    {
+        "DUAL": View(columns=_columns("DUMMY:1"), rows=db_rows.dual),
+        "V$ASM_DISKGROUP": View(columns=_DISK_GROUP_COLUMNS, rows=asm_rows.disk_groups),
+        "V$ASM_DISKGROUP_STAT": View(columns=_DISK_GROUP_COLUMNS, rows=asm_rows.disk_groups),
+        "V$ASM_DISK": View(columns=_DISK_COLUMNS, rows=asm_rows.disks),
+        "V$ASM_DISK_STAT": View(columns=_DISK_COLUMNS, rows=asm_rows.disks),
+        "V$ASM_OPERATION": View(
+            columns=_columns(
+                "GROUP_NUMBER OPERATION:5 PASS:9@12.1 STATE:4 POWER ACTUAL SOFAR EST_WORK EST_RATE EST_MINUTES",
+                "ERROR_CODE:44 CON_ID@12.1",
+            ),
+            rows=asm_rows.operations,
+            where="asm",
+        ),
+        "V$ASM_CLIENT": View(
+            columns=_columns(
+                "GROUP_NUMBER INSTANCE_NAME:64 DB_NAME:8 CLUSTER_NAME:31@12.2 STATUS:12 SOFTWARE_VERSION:60",
+                "COMPATIBLE_VERSION:60 CON_ID@12.1",
+            ),
+            rows=asm_rows.clients,
+        ),
+        "V$ASM_FILE": View(
+            columns=_columns(
+                "GROUP_NUMBER FILE_NUMBER COMPOUND_INDEX INCARNATION BLOCK_SIZE BLOCKS BYTES SPACE TYPE:64",
+                "REDUNDANCY:6 STRIPED:6 CREATION_DATE:date MODIFICATION_DATE:date REDUNDANCY_LOWERED:1",
+                "PERMISSIONS:16 CON_ID@12.1",
+            ),
+            rows=asm_rows.files,
+            where="asm",
+        ),
+        "V$ASM_ALIAS": View(
+            columns=_columns(
+                "NAME:70 GROUP_NUMBER FILE_NUMBER FILE_INCARNATION ALIAS_INDEX ALIAS_INCARNATION PARENT_INDEX",
+                "REFERENCE_INDEX ALIAS_DIRECTORY:1 SYSTEM_CREATED:1 CON_ID@12.1",
+            ),
+            rows=asm_rows.aliases,
+            where="asm",
+        ),
+        "V$ASM_ATTRIBUTE": View(
+            columns=_columns(
+                "NAME:256 VALUE:256 GROUP_NUMBER ATTRIBUTE_INDEX ATTRIBUTE_INCARNATION READ_ONLY:7 SYSTEM_CREATED:7",
+                "CON_ID@12.1",
+            ),
+            rows=asm_rows.attributes,
+        ),
+        "V$INSTANCE": View(
+            columns=_columns(
+                "INSTANCE_NUMBER INSTANCE_NAME:16 HOST_NAME:64 VERSION:17 VERSION_LEGACY:17@18 VERSION_FULL:17@18",
+                "STARTUP_TIME:date STATUS:12 PARALLEL:3 THREAD# ARCHIVER:7 LOG_SWITCH_WAIT:15 LOGINS:10",
+                "SHUTDOWN_PENDING:3 DATABASE_STATUS:17 INSTANCE_ROLE:18 ACTIVE_STATE:9 BLOCKED:3 CON_ID@12.1",
+                "INSTANCE_MODE:11@12.1 EDITION:7@12.1 FAMILY:80@12.1 DATABASE_TYPE:15@12.2",
+            ),
+            rows=db_rows.instance_row,
+        ),
+        "V$VERSION": View(
+            columns=_columns("BANNER:80 BANNER_FULL:160@18 BANNER_LEGACY:80@18 CON_ID@12.1"), rows=db_rows.version_row
+        ),
+        "V$PARAMETER": View(columns=_PARAMETER_COLUMNS, rows=db_rows.parameter_rows),
+        "V$DATABASE": View(
+            columns=_columns(
+                "DBID NAME:9 CREATED:date LOG_MODE:12 OPEN_MODE:20 DATABASE_ROLE:16 PLATFORM_NAME:101 FLASHBACK_ON:18",
+                "CURRENT_SCN DB_UNIQUE_NAME:30 FORCE_LOGGING:39 CDB:3@12.1 CON_ID@12.1",
+            ),
+            rows=db_rows.database_row,
+            where="db",
+        ),
+        "V$LOG": View(
+            columns=_columns(
+                "GROUP# THREAD# SEQUENCE# BYTES BLOCKSIZE MEMBERS ARCHIVED:3 STATUS:16 FIRST_CHANGE# FIRST_TIME:date",
+                "NEXT_CHANGE# NEXT_TIME:date CON_ID@12.1",
+            ),
+            rows=db_rows.logs,
+            where="db",
+        ),
+        "V$LOGFILE": View(
+            columns=_columns("GROUP# STATUS:7 TYPE:7 MEMBER:513 IS_RECOVERY_DEST_FILE:3 CON_ID@12.1"),
+            rows=db_rows.log_files,
+            where="db",
+        ),
+    }
+)
+
+_SYNONYMS = {
+    **{
+        f"{g}V${name}": f"{g}V$PARAMETER"
+        for name in ("SYSTEM_PARAMETER", "SPPARAMETER", "PARAMETER2")
+        for g in ("", "G")
+    },
+}

@@ -1,0 +1,89 @@
+"""Looks into parsed expressions: their parts, their columns, whether they hold group functions, outer-join marks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from exacell.emulator import sql_syntax as syntax
+from exacell.emulator.sql_functions import GROUP_FUNCTIONS
+
+
+def without_marks(block: syntax.Block) -> tuple[list[syntax.Source], syntax.Expression | None]:
+    """Turn conditions with ``(+)`` into left joins of the sources that they mark, which move to the end."""
+    optional: dict[str, list[syntax.Expression]] = {}
+    kept: list[syntax.Expression] = []
+    for part in conjuncts(block.where):
+        marked = {column.qualifier for column in columns_of(part) if column.optional}
+        if marked:
+            optional.setdefault(next(iter(marked)), []).append(part)
+        else:
+            kept.append(part)
+    sources = [source for source in block.sources if source.alias not in optional]
+    for source in block.sources:
+        if source.alias in optional:
+            on = all_of(optional[source.alias])
+            sources.append(syntax.Source(source.view, source.query, source.alias, "left", on, (), source.at))
+    return sources, all_of(kept)
+
+
+def conjuncts(expression: syntax.Expression | None) -> list[syntax.Expression]:
+    """Return what AND joins."""
+    if expression is None:
+        return []
+    if isinstance(expression, syntax.Binary) and expression.operator == "AND":
+        return conjuncts(expression.left) + conjuncts(expression.right)
+    return [expression]
+
+
+def all_of(parts: Sequence[syntax.Expression]) -> syntax.Expression | None:
+    """Join with AND; None for nothing."""
+    result: syntax.Expression | None = None
+    for part in parts:
+        result = part if result is None else syntax.Binary("AND", result, part)
+    return result
+
+
+def children(expression: syntax.Expression) -> tuple[syntax.Expression, ...]:
+    """Return the direct parts of an expression; those of sub-queries are not among them."""
+    match expression:
+        case syntax.Unary(_, operand) | syntax.IsNull(operand, _):
+            return (operand,)
+        case syntax.Binary(_, left, right):
+            return (left, right)
+        case syntax.InList(operand, choices, _):
+            return (operand, *(choices if isinstance(choices, tuple) else ()))
+        case syntax.Like(operand, pattern, escape, _):
+            return (operand, pattern, *((escape,) if escape is not None else ()))
+        case syntax.Between(operand, low, high, _):
+            return (operand, low, high)
+        case syntax.Case(subject, branches, otherwise):
+            ends = [part for part in (subject, otherwise) if part is not None]
+            return (*ends, *(part for branch in branches for part in branch))
+        case syntax.Call(_, arguments):
+            return arguments
+    return ()
+
+
+def columns_of(expression: syntax.Expression) -> list[syntax.Column]:
+    """Return all columns in an expression."""
+    if isinstance(expression, syntax.Column):
+        return [expression]
+    return [column for child in children(expression) for column in columns_of(child)]
+
+
+def place_of(expression: syntax.Expression) -> int:
+    """Return the first known offset in an expression, 0 when there is none."""
+    if isinstance(expression, syntax.Column | syntax.Call | syntax.Star):
+        return expression.at
+    places = [place for child in children(expression) if (place := place_of(child))]
+    return min(places, default=0)
+
+
+def is_group_function(expression: syntax.Expression) -> bool:
+    """Whether the expression is itself a call of a group function."""
+    return isinstance(expression, syntax.Call) and (expression.name in GROUP_FUNCTIONS or expression.name == "LISTAGG")
+
+
+def has_group_function(expression: syntax.Expression) -> bool:
+    """Whether a group function stands anywhere in it."""
+    return is_group_function(expression) or any(has_group_function(child) for child in children(expression))

@@ -1,0 +1,253 @@
+"""Lays out query results as SQL*Plus prints them: pages with headings, wrapped columns, or CSV.
+
+Source: Oracle SQL*Plus User's Guide, "Formatting SQL*Plus Reports", and reference asm.md section 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from exacell.emulator.sql_engine import Relation, ResultColumn
+from exacell.emulator.sql_values import Kind, Value, format_date, format_number, number_text
+from exacell.emulator.sqlplus_settings import Settings
+
+_LEAST_NUMBER_CHARS = 7
+"""Characters below which scientific notation does not fit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnFormat:
+    """What COLUMN says of one column; None leaves SQL*Plus's own choice.
+
+    Attributes:
+        format: ``A30`` or a number picture.
+        hidden: NOPRINT.
+        new_value: the substitution variable that takes the last value.
+    """
+
+    format: str | None = None
+    heading: str | None = None
+    hidden: bool = False
+    new_value: str | None = None
+
+
+@dataclass(frozen=True)
+class _Laid:
+    """One column of a report: its heading, width, whether it is set right, and where it stands in a row."""
+
+    place: int
+    heading: str
+    width: int
+    right: bool
+    picture: str | None
+
+
+def render(relation: Relation, settings: Settings, columns: Mapping[str, ColumnFormat], date_format: str) -> str:
+    """Return a query's rows as text, without the line that counts them; nothing when there are no rows.
+
+    Args:
+        columns: COLUMN settings by upper-case column name.
+        date_format: NLS_DATE_FORMAT of the session.
+    """
+    if not relation.rows:
+        return ""
+    if settings.csv:
+        return _csv(relation, settings, columns, date_format)
+    laid = [_lay(n, c, settings, columns.get(c.name), relation, date_format) for n, c in enumerate(relation.columns)]
+    shown = [column for column, c in zip(laid, relation.columns, strict=True) if not _hidden(columns, c)]
+    lines = _pack(shown, settings)
+    heading = _heading(lines, settings)
+    rows = [_row(row, lines, settings, date_format) for row in relation.rows]
+    text = _pages(rows, heading, settings)
+    return "".join(f"{_finish(line, settings)}\n" for line in text)
+
+
+def feedback(count: int, settings: Settings) -> str:
+    """Return what follows the rows: the count, a blank line, or nothing."""
+    if not settings.feedback:
+        return ""
+    if count == 0:
+        return "\nno rows selected\n\n"
+    if count < settings.feedback:
+        return "\n"
+    return f"\n{count} row{'s' if count > 1 else ''} selected.\n\n"
+
+
+def _hidden(columns: Mapping[str, ColumnFormat], column: ResultColumn) -> bool:
+    return column.name in columns and columns[column.name].hidden
+
+
+def _lay(
+    place: int,
+    column: ResultColumn,
+    settings: Settings,
+    chosen: ColumnFormat | None,
+    relation: Relation,
+    date_format: str,
+) -> _Laid:
+    heading = chosen.heading if chosen and chosen.heading is not None else column.name
+    picture = chosen.format if chosen else None
+    if column.type.kind is Kind.NUMBER:
+        if picture and not picture.upper().startswith("A"):
+            return _Laid(place, heading, max(len(picture.removeprefix("FM")) + 1, len(heading)), True, picture)
+        return _Laid(place, heading, max(settings.numwidth, len(heading)), True, None)
+    if picture and picture.upper().startswith("A") and picture[1:].isdigit():
+        return _Laid(place, heading, int(picture[1:]), False, None)
+    if column.type.kind is Kind.DATE:
+        dates = [row[place] for row in relation.rows]
+        sample = next((value for value in dates if isinstance(value, datetime)), datetime(2000, 1, 1))
+        return _Laid(place, heading, len(format_date(sample, date_format)), False, None)
+    long = settings.others.get("LONG", "")
+    limit = max(int(long), 80) if long.isdigit() else 32767
+    return _Laid(place, heading, max(1, min(column.type.width, limit)), False, None)
+
+
+def _pack(columns: Sequence[_Laid], settings: Settings) -> list[list[_Laid]]:
+    """Distribute the columns over as many lines as LINESIZE makes necessary; none is wider than a line."""
+    lines: list[list[_Laid]] = [[]]
+    used = 0
+    for column in columns:
+        if column.width > settings.linesize:
+            column = _Laid(column.place, column.heading, settings.linesize, column.right, column.picture)
+        needed = column.width + (len(settings.colsep) if lines[-1] else 0)
+        if lines[-1] and used + needed > settings.linesize:
+            lines.append([])
+            used, needed = 0, column.width
+        lines[-1].append(column)
+        used += needed
+    return lines
+
+
+def _heading(lines: Sequence[Sequence[_Laid]], settings: Settings) -> list[str]:
+    if not settings.heading or not settings.pagesize:
+        return []
+    text: list[str] = []
+    for line in lines:
+        titles = [column.heading.split("|") for column in line]
+        height = max(len(parts) for parts in titles)
+        for level in range(height):
+            cells = [
+                _cell(parts[level - (height - len(parts))] if level >= height - len(parts) else "", column)
+                for parts, column in zip(titles, line, strict=True)
+            ]
+            text.append(settings.colsep.join(cells))
+        if settings.underline:
+            text.append(settings.colsep.join(settings.underline * column.width for column in line))
+    return text
+
+
+def _cell(text: str, column: _Laid) -> str:
+    return text[: column.width].rjust(column.width) if column.right else text[: column.width].ljust(column.width)
+
+
+def _row(row: Sequence[Value], lines: Sequence[Sequence[_Laid]], settings: Settings, date_format: str) -> list[str]:
+    text: list[str] = []
+    wrapped = False
+    for line in lines:
+        cells = [_value_lines(row[column.place], column, settings, date_format) for column in line]
+        height = max(len(cell) for cell in cells)
+        wrapped = wrapped or height > 1
+        for level in range(height):
+            pieces = [
+                _cell(cell[level] if level < len(cell) else "", column)
+                for cell, column in zip(cells, line, strict=True)
+            ]
+            text.append(settings.colsep.join(pieces))
+    if wrapped and settings.others.get("RECSEP", "WRAPPED").upper() not in ("OFF",):
+        text.append("")
+    return text
+
+
+def _value_lines(value: Value, column: _Laid, settings: Settings, date_format: str) -> list[str]:
+    if value is None:
+        return [settings.null]
+    if isinstance(value, int | Decimal):
+        if column.picture:
+            return [format_number(value, column.picture).rjust(column.width)]
+        return [number_in(value, min(column.width, settings.numwidth))]
+    text = format_date(value, date_format) if isinstance(value, datetime) else value
+    pieces: list[str] = []
+    for part in text.split("\n"):
+        chunks = [part[at : at + column.width] for at in range(0, len(part), column.width)] or [""]
+        pieces += chunks if settings.wrap else chunks[:1]
+    return pieces
+
+
+def number_in(value: int | Decimal, width: int) -> str:
+    """Return a number in at most ``width`` characters: whole, rounded, in scientific notation, or as ``####``."""
+    text = number_text(value)
+    if len(text) <= width:
+        return text
+    whole = len(text.partition(".")[0])
+    if "." in text and whole <= width:
+        places = max(0, width - whole - 1)
+        return number_text(round(Decimal(value), places)) if places else str(round(value))
+    if width < _LEAST_NUMBER_CHARS:
+        return "#" * width
+    digits = width - 6 - (value < 0)
+    for precision in range(digits, -1, -1):
+        mantissa, _, exponent = f"{Decimal(value):.{precision}E}".partition("E")
+        result = f"{mantissa}E{exponent[0]}{exponent[1:].zfill(2)}"
+        if len(result) <= width:
+            return result
+    return "#" * width
+
+
+def _pages(rows: Sequence[Sequence[str]], heading: Sequence[str], settings: Settings) -> list[str]:
+    if not settings.pagesize:
+        return [line for row in rows for line in row]
+    top = ["\f"] if settings.newpage == 0 else [""] * (settings.newpage or 0)
+    room = max(1, settings.pagesize - (settings.newpage or 0) - len(heading))
+    text: list[str] = []
+    left = 0
+    for row in rows:
+        if left < len(row):
+            text += [*top, *heading]
+            left = room
+        text += row
+        left -= len(row)
+    return text
+
+
+def _finish(line: str, settings: Settings) -> str:
+    if settings.tab:
+        line = _tabbed(line)
+    return line.rstrip(" \t") if settings.trimout else line
+
+
+def _tabbed(line: str) -> str:
+    """Replace runs of blanks that reach a tab stop by tabs, which is what SET TAB ON does."""
+    pieces = [line[at : at + 8] for at in range(0, len(line), 8)]
+    return "".join(
+        re.sub(r" {2,}$", "\t", piece) if len(piece) == 8 and at < len(pieces) - 1 else piece
+        for at, piece in enumerate(pieces)
+    )
+
+
+def _csv(relation: Relation, settings: Settings, columns: Mapping[str, ColumnFormat], date_format: str) -> str:
+    shown = [n for n, column in enumerate(relation.columns) if not _hidden(columns, column)]
+    lines: list[str] = []
+    if settings.pagesize:
+        lines += [""] * (settings.newpage or 0)
+    if settings.heading and settings.pagesize:
+        names = [relation.columns[n].name for n in shown]
+        lines.append(settings.csv_delimiter.join(_quoted(name, settings) for name in names))
+    for row in relation.rows:
+        lines.append(settings.csv_delimiter.join(_csv_value(row[n], settings, date_format) for n in shown))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _csv_value(value: Value, settings: Settings, date_format: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int | Decimal):
+        return number_in(value, settings.numwidth)
+    return _quoted(format_date(value, date_format) if isinstance(value, datetime) else value, settings)
+
+
+def _quoted(text: str, settings: Settings) -> str:
+    return '"' + text.replace('"', '""') + '"' if settings.csv_quote else text

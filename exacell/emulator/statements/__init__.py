@@ -1,0 +1,1 @@
+"""What statements do to an emulated cell: one module a noun."""

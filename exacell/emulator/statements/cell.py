@@ -1,0 +1,133 @@
+"""ALTER CELL: attributes, flash cache mode, and the services RS, MS and CELLSRV.
+
+Source: reference cellcli.md 5 and 6.1; Oracle DBMMN, shutting-exadata-storage-server.
+"""
+
+from __future__ import annotations
+
+from exacell.emulator.grammar_changes import AlterCell, CellServices
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.models import RUNNING, STOPPED, Cell
+from exacell.emulator.objects import Place
+from exacell.emulator.profiles import REDUNDANCY_CHECK_SINCE
+from exacell.emulator.program import Pause
+from exacell.emulator.schema import Attribute, object_types
+from exacell.emulator.statements.effects import Effects, line, require_cellsrv
+
+_MODES = {"writeback": "WriteBack", "writethrough": "WriteThrough"}
+_MAX_TEXT = 255
+_SERVICE_S = {"RS": 2.0, "MS": 6.0, "CELLSRV": 10.0}
+"""Rack seconds that a service takes to stop or to start."""
+
+
+def alter(place: Place, statement: AlterCell) -> Effects:
+    """Set attributes of the cell; nothing changes when one of them cannot be set."""
+    cell = place.cell
+    settings: dict[str, str] = {}
+    mode = cell.mode
+    for name, text in statement.values.items():
+        attribute = object_types()["CELL"].attribute(name, place.rack.release.number)
+        if attribute is None:
+            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="CELL")
+        if not attribute.modifiable:
+            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="CELL")
+        if attribute.name == "name":
+            raise CellError(Code.NOT_EMULATED, statement="ALTER CELL name=")
+        if attribute.name == "flashCacheMode":
+            mode = _new_mode(cell, text)
+        else:
+            settings[attribute.name] = _checked(attribute, text)
+    cell.mode = mode
+    cell.settings |= settings
+    yield line(f"Cell {cell.name} successfully altered")
+
+
+def _new_mode(cell: Cell, text: str) -> str:
+    mode = _MODES.get(text.lower())
+    if mode is None:
+        raise CellError(Code.BAD_VALUE, value=text, attribute="flashCacheMode", rule="writeback or writethrough")
+    require_cellsrv(cell)
+    if mode.lower() != cell.mode.lower() and cell.flash_cache is not None:
+        raise CellError(Code.MODE_NEEDS_DROP, name=cell.flash_cache.name)
+    return mode
+
+
+def _checked(attribute: Attribute, text: str) -> str:
+    if attribute.kind == "bool" and text.upper() not in ("TRUE", "FALSE"):
+        raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="TRUE or FALSE")
+    if attribute.kind == "int" and not text.isdecimal():
+        raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="a whole number")
+    if len(text) > _MAX_TEXT:
+        raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="at most 255 characters")
+    return text.upper() if attribute.kind == "bool" else text
+
+
+def services(place: Place, statement: CellServices) -> Effects:
+    """Stop, start or restart services, with the check of redundancy that CELLSRV makes before it stops."""
+    everything = statement.service == "ALL"
+    chosen = ("RS", "MS", "CELLSRV") if everything else (statement.service,)
+    if statement.action in ("SHUTDOWN", "RESTART"):
+        yield line(_announce("Stopping", statement.service) + ("" if everything else " "))
+        if "CELLSRV" in chosen and place.cell.cellsrv_up and not statement.ignore_redundancy:
+            groups = _groups_at_risk(place)
+            if groups:
+                yield line(f"The SHUTDOWN of {statement.service} services was not successful.")
+                yield line(CellError(Code.SHUTDOWN_REFUSED, groups=", ".join(groups)).line)
+                if everything:
+                    yield from _states(place.cell)
+                return
+        for service in chosen:
+            yield from _stop(place, service)
+        yield line(f"The SHUTDOWN of {'' if everything else statement.service + ' '}services was successful.")
+    if statement.action in ("STARTUP", "RESTART"):
+        if not everything and statement.service != "RS" and place.cell.services["RS"] == STOPPED:
+            raise CellError(Code.RS_DOWN)
+        yield line(_announce("Starting", statement.service))
+        for service in chosen:
+            yield from _start(place, service)
+        if everything:
+            yield from _states(place.cell)
+        else:
+            yield line(f"The STARTUP of {statement.service} services was successful.")
+
+
+def _announce(verb: str, service: str) -> str:
+    return f"{verb} the RS, CELLSRV, and MS services..." if service == "ALL" else f"{verb} {service} services..."
+
+
+def _states(cell: Cell) -> Effects:
+    for service in ("RS", "CELLSRV", "MS"):
+        yield line(f"Getting the state of {service} services...  {cell.services[service]}")
+
+
+def _groups_at_risk(place: Place) -> list[str]:
+    """Return the disk groups that could lose data if this cell went away; older releases do not look."""
+    asm = place.rack.asm
+    if asm is None or place.rack.release.number < REDUNDANCY_CHECK_SINCE:
+        return []
+    views = [asm.disk(place.cell.host, name) for name, disk in place.cell.grid_disks.items() if disk.status == "active"]
+    return sorted(
+        {view.disk_group for view in views if view and view.disk_group and view.deactivation_outcome != "Yes"}
+    )
+
+
+def _stop(place: Place, service: str) -> Effects:
+    if place.cell.services[service] == STOPPED:
+        return
+    yield Pause(_SERVICE_S[service])
+    place.rack.advance()
+    if service == "CELLSRV":
+        place.rack.stop_cellsrv(place.cell)
+    else:
+        place.cell.services[service] = STOPPED
+
+
+def _start(place: Place, service: str) -> Effects:
+    if place.cell.services[service] == RUNNING:
+        return
+    yield Pause(_SERVICE_S[service])
+    place.rack.advance()
+    if service == "CELLSRV":
+        place.rack.start_cellsrv(place.cell)
+    else:
+        place.cell.services[service] = RUNNING

@@ -1,0 +1,79 @@
+"""ALTER CELLDISK: comment, and the flush of one disk. Source: reference cellcli.md 2.3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from exacell.emulator.grammar_changes import AlterCellDisk
+from exacell.emulator.messages import FLUSH_COMPLETE, CellError, Code
+from exacell.emulator.models import CellDisk, DiskType
+from exacell.emulator.objects import Place
+from exacell.emulator.schema import object_types
+from exacell.emulator.statements.effects import Effects, chosen, line, require_cellsrv
+from exacell.emulator.statements.flashcache import flush_members, wait_for_flush
+from exacell.emulator.statements.griddisk import flush_grid_disk
+
+_MAX_COMMENT = 255
+
+
+def alter(place: Place, statement: AlterCellDisk) -> Effects:
+    """Flush cell disks, cancel their flush, or set their comment."""
+    require_cellsrv(place.cell)
+    _check_values(place, statement.values)
+    waiting: list[str] = []
+    altered: list[str] = []
+    for found in list(chosen(place, statement.which, sorted(place.cell.cell_disks), "Cell disk")):
+        if isinstance(found, CellError):
+            yield line(found.line)
+            continue
+        altered.append(found)
+        disk = place.cell.cell_disks[found]
+        if statement.action == "FLUSH":
+            waiting += _flush(place, disk)
+        elif statement.action == "CANCEL":
+            _cancel(place, disk)
+        else:
+            disk.comment = statement.values["comment"]
+    if waiting and not statement.nowait:
+        yield from wait_for_flush(place, waiting)
+    for name in altered:
+        yield line(f"CellDisk {name} successfully altered")
+
+
+def _check_values(place: Place, values: Mapping[str, str]) -> None:
+    owner = object_types()["CELLDISK"]
+    for name, text in values.items():
+        attribute = owner.attribute(name, place.rack.release.number)
+        if attribute is None:
+            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="CELLDISK")
+        if not attribute.modifiable:
+            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="CELLDISK")
+        if name != "comment":
+            raise CellError(Code.NOT_EMULATED, statement=f"ALTER CELLDISK {attribute.name}=")
+        if len(text) > _MAX_COMMENT:
+            raise CellError(Code.BAD_VALUE, value=text, attribute="comment", rule="at most 255 characters")
+
+
+def _flush(place: Place, disk: CellDisk) -> list[str]:
+    """Flush a flash disk's part of the cache, or what the cache holds for the grid disks of a hard disk."""
+    cell = place.cell
+    if disk.disk_type is DiskType.FLASH:
+        if cell.flash_cache is None or disk.name not in cell.flash_cache.members:
+            return []
+        flush_members(place, [disk.name])
+        return [disk.name]
+    for grid_disk in cell.grid_disks_on(disk.name):
+        flush_grid_disk(place, grid_disk)
+    disk.flush_status = FLUSH_COMPLETE
+    return []
+
+
+def _cancel(place: Place, disk: CellDisk) -> None:
+    cell = place.cell
+    if disk.disk_type is DiskType.FLASH and cell.flash_cache is not None:
+        member = cell.flash_cache.members.get(disk.name)
+        if member is not None:
+            member.flush_from = None
+    disk.flush_status = disk.flush_error = ""
+    for grid_disk in cell.grid_disks_on(disk.name):
+        grid_disk.flushing = False

@@ -1,0 +1,81 @@
+"""What statements yield: lines of text, and pauses while something takes time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from exacell.emulator.grammar_changes import Selection
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.models import Cell, DiskType
+from exacell.emulator.objects import Place
+from exacell.emulator.profiles import PRIMARY_MEDIA_SINCE
+from exacell.emulator.program import Out, Pause
+
+Effects = Iterator[Out | Pause]
+
+
+def line(text: str) -> Out:
+    """Return one line of standard output."""
+    return Out(f"{text}\n")
+
+
+def require_cellsrv(cell: Cell) -> None:
+    """Make sure that CELLSRV runs.
+
+    Raises:
+        CellError: CELL-02559.
+    """
+    if not cell.cellsrv_up:
+        raise CellError(Code.CELLSRV_DOWN)
+
+
+def media_types(place: Place, media: str | None) -> frozenset[DiskType]:
+    """Return the disk types that ``ALL [media]`` means.
+
+    Without a media word it is every disk, and from 24.1 the primary media alone: hard disks on our models. Source:
+    reference cellcli.md 2.4.
+    """
+    if media is None:
+        primary = place.rack.release.number >= PRIMARY_MEDIA_SINCE
+        return frozenset((DiskType.HARD,)) if primary else frozenset(DiskType)
+    if media == "HARDDISK":
+        return frozenset((DiskType.HARD,))
+    return frozenset() if media == "CAPACITYOPTIMIZED FLASHDISK" else frozenset((DiskType.FLASH,))
+
+
+def cell_disk_names(place: Place, media: str | None) -> list[str]:
+    """Return the cell disks that ``ALL [media]`` means, by name."""
+    types = media_types(place, media)
+    return sorted(disk.name for disk in place.cell.cell_disks.values() if disk.disk_type in types)
+
+
+def find(names: Sequence[str], wanted: str, kind: str) -> str:
+    """Return the name among ``names`` that equals ``wanted`` in any case.
+
+    Raises:
+        CellError: there is none.
+    """
+    for name in names:
+        if name.lower() == wanted.lower():
+            return name
+    raise CellError(Code.OBJECT_MISSING, kind=kind, name=wanted)
+
+
+def chosen(place: Place, which: Selection, names: Sequence[str], kind: str) -> Iterator[str | CellError]:
+    """Yield the disks among ``names`` that a statement names, or the error for one that does not exist.
+
+    Without names they are those of the media, decided by the cell disk or grid disk itself.
+    """
+    if which.names is None:
+        types = media_types(place, which.media)
+        cell = place.cell
+        disks = {n: d.disk_type for n, d in [*cell.cell_disks.items()]} | {
+            n: d.disk_type for n, d in cell.grid_disks.items()
+        }
+        yield from (name for name in names if disks[name] in types)
+        return
+    for wanted in which.names:
+        try:
+            yield find(names, wanted, kind)
+        except CellError as error:
+            yield error

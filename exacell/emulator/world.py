@@ -1,0 +1,66 @@
+"""What the servers need to know of an emulated rack, and the rack that really stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from exacell.emulator.program import Pause, Program
+from exacell.emulator.store import Json
+
+
+class World(Protocol):
+    """A rack as its servers see it. Nothing here waits; everything is called from the one event loop."""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The storage cells' host names."""
+
+    @property
+    def dbnodes(self) -> tuple[str, ...]:
+        """The database nodes' host names."""
+
+    def describe(self) -> Json:
+        """Return what ``status`` tells about the rack: name, databases, model, release, mode, speed, seed."""
+
+    def program(
+        self,
+        name: str,
+        host: str,
+        login: str,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path,
+        tty: bool,
+        has_stdin: bool,
+    ) -> Program:
+        """Return the program ``name`` started by ``login`` on ``host``.
+
+        Args:
+            argv: without the program's name.
+            cwd: where relative names of files start.
+        """
+
+    def wall_seconds(self, pause: Pause) -> float:
+        """Return how long a pause lasts on the wall clock."""
+
+    def start_load(self, *, db: str, redo: float, seconds: float) -> float:
+        """Apply a redo load of ``seconds`` rack seconds from the next whole minute on.
+
+        Returns:
+            the wall seconds until it is applied and collected.
+
+        Raises:
+            EmulatorError: no such database, or a rate or time that makes no sense.
+        """
+
+    def advance(self) -> None:
+        """Bring counters, flushes and rebalances up to the rack's clock."""
+
+    def changed_parts(self, host: str) -> Mapping[str, Json]:
+        """Return the parts of the state, by name, that a program on ``host`` has changed since the last call."""
+
+    def to_state(self) -> Mapping[str, Json]:
+        """Return all parts of the state by name, from which the rack can go on later."""

@@ -1,0 +1,117 @@
+"""The error tree and the exit codes that every surface shares.
+
+An error's message is complete by itself: what was wrong (cell, object, value), the rule, and the way out. A surface
+prints ``error.message`` (and ``error.hint`` when there is one) on stderr and leaves with ``error.exit_code``; anything
+that is not an :class:`ExacellError` is a bug.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What a process or a statement ends with."""
+
+    DONE = 0
+    """Done, or there was nothing to do."""
+    FAILED = 1
+    """Some cell failed, timed out or could not be reached while others answered."""
+    NOT_EXECUTED = 2
+    """Nothing was executed: usage, refused, or no cell could be reached."""
+    CHANGES = 3
+    """With -n --detailed-exitcode: the plan has changes."""
+    INTERRUPTED = 4
+    """Interrupted; what is left can be resumed."""
+    DRIFT = 5
+    """Cells differ from each other or from the baseline."""
+
+
+class ExacellError(Exception):
+    """Root of every error that a user can cause or meet.
+
+    Args:
+        message: one line, complete without a traceback.
+        hint: the way out, one line; empty when the message already says it.
+    """
+
+    exit_code: ExitCode = ExitCode.NOT_EXECUTED
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class StatementError(ExacellError):
+    """A line is not a statement: grammar, unknown word, or a value of the wrong kind.
+
+    Attributes:
+        start, end: the faulty part as offsets into the line that was given, for underlining; ``start == end`` at
+            the end of the line means that something is missing there. None when no single place is at fault.
+        suggestions: words that would fit there, best first; empty when there is none.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        start: int | None = None,
+        end: int | None = None,
+        suggestions: tuple[str, ...] = (),
+        hint: str = "",
+    ) -> None:
+        if suggestions and not hint:
+            hint = "did you mean " + " or ".join(suggestions[:3]) + "?"
+        super().__init__(message, hint=hint)
+        self.start = start
+        self.end = end
+        self.suggestions = suggestions
+
+
+class UnitError(ExacellError):
+    """A size or a duration could not be read, or breaks a rule of sizes."""
+
+
+class CellSetError(ExacellError):
+    """A cell set could not be read. ``part`` is the faulty piece, for underlining."""
+
+    def __init__(self, message: str, *, part: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.part = part
+
+
+class ConfigError(ExacellError):
+    """The configuration, a rack file or a group file is missing or wrong."""
+
+
+class RefusedError(ExacellError):
+    """A guard or a rule forbids the statement; nothing was sent that changes anything."""
+
+
+class ReplyError(ExacellError):
+    """A cell's or a database node's answer could not be read or says that it failed."""
+
+    exit_code = ExitCode.FAILED
+
+
+class TransportError(ExacellError):
+    """No answer could be had: connection, authentication, host key or time."""
+
+
+class JournalError(ExacellError):
+    """The journal can't be written or is damaged: nothing may be sent that changes anything."""
+
+
+class RecipeError(ExacellError):
+    """A recipe file is wrong, or a check in it does not hold."""
+
+
+class EmulatorError(ExacellError):
+    """An emulated rack could not be started, stopped, reached or driven."""
+
+
+class InterruptedByUserError(ExacellError):
+    """The user interrupted; what was done is journalled."""
+
+    exit_code = ExitCode.INTERRUPTED

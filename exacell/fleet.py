@@ -1,0 +1,179 @@
+"""CellCLI and SQL statements to many targets, and typed records back: the layer between transport and commands.
+
+Reads of several statements go to a cell in one round trip: ``cellcli -xml -e 'a; b; c'`` answers with one document a
+statement, whose numbers are exact and whose end is unambiguous. Writes are one statement each, judged by the cell's
+text per object and never by an exit status alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from exacell.cellcli import wire
+from exacell.cellcli.reply import errors as reply_errors
+from exacell.cellcli.reply import read_columns, read_xml_documents, values
+from exacell.cellcli.statement import parse as parse_cellcli
+from exacell.errors import ExitCode, ReplyError
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State, Transport
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What one cell answered to a batch of reads.
+
+    Attributes:
+        tables: typed records per statement, in the order asked; empty when ``problem`` is set.
+        problem: one line without the cell's name; empty when all statements were answered.
+    """
+
+    cell: str
+    tables: tuple[tuple[Record, ...], ...] = ()
+    problem: str = ""
+    reply: Reply
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """One Answer for every cell that was asked, in that order."""
+
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+
+    @property
+    def good(self) -> dict[str, Answer]:
+        """The answers without a problem, by cell."""
+        return {cell: answer for cell, answer in self.answers.items() if not answer.problem}
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """``cell: problem`` for each cell that gave no good answer."""
+        return tuple(f"{cell}: {answer.problem}" for cell, answer in self.answers.items() if answer.problem)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """DONE, FAILED when some cell gave no answer, NOT_EXECUTED when none could be reached."""
+        bad = [a for a in self.answers.values() if a.problem]
+        if not bad:
+            return ExitCode.DONE
+        never = (State.UNREACHABLE, State.NOT_ATTEMPTED)
+        if len(bad) == len(self.answers) and all(a.reply.state in never for a in bad):
+            return ExitCode.NOT_EXECUTED
+        return ExitCode.FAILED
+
+    def rows(self, index: int = 0) -> list[dict[str, Any]]:
+        """Return all records of one statement with ``cell`` in front, in cell order."""
+        return [{"cell": cell, **record} for cell, answer in self.good.items() for record in answer.tables[index]]
+
+
+class Fleet:
+    """Statements to cells over one transport. Thread-safe as the transport is."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self._releases: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def releases(self, cells: Sequence[str]) -> dict[str, str]:
+        """Return ``releaseVersion`` of the cells that say it, asking each cell once a session."""
+        unknown = [cell for cell in cells if cell not in self._releases]
+        if unknown:
+            command = wire.command(["list cell attributes name, releaseVersion"])
+            result = self.transport.run([Request(target=c, command=command, role=Role.READ) for c in unknown])
+            for reply in result.ok:
+                rows = read_columns(reply.stdout, ("name", "releaseVersion"), "CELL")
+                if rows and not reply_errors(reply.stdout):
+                    with self._lock:
+                        self._releases[reply.target] = rows[0].get("releaseVersion", "")
+        return {cell: self._releases[cell] for cell in cells if cell in self._releases}
+
+    def forget(self) -> None:
+        """Forget what was learned about releases."""
+        with self._lock:
+            self._releases.clear()
+
+    def query(
+        self,
+        cells: Sequence[str],
+        statements: Sequence[str],
+        *,
+        timeout: float | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Answers:
+        """Return typed records for every LIST statement from every cell, one round trip a cell.
+
+        Args:
+            statements: LIST statements without ``;``.
+            timeout: seconds per cell.
+        """
+        releases = self.releases(cells)
+        objects = [parse_cellcli(statement).object for statement in statements]
+        requests = [
+            Request(
+                target=cell,
+                command=wire.command(statements, xml=True, release=releases.get(cell)),
+                role=Role.READ,
+                timeout=timeout,
+            )
+            for cell in cells
+        ]
+        result = self.transport.run(requests, cancel=cancel)
+        return Answers(answers={r.target: self._answer(r, statements, objects) for r in result.replies.values()})
+
+    def _answer(self, reply: Reply, statements: Sequence[str], objects: Sequence[str]) -> Answer:
+        if reply.state is not State.OK and not reply.stdout.strip():
+            return Answer(cell=reply.target, problem=problem_of(reply), reply=reply)
+        found = reply_errors(reply.stdout) or reply_errors(reply.stderr)
+        if found:
+            return Answer(cell=reply.target, problem="; ".join(f"{e.code}: {e.message}" for e in found), reply=reply)
+        if reply.state is not State.OK:
+            return Answer(cell=reply.target, problem=problem_of(reply), reply=reply)
+        try:
+            documents = read_xml_documents(reply.stdout)
+        except ReplyError as error:
+            return Answer(cell=reply.target, problem=error.message, reply=reply)
+        if len(documents) != len(statements):
+            return Answer(
+                cell=reply.target,
+                problem=f"{len(documents)} documents came for {len(statements)} statements: {_start(reply.stdout)}",
+                reply=reply,
+            )
+        tables = tuple(
+            tuple(values(record, kind) for record in document.records)
+            for document, kind in zip(documents, objects, strict=True)
+        )
+        return Answer(cell=reply.target, tables=tables, reply=reply)
+
+    def send(
+        self,
+        statements: Mapping[str, str],
+        *,
+        role: Role = Role.WRITE,
+        timeout: float | None = None,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> FleetResult:
+        """Send one statement to each cell and return the replies as they were printed.
+
+        Raises:
+            RefusedError: the transport is read-only and the role changes something.
+        """
+        requests = [
+            Request(target=cell, command=wire.command([statement]), role=role, timeout=timeout)
+            for cell, statement in statements.items()
+        ]
+        return self.transport.run(requests, on_reply=on_reply, cancel=cancel)
+
+
+def problem_of(reply: Reply) -> str:
+    """Return one line about a reply that is not good: its own problem, or the first line that the target said."""
+    if reply.problem:
+        return reply.problem
+    return _start(reply.stderr) or _start(reply.stdout) or str(reply.state)
+
+
+def _start(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:200]

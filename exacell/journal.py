@@ -1,0 +1,307 @@
+"""The journal: an append-only, hash-chained record of every plan, statement and reply.
+
+An intent is on disk before its statement leaves, and its outcome after the reply was read and verified, so that what a
+crash left behind is visible. Each row's hash covers the row and the hash before it; the newest hash is kept in a second
+file as well, so that a cut tail is found. A journal that can't be written stops writes to cells, never reads.
+
+The database is SQLite in rollback-journal mode (WAL is unsafe on network file systems) with synchronous=FULL, and
+writers take turns by BEGIN IMMEDIATE, so that several processes append without losing a row.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import getpass
+import hashlib
+import json
+import os
+import socket
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from exacell.errors import JournalError
+
+_SCHEMA = """
+create table if not exists entry (
+    seq integer primary key,
+    at text not null,
+    rack text not null,
+    change integer not null,
+    kind text not null,
+    target text not null,
+    body text not null,
+    prev text not null,
+    hash text not null
+);
+create index if not exists entry_change on entry (rack, change);
+"""
+
+_GENESIS = "0" * 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One row.
+
+    Attributes:
+        seq: 1 and up, without gaps.
+        at: UTC, ISO 8601.
+        change: the number of the change it belongs to; unique over all racks of this journal.
+        kind: plan, intent, outcome, end, or observed (something that was seen on a cell, such as caching being on).
+        target: cell or node; empty for plan and end.
+        body: JSON object.
+    """
+
+    seq: int
+    at: str
+    rack: str
+    change: int
+    kind: str
+    target: str
+    body: Mapping[str, Any]
+    prev: str
+    hash: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What a caller appends: kind, target and body."""
+
+    kind: str
+    target: str = ""
+    body: Mapping[str, Any]
+
+
+def _digest(prev: str, fields: Sequence[object]) -> str:
+    return hashlib.sha256("\x1f".join([prev, *map(str, fields)]).encode()).hexdigest()
+
+
+def actor() -> dict[str, str]:
+    """Return who acts, for the plan row: OS user, SUDO_USER and host."""
+    return {"user": getpass.getuser(), "sudoUser": os.environ.get("SUDO_USER", ""), "host": socket.gethostname()}
+
+
+class Journal:
+    """The journal in one file. Thread-safe; other processes may append at the same time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.head_path = path.with_suffix(".head")
+        self._lock = threading.Lock()
+
+    def begin(self, rack: str, body: Mapping[str, Any]) -> int:
+        """Record a plan and return the number of its change.
+
+        Raises:
+            JournalError: the row could not be written and synced.
+        """
+        with self._turn():
+            return self._append(rack, None, [Row(kind="plan", body=body)])
+
+    def append(self, rack: str, change: int, rows: Iterable[Row]) -> None:
+        """Record rows of one change in one commit, synced before this returns.
+
+        Raises:
+            JournalError: they could not be written.
+        """
+        with self._turn():
+            self._append(rack, change, list(rows))
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Hold the writers' turn over threads and processes, so that rows and the kept head stay in step."""
+        with self._lock:
+            try:
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except OSError as error:
+                raise self._unwritable(error) from error
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(lock)
+
+    def _connect(self) -> sqlite3.Connection:
+        fresh = not self.path.exists()
+        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
+        if fresh:
+            self.path.chmod(0o600)
+        connection.execute("pragma synchronous=full")
+        connection.execute("pragma busy_timeout=30000")
+        connection.executescript(_SCHEMA)
+        return connection
+
+    def _append(self, rack: str, change: int | None, rows: list[Row]) -> int:
+        try:
+            connection = self._connect()
+        except (sqlite3.Error, OSError) as error:
+            raise self._unwritable(error) from error
+        try:
+            connection.execute("begin immediate")
+            seq, prev = connection.execute(
+                "select coalesce(max(seq), 0), coalesce((select hash from entry order by seq desc limit 1), ?) from entry",
+                (_GENESIS,),
+            ).fetchone()
+            self._refuse_cut_tail(seq, prev)
+            if change is None:
+                change = 1 + connection.execute("select coalesce(max(change), 0) from entry").fetchone()[0]
+            for row in rows:
+                seq += 1
+                at = datetime.now(UTC).isoformat(timespec="milliseconds")
+                body = json.dumps(row.body, sort_keys=True, separators=(",", ":"))
+                fields = (seq, at, rack, change, row.kind, row.target, body)
+                digest = _digest(prev, fields)
+                connection.execute("insert into entry values (?,?,?,?,?,?,?,?,?)", (*fields, prev, digest))
+                prev = digest
+            connection.execute("commit")
+            self._keep_head(seq, prev)
+        except (sqlite3.Error, OSError) as error:
+            with suppress(sqlite3.Error):
+                connection.execute("rollback")
+            raise self._unwritable(error) from error
+        finally:
+            connection.close()
+        return change
+
+    def _unwritable(self, error: Exception) -> JournalError:
+        return JournalError(
+            f"the journal {self.path} can't be written ({error}); nothing that changes cells is sent",
+            hint="free space or mend the file; reads still work",
+        )
+
+    def _keep_head(self, seq: int, digest: str) -> None:
+        temporary = self.head_path.with_name(self.head_path.name + ".new")
+        with open(temporary, "w", encoding="ascii") as stream:
+            stream.write(f"{seq} {digest}\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, self.head_path)
+
+    def _head(self) -> tuple[int, str] | None:
+        try:
+            seq, digest = self.head_path.read_text(encoding="ascii").split()
+            return int(seq), digest
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise JournalError(f"{self.head_path} is damaged: run 'journal verify'") from error
+
+    def _refuse_cut_tail(self, seq: int, digest: str) -> None:
+        kept = self._head()
+        if kept is not None and (kept[0] > seq or (kept[0] == seq and kept[1] != digest)):
+            raise JournalError(
+                f"the journal {self.path} ends at row {seq}, but its kept head says {kept[0]}: rows are missing or edited",
+                hint="journal verify shows where; nothing that changes cells is sent until it is mended",
+            )
+
+    @property
+    def head(self) -> str:
+        """The newest row's number and the first 12 digits of its hash, ``17:1f0c…``; empty for an empty journal."""
+        kept = self._head()
+        return "" if kept is None else f"{kept[0]}:{kept[1][:12]}"
+
+    def entries(self, *, rack: str | None = None, change: int | None = None) -> list[Entry]:
+        """Return the rows in order, of one rack or change when asked; empty when there is no journal.
+
+        Raises:
+            JournalError: the file is no journal.
+        """
+        if not self.path.exists():
+            return []
+        where, values = ["1=1"], []
+        for name, value in (("rack", rack), ("change", change)):
+            if value is not None:
+                where.append(f"{name} = ?")
+                values.append(value)
+        try:
+            connection = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=30)
+            try:
+                rows = connection.execute(
+                    f"select seq, at, rack, change, kind, target, body, prev, hash from entry where {' and '.join(where)}"
+                    " order by seq",
+                    values,
+                ).fetchall()
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise JournalError(f"the journal {self.path} can't be read: {error}") from error
+        return [
+            Entry(
+                seq=r[0],
+                at=r[1],
+                rack=r[2],
+                change=r[3],
+                kind=r[4],
+                target=r[5],
+                body=json.loads(r[6]),
+                prev=r[7],
+                hash=r[8],
+            )
+            for r in rows
+        ]
+
+    def verify(self) -> str:
+        """Return what is wrong with the chain, one line naming the first bad row; empty when it is whole."""
+        if not self.path.exists():
+            return "" if self._head() is None else f"{self.path} is missing, but its kept head says row {self._head()}"
+        try:
+            connection = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=30)
+            try:
+                rows = connection.execute(
+                    "select seq, at, rack, change, kind, target, body, prev, hash from entry order by seq"
+                ).fetchall()
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            return f"{self.path} can't be read: {error}"
+        prev, expected = _GENESIS, 0
+        for *fields, claimed_prev, claimed in rows:
+            expected += 1
+            if fields[0] != expected:
+                return f"row {expected} is missing: row {fields[0]} follows row {expected - 1}"
+            if claimed_prev != prev or _digest(prev, fields) != claimed:
+                return f"row {fields[0]} ({fields[4]} of change {fields[3]}) was edited or moved"
+            prev = claimed
+        kept = self._head()
+        if kept is None:
+            return f"the kept head {self.head_path} is missing" if rows else ""
+        if kept[0] > expected:
+            return f"rows {expected + 1} to {kept[0]} were cut off"
+        if kept[0] == expected and kept[1] != prev:
+            return f"row {expected} is not the one that was written"
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CachingOff:
+    """A change left caching off on these cells, as far as the journal knows."""
+
+    change: int
+    cells: tuple[str, ...]
+
+
+def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
+    """Return the changes after which caching was switched off and never seen back, newest last.
+
+    An intent that switches caching off counts from before its statement left; only an outcome that brought caching
+    back, or a later observation of it, clears it.
+    """
+    off: dict[str, int] = {}
+    for entry in entries:
+        if entry.kind == "intent" and entry.body.get("cachingOff"):
+            off[entry.target] = entry.change
+        elif (entry.kind == "outcome" and entry.body.get("cachingOn") and entry.body.get("state") == "done") or (
+            entry.kind == "observed" and entry.body.get("caching") == "on"
+        ):
+            off.pop(entry.target, None)
+    changes: dict[int, list[str]] = {}
+    for cell, change in off.items():
+        changes.setdefault(change, []).append(cell)
+    return tuple(CachingOff(change=c, cells=tuple(cells)) for c, cells in sorted(changes.items()))

@@ -1,0 +1,79 @@
+"""From a word to the value that a parameter's kind asks for."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from exacell.cellset import CellSet
+from exacell.errors import ExacellError, StatementError
+from exacell.language.registry import Kind, Param, Value
+from exacell.units import parse_duration, parse_size
+
+_TRUE = {"yes": True, "on": True, "true": True, "1": True, "no": False, "off": False, "false": False, "0": False}
+_NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_.+\-]*")
+
+
+def convert(param: Param, text: str, start: int, end: int) -> Value:
+    """Return the value of ``text`` for ``param``: bytes for sizes, seconds for durations.
+
+    Raises:
+        StatementError: the value is not of that kind; ``start`` and ``end`` are passed on.
+    """
+    for word in param.words:
+        if text.lower() == word.lower():
+            return word
+    try:
+        return _convert(param, text)
+    except ExacellError as error:
+        extra = f" (or {' | '.join(param.words)})" if param.words else ""
+        raise StatementError(
+            f"{param.name}: {error.message}{extra}",
+            start=start,
+            end=end,
+            suggestions=getattr(error, "suggestions", ()),
+            hint=error.hint,
+        ) from error
+
+
+def _convert(param: Param, text: str) -> Value:
+    if not text and param.kind is not Kind.TEXT:
+        raise StatementError("a value is missing")
+    match param.kind:
+        case Kind.SIZE:
+            size = parse_size(text)
+            if size <= 0:
+                raise StatementError(f"'{text}' must be above 0")
+            return size
+        case Kind.INT:
+            if not re.fullmatch(r"[0-9]+", text):
+                raise StatementError(f"'{text}' is not a whole number")
+            return int(text)
+        case Kind.NUMBER:
+            if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+                raise StatementError(f"'{text}' is not a number")
+            return float(text)
+        case Kind.DURATION:
+            return parse_duration(text)
+        case Kind.BOOL:
+            if text.lower() not in _TRUE:
+                raise StatementError(f"'{text}' is neither yes nor no")
+            return _TRUE[text.lower()]
+        case Kind.CHOICE:
+            for choice in param.choices:
+                if text.lower() == choice.lower():
+                    return choice
+            near = tuple(difflib.get_close_matches(text.lower(), param.choices, n=3))
+            raise StatementError(f"'{text}' is not one of {', '.join(param.choices)}", suggestions=near)
+        case Kind.CELLSET:
+            if not text.startswith("@"):
+                CellSet.parse(text, groups=lambda name: ())
+            return text
+        case Kind.NAMES:
+            return tuple(part.strip() for part in text.split(",") if part.strip())
+        case Kind.NAME | Kind.DB | Kind.DISKGROUP | Kind.PREFIX | Kind.RACK | Kind.SNAPSHOT | Kind.CELL:
+            if not _NAME.fullmatch(text):
+                raise StatementError(f"'{text}' is not a name: letters, digits, _ - . and no blanks")
+            return text
+        case _:
+            return text

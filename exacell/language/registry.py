@@ -1,0 +1,284 @@
+"""The one registry of exacell's own commands.
+
+Each command is declared once, beside the function that carries it out: words, parameters, flags, what it changes, help
+and an example. The argv parser, the prompt's completer, ``help``, the recipe checker, the man page and the files in
+``completions/`` are derived from here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.output.result import Result
+
+Value = str | int | float | bool | tuple[str, ...] | None
+
+
+class Effect(StrEnum):
+    """What a command may change."""
+
+    READ = "read"
+    """Nothing; it may ask cells."""
+    LOCAL = "local"
+    """Only exacell's own state: settings, snapshots, emulated racks."""
+    WRITE = "write"
+    """Cells or ASM: planned, confirmed, journalled, verified."""
+    OPAQUE = "opaque"
+    """It carries text that exacell can't read: refused or accepted by name."""
+
+
+class Kind(StrEnum):
+    """What a parameter's value is; decides parsing and, unless told otherwise, completion."""
+
+    TEXT = "text"
+    NAME = "name"
+    SIZE = "size"
+    INT = "int"
+    NUMBER = "number"
+    DURATION = "duration"
+    BOOL = "bool"
+    CHOICE = "choice"
+    CELLSET = "cellset"
+    CELL = "cell"
+    DB = "db"
+    DISKGROUP = "diskgroup"
+    PREFIX = "prefix"
+    RACK = "rack"
+    RECIPE = "recipe"
+    SNAPSHOT = "snapshot"
+    METRIC = "metric"
+    FILE = "file"
+    NAMES = "names"
+    STATEMENT = "statement"
+    COMMAND = "command"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Param:
+    """One parameter of a command.
+
+    Attributes:
+        name: as written in ``name=value``; positional ones are named in messages only.
+        kind: how the value is read.
+        help: a phrase; units and limits in it.
+        positional: given as a bare word in this order instead of ``name=value``.
+        rest: takes every word that is left, verbatim (``sql asm "…"``, ``dcli …``); the last one only.
+        choices: the allowed words of a CHOICE.
+        words: words accepted besides the kind, such as ``keep`` or ``all``.
+        default: the value when it is not given; shown in help. None with ``required=False`` means absent.
+    """
+
+    name: str
+    kind: Kind = Kind.TEXT
+    help: str
+    required: bool = False
+    positional: bool = False
+    rest: bool = False
+    choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    default: str | None = None
+
+    @property
+    def shape(self) -> str:
+        """The parameter as help and usage lines write it: ``size=<size>``, ``[media=flash|hard]``, ``NAME``."""
+        values = "|".join((*self.choices, *self.words)) if self.choices or self.words else ""
+        if self.kind is not Kind.CHOICE:
+            values = f"<{self.kind}>" + (f"|{values}" if values else "")
+        text = (
+            (self.name.upper() if not values or self.kind is not Kind.CHOICE else values)
+            if self.positional
+            else (f"{self.name}={values}")
+        )
+        if self.rest:
+            text += " …"
+        return text if self.required else f"[{text}]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag:
+    """A ``--flag`` or ``--flag=value`` behind a statement. ``value`` None: it takes none."""
+
+    name: str
+    help: str
+    value: Kind | None = None
+    short: str = ""
+
+
+COMMON_FLAGS: tuple[Flag, ...] = (
+    Flag(name="yes", short="y", help="answer yes; never accepts loss of data"),
+    Flag(name="dry-run", short="n", help="show the plan only"),
+    Flag(name="detailed-exitcode", help="with -n: exit 3 when the plan has changes"),
+    Flag(name="accept-data-loss", value=Kind.NAME, help="accept the loss that the plan names, by the name it says"),
+    Flag(name="reason", value=Kind.TEXT, help="why, for the journal"),
+    Flag(name="ticket", value=Kind.TEXT, help="the change's ticket, for the journal"),
+    Flag(name="timeout", value=Kind.DURATION, help="deadline per cell for this statement"),
+    Flag(name="format", value=Kind.NAME, help="output format for this statement"),
+)
+
+
+class Handler(Protocol):
+    """What carries a command out."""
+
+    def __call__(self, ctx: Context, call: Call, /) -> Result:
+        """Return the result; raise ExacellError for everything that a user can cause."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One command as declared.
+
+    Attributes:
+        words: the words that select it, lower case: ``("flush", "flashcache")``.
+        open_keys: any ``key=value`` is accepted besides ``params`` (recipe parameters, disk group attributes).
+        recipe_ok: whether a recipe may hold it.
+    """
+
+    words: tuple[str, ...]
+    group: str
+    effect: Effect
+    summary: str
+    details: str = ""
+    example: str
+    params: tuple[Param, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    open_keys: bool = False
+    recipe_ok: bool = True
+    handler: Handler
+
+    @property
+    def name(self) -> str:
+        """The words joined with blanks."""
+        return " ".join(self.words)
+
+    @property
+    def usage(self) -> str:
+        """The whole shape in one line."""
+        parts = [self.name, *(p.shape for p in self.params if p.positional)]
+        parts += [p.shape for p in self.params if not p.positional]
+        if self.open_keys:
+            parts.append("[key=value …]")
+        parts += [f"[--{f.name}{'=<' + f.value + '>' if f.value else ''}]" for f in self.flags]
+        return " ".join(parts)
+
+    def param(self, name: str) -> Param | None:
+        """Return the parameter of that name, case-insensitively; None when there is none."""
+        return next((p for p in self.params if p.name.lower() == name.lower()), None)
+
+    @property
+    def positionals(self) -> tuple[Param, ...]:
+        """The positional parameters, in order."""
+        return tuple(p for p in self.params if p.positional)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """A command with its checked arguments, ready to run.
+
+    Attributes:
+        args: a value for every parameter that was given or has a default, by parameter name.
+        extra: for commands with open keys, the others as written (keys keep their spelling).
+        flags: by flag name; True for flags without a value.
+        text: the statement as the user wrote it.
+    """
+
+    command: Command
+    args: Mapping[str, Value] = field(default_factory=dict)
+    extra: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, Value] = field(default_factory=dict)
+    text: str = ""
+
+    def text_arg(self, name: str, default: str = "") -> str:
+        """Return a text argument, ``default`` when it was not given."""
+        value = self.args.get(name)
+        return default if value is None else str(value)
+
+    def int_arg(self, name: str) -> int | None:
+        """Return a size or int argument; None when it was not given or is one of the parameter's extra words."""
+        value = self.args.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def float_arg(self, name: str, default: float) -> float:
+        """Return a number or duration argument (seconds)."""
+        value = self.args.get(name)
+        return float(value) if isinstance(value, (int, float)) else default
+
+    def flag(self, name: str) -> bool:
+        """Return whether a flag without a value was given."""
+        return bool(self.flags.get(name))
+
+    def flag_text(self, name: str) -> str:
+        """Return a flag's value as text, empty when it was not given."""
+        value = self.flags.get(name)
+        return "" if value is None or isinstance(value, bool) else str(value)
+
+
+_COMMANDS: dict[tuple[str, ...], Command] = {}
+
+MODULES = (
+    "session",
+    "cells",
+    "flashcache",
+    "griddisk",
+    "diskgroup",
+    "iorm",
+    "metrics",
+    "journal",
+    "recipes",
+    "emulator",
+    "help",
+)
+"""The modules under exacell.commands, in the order in which help lists their groups."""
+
+
+def command(
+    name: str,
+    *,
+    group: str,
+    effect: Effect,
+    summary: str,
+    example: str,
+    details: str = "",
+    params: tuple[Param, ...] = (),
+    flags: tuple[Flag, ...] = (),
+    open_keys: bool = False,
+    recipe_ok: bool = True,
+) -> Callable[[Handler], Handler]:
+    """Declare the decorated function as the command ``name``.
+
+    Raises:
+        ValueError: the words are taken, or are a pair that CellCLI owns; a mistake of the programmer.
+    """
+    words = tuple(name.lower().split())
+
+    def register(handler: Handler) -> Handler:
+        if words in _COMMANDS:
+            raise ValueError(f"command '{name}' is declared twice")
+        _COMMANDS[words] = Command(
+            words=words,
+            group=group,
+            effect=effect,
+            summary=summary,
+            details=details,
+            example=example,
+            params=params,
+            flags=flags,
+            open_keys=open_keys,
+            recipe_ok=recipe_ok,
+            handler=handler,
+        )
+        return handler
+
+    return register
+
+
+def commands() -> Mapping[tuple[str, ...], Command]:
+    """Return all commands by their words, importing the command modules on first use."""
+    for module in MODULES:
+        importlib.import_module(f"exacell.commands.{module}")
+    return _COMMANDS

@@ -1,0 +1,237 @@
+"""What may come next in a half-typed CellCLI statement. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from exacell.cellcli.forms import ANY, FORMS, MODIFIABLE, Form
+from exacell.cellcli.nodes import Verb
+from exacell.cellcli.query import clauses_of
+from exacell.cellcli.schema import Attribute, ObjectType, find_object, metrics, objects_of
+from exacell.language.registry import Kind
+from exacell.language.suggestion import Names, Piece, Suggestion, matching
+
+_TIGHT = re.compile(r"(\w+)(!=|=|>|<)(.*)", re.DOTALL)
+_OPERATORS = (
+    ("=", ""),
+    ("!=", ""),
+    (">", ""),
+    ("<", ""),
+    ("like", "regular expression, whole value"),
+    ("not like", ""),
+)
+_CLAUSE_META = {
+    "WHERE": "only those for which a condition holds",
+    "ATTRIBUTES": "which attributes, in this order",
+    "DETAIL": "one attribute a line",
+    "ORDER": "order by attribute [asc|desc]",
+    "LIMIT": "so many at most",
+}
+_LIVE = {"DATABASE": Kind.DB}
+
+
+def suggest_cellcli(verb: Verb, parts: Sequence[Piece], names: Names) -> Iterator[Suggestion]:
+    """Yield what may follow ``verb``; ``parts`` are the pieces behind it, the last one being typed."""
+    typed = parts[-1]
+    if verb is Verb.CALIBRATE:
+        yield from _change(FORMS[(verb, "")], None, parts)
+        return
+    if len(parts) == 1:
+        yield from matching(((found.name.lower(), "") for found in objects_of(verb)), typed.text, typed.start)
+        return
+    subject = find_object(parts[0].text)
+    if subject is None:
+        return
+    if verb is Verb.LIST:
+        yield from _list(subject, parts[1:], names)
+    elif (verb, subject.name) in FORMS:
+        yield from _change(FORMS[(verb, subject.name)], subject, parts[1:])
+
+
+def _list(subject: ObjectType, parts: Sequence[Piece], names: Names) -> Iterator[Suggestion]:
+    done, typed = parts[:-1], parts[-1]
+    clause, since = "", 0
+    clauses = clauses_of(subject)
+    used = set()
+    for index, piece in enumerate(done):
+        word = piece.text.upper()
+        if word in clauses:
+            clause, since = word, index + 1
+            used.add(word)
+    behind = done[since:] if clause else done
+    more = [(word.lower(), _CLAUSE_META.get(word, "")) for word in clauses if word not in used]
+    match clause:
+        case "ATTRIBUTES":
+            yield from _attribute_list(subject, behind, typed, more)
+        case "WHERE":
+            yield from _where(subject, behind, typed, more)
+        case "ORDER":
+            yield from _order(subject, behind, typed, more)
+        case "":
+            if not behind or _open_list(behind, typed):
+                yield from _object_names(subject, behind, typed, names)
+            if not _open_list(behind, typed):
+                yield from matching(more, typed.text, typed.start)
+        case "LIMIT" if not behind:
+            return
+        case _:
+            yield from matching(more, typed.text, typed.start)
+
+
+def _open_list(behind: Sequence[Piece], typed: Piece) -> bool:
+    """Whether a comma says that one more item follows."""
+    return "," in typed.text or (bool(behind) and behind[-1].text.endswith(",")) or typed.text.startswith(",")
+
+
+def _item(typed: Piece) -> tuple[str, int]:
+    """Return what is typed behind the last comma, and where that starts."""
+    cut = typed.text.rfind(",") + 1
+    return typed.text[cut:], typed.start + cut
+
+
+def _attribute_list(
+    subject: ObjectType, behind: Sequence[Piece], typed: Piece, more: Sequence[tuple[str, str]]
+) -> Iterator[Suggestion]:
+    if behind and not _open_list(behind, typed):
+        yield from matching(more, typed.text, typed.start)
+        return
+    text, start = _item(typed)
+    taken = [word for piece in (*behind, typed) for word in piece.text.split(",")]
+    taken = taken[: -1 or None]
+    if not behind and "," not in typed.text:
+        yield from matching([("all", "every attribute")], text, start)
+    yield from matching(_attributes(subject), text, start, exclude=taken)
+
+
+def _attributes(subject: ObjectType) -> list[tuple[str, str]]:
+    return [(attribute.name, _about(attribute)) for attribute in subject.attributes.values()]
+
+
+def _about(attribute: Attribute) -> str:
+    extra = ", modifiable" if attribute.modifiable else ""
+    note = f": {attribute.note}" if attribute.note else ""
+    return f"{attribute.kind}{extra}{note}"
+
+
+def _where(
+    subject: ObjectType, behind: Sequence[Piece], typed: Piece, more: Sequence[tuple[str, str]]
+) -> Iterator[Suggestion]:
+    conditions: list[str] = []
+    for piece in behind:
+        conditions = [] if piece.lower == "and" else [*conditions, piece.text]
+    text = " ".join(conditions)
+    whole = re.fullmatch(r"(\w+)\s*(not\s+like|not\s*=|!\s*=|like|=|>|<)?\s*(.*)", text, re.IGNORECASE | re.DOTALL)
+    tight = _TIGHT.fullmatch(typed.text)
+    if not text and tight:
+        yield from _values(subject, tight[1], tight[3], typed.start + tight.start(3))
+    elif not text or whole is None:
+        yield from matching(_attributes(subject), typed.text, typed.start)
+    elif not whole[2]:
+        operator = re.fullmatch(r"(!=|=|>|<)(.*)", typed.text, re.DOTALL)
+        if operator and operator[2]:
+            yield from _values(subject, whole[1], operator[2], typed.start + operator.start(2))
+        else:
+            yield from matching(_OPERATORS, typed.text, typed.start)
+    elif not whole[3]:
+        yield from _values(subject, whole[1], typed.text, typed.start)
+    else:
+        yield from matching([("and", "one more condition"), *more], typed.text, typed.start)
+
+
+def _values(subject: ObjectType, attribute_name: str, typed: str, start: int) -> Iterator[Suggestion]:
+    attribute = subject.attribute(attribute_name)
+    if attribute is None:
+        return
+    quote = typed[:1] if typed[:1] in ("'", '"') else ""
+    if attribute.name == "name" and subject.name.startswith("METRIC"):
+        found: list[tuple[str, str]] = [(metric.name, metric.unit) for metric in metrics().values()]
+    else:
+        found = [(word, "") for word in values_of(attribute)]
+    for suggestion in matching(found, typed[len(quote) :], start):
+        text = f"{quote}{suggestion.text}{quote}" if quote or " " in suggestion.text else suggestion.text
+        if " " in text and not quote:
+            text = f"'{text}'"
+        yield Suggestion(text=text, start=start, meta=suggestion.meta)
+
+
+def values_of(attribute: Attribute) -> tuple[str, ...]:
+    """Return the values that ``attribute`` is known to take, as its note lists them; empty when any may do."""
+    if attribute.kind == "bool":
+        return ("TRUE", "FALSE")
+    if attribute.kind != "enum" or not attribute.note:
+        return ()
+    words = [word.strip() for word in re.split(r"[,|]", attribute.note.split(";")[0])]
+    return tuple(word for word in words if re.fullmatch(r"[A-Za-z][\w \-]{0,30}", word))
+
+
+def _order(
+    subject: ObjectType, behind: Sequence[Piece], typed: Piece, more: Sequence[tuple[str, str]]
+) -> Iterator[Suggestion]:
+    if not behind:
+        yield from matching(["by"], typed.text, typed.start)
+    elif len(behind) == 1 or _open_list(behind, typed):
+        text, start = _item(typed)
+        yield from matching(_attributes(subject), text, start)
+    else:
+        yield from matching(["asc", "desc", *more], typed.text, typed.start)
+
+
+def _object_names(subject: ObjectType, behind: Sequence[Piece], typed: Piece, names: Names) -> Iterator[Suggestion]:
+    if not subject.list_name:
+        return
+    text, start = _item(typed)
+    if subject.name.startswith("METRIC"):
+        # 854 names before anything is typed help nobody; the clauses come first then.
+        if text:
+            listed = ((metric.name, f"{metric.object_type}, {metric.unit}") for metric in metrics().values())
+            taken = [word for piece in behind for word in piece.text.split(",")]
+            yield from matching(listed, text, start, exclude=taken)
+    elif subject.name in _LIVE and not behind:
+        yield from matching(names(_LIVE[subject.name]), text, start)
+
+
+def _change(form: Form, subject: ObjectType | None, parts: Sequence[Piece]) -> Iterator[Suggestion]:
+    done, typed = parts[:-1], parts[-1]
+    words = [piece.text.upper().rstrip(",") for piece in done]
+    key, equals, value = typed.text.rpartition(",")[2].partition("=")
+    if equals:
+        attribute = subject.attribute(key) if subject else None
+        if attribute is not None:
+            start = typed.start + len(typed.text) - len(value)
+            yield from matching(values_of(attribute), value, start)
+        return
+    offered: list[tuple[str, str]] = []
+    if not done and form.all:
+        offered.append(("all", ""))
+    if not done or words[-1] in ("ALL", *(str(medium) for medium in form.media)):
+        offered += [
+            (str(medium).lower(), "") for medium in form.media if str(medium) not in words and (done or not form.all)
+        ]
+    phrases = [*form.actions, *form.flags]
+    for phrase in phrases:
+        heads = phrase.split()
+        begun = next((n for n in range(len(heads) - 1, 0, -1) if words[-n:] == heads[:n]), 0)
+        rest = heads[begun:]
+        if begun or (rest and rest[0] not in words):
+            offered.append((rest[0].lower(), phrase.lower() if len(heads) > 1 else ""))
+    for phrase, arguments in form.actions.items():
+        heads = phrase.split()
+        if arguments != ANY and words[-len(heads) :] == heads:
+            offered = [(argument.lower(), "") for argument in arguments] + offered
+    if form.filters and done and "WHERE" not in words:
+        offered.append(("where", _CLAUSE_META["WHERE"]))
+    text, start = _item(typed)
+    if "," not in typed.text:
+        yield from matching(dict(offered).items(), typed.text, typed.start)
+    settings = [piece.text.partition("=")[0].lstrip(",") for piece in done]
+    yield from matching(_settings(form, subject), text, start, end="=", exclude=settings)
+
+
+def _settings(form: Form, subject: ObjectType | None) -> list[tuple[str, str]]:
+    known = subject.attributes if subject else {}
+    if form.settings == MODIFIABLE:
+        return [(a.name, _about(a)) for a in known.values() if a.modifiable] + [(word, "") for word in form.extra]
+    if form.settings == ANY:
+        return [(a.name, _about(a)) for a in known.values() if a.name != "name"]
+    return [(word, _about(known[word.lower()]) if word.lower() in known else "") for word in form.settings]

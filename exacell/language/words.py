@@ -1,0 +1,114 @@
+"""Cut a line into words with their places, respecting quotes and parentheses.
+
+The pieces keep their offsets into the line, so that an error can be underlined where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from exacell.errors import StatementError
+
+
+@dataclass(frozen=True)
+class Word:
+    """One blank-separated piece of a line.
+
+    Attributes:
+        raw: as written, quotes included.
+        value: without its quotes.
+        start, end: offsets into the line.
+        quoted: whether any part was in quotes, which protects it from being a keyword, flag or parameter.
+    """
+
+    raw: str
+    value: str
+    start: int
+    end: int
+    quoted: bool = False
+
+
+def scan(text: str) -> Iterator[tuple[int, str, bool, int]]:
+    """Yield (offset, character, inside quotes, depth of parentheses) for each character of ``text``.
+
+    Raises:
+        StatementError: a quote is never closed.
+    """
+    quote, depth, opened = "", 0, 0
+    for offset, char in enumerate(text):
+        if quote:
+            yield offset, char, True, depth
+            if char == quote:
+                quote = ""
+            continue
+        if char in "'\"" and _opens_quote(text, offset):
+            quote, opened = char, offset
+            yield offset, char, True, depth
+            continue
+        if char == "(":
+            depth += 1
+        elif char == ")" and depth:
+            depth -= 1
+        yield offset, char, False, depth
+    if quote:
+        raise StatementError(f"the quote {quote} is never closed", start=opened, end=len(text))
+
+
+def _opens_quote(text: str, offset: int) -> bool:
+    # An apostrophe inside a word (don't) is no quote; one after =, (, a comma or a blank is.
+    return offset == 0 or not text[offset - 1].isalnum()
+
+
+def split_words(text: str, offset: int = 0) -> list[Word]:
+    """Return the words of ``text``; ``offset`` is added to their places.
+
+    Blanks inside quotes and parentheses do not separate; blanks around an ``=`` outside of them join its two sides,
+    so that ``size = 288g`` is one word ``size=288g``.
+
+    Raises:
+        StatementError: a quote is never closed.
+    """
+    words: list[Word] = []
+    start: int | None = None
+    quoted = False
+    for place, char, in_quotes, depth in scan(text):
+        if char.isspace() and not in_quotes and depth == 0:
+            if start is not None:
+                words.append(_word(text, start, place, offset, quoted))
+            start, quoted = None, False
+            continue
+        if start is None:
+            start = place
+        quoted = quoted or in_quotes
+    if start is not None:
+        words.append(_word(text, start, len(text), offset, quoted))
+    return _join_equals(words)
+
+
+def _word(text: str, start: int, end: int, offset: int, quoted: bool) -> Word:
+    raw = text[start:end]
+    return Word(raw, unquote(raw), start + offset, end + offset, quoted)
+
+
+def unquote(raw: str) -> str:
+    """Return ``raw`` without one pair of quotes around it."""
+    if len(raw) >= 2 and raw[0] == raw[-1] and raw[0] in "'\"":
+        return raw[1:-1]
+    return raw
+
+
+def _join_equals(words: list[Word]) -> list[Word]:
+    joined: list[Word] = []
+    for word in words:
+        previous = joined[-1] if joined else None
+        glue = previous is not None and (
+            (previous.raw.endswith("=") and not previous.quoted and not previous.raw.startswith(("-", "!", "<", ">")))
+            or (word.raw.startswith("=") and not previous.raw.startswith("-") and "=" not in previous.raw)
+        )
+        if glue and previous is not None:
+            raw = previous.raw + word.raw
+            joined[-1] = Word(raw, unquote(raw), previous.start, word.end, previous.quoted or word.quoted)
+        else:
+            joined.append(word)
+    return joined

@@ -1,0 +1,1 @@
+"""Snapshots of counters and what two of them mean."""

@@ -1,0 +1,126 @@
+"""The difference of two snapshots: counters that restarted are found, never counted as rates. Pure.
+
+Formulae for flash logging: win share = 100·ΔFL_FLASH_FIRST / (ΔFL_FLASH_FIRST + ΔFL_DISK_FIRST). A rack's figure is the
+sum of its cells' deltas, divided afterwards; percentages are never averaged. Source: reference measurement.md 2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from exacell.metrics.snapshot import CellCounters, Snapshot
+
+Number = int | float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellDelta:
+    """One cell's difference, or the whole rack's.
+
+    Attributes:
+        cell: None for the rack.
+        seconds: between the two collections on the cell's clock; for the rack the longest of its cells.
+        values: metric → difference, cumulative ones only; empty when ``invalid``.
+        figures: what follows from them; None where the data do not allow it.
+        invalid: why there is no difference, empty when there is one.
+    """
+
+    cell: str | None
+    seconds: float = 0.0
+    values: Mapping[str, Number] = field(default_factory=dict)
+    figures: Mapping[str, Number | None] = field(default_factory=dict)
+    invalid: str = ""
+
+
+def _ratio(part: Number, whole: Number) -> float | None:
+    return round(100.0 * part / whole, 4) if whole else None
+
+
+def _flashlog(values: Mapping[str, Number]) -> dict[str, Number | None]:
+    disk, flash = values.get("FL_DISK_FIRST"), values.get("FL_FLASH_FIRST")
+    wins = _ratio(flash, disk + flash) if disk is not None and flash is not None else None
+    prevented, actual = values.get("FL_PREVENTED_OUTLIERS"), values.get("FL_ACTUAL_OUTLIERS")
+    return {
+        "diskFirst": disk,
+        "flashFirst": flash,
+        "flashWinPercent": wins,
+        "preventedOutliers": prevented,
+        "actualOutliers": actual,
+        "skippedByIormPlan": values.get("FL_IO_W_SKIP_IORM_PLAN"),
+        "redoWrites": values.get("FL_RQ_W"),
+    }
+
+
+def _flashcache(values: Mapping[str, Number]) -> dict[str, Number | None]:
+    hits, misses = values.get("FC_IO_RQ_R"), values.get("FC_IO_RQ_R_MISS")
+    return {
+        "readHits": hits,
+        "readMisses": misses,
+        "hitPercent": _ratio(hits, hits + misses) if hits is not None and misses is not None else None,
+        "writes": values.get("FC_IO_RQ_W"),
+        "megabytesRead": values.get("FC_IO_BY_R"),
+        "megabytesWritten": values.get("FC_IO_BY_W"),
+    }
+
+
+_FIGURES: Mapping[str, Callable[[Mapping[str, Number]], dict[str, Number | None]]] = {
+    "flashlog": _flashlog,
+    "flashcache": _flashcache,
+}
+
+
+def delta(before: Snapshot, after: Snapshot, cumulative: Iterable[str]) -> list[CellDelta]:
+    """Return one CellDelta per cell in either snapshot, and the rack's as the last.
+
+    Args:
+        cumulative: the metrics whose difference means something.
+    """
+    names = sorted(cumulative)
+    cells = list(dict.fromkeys([*before.cells, *after.cells]))
+    rows = [_cell(cell, before.cells.get(cell), after.cells.get(cell), names, before.kind) for cell in sorted(cells)]
+    return [*rows, _rack(rows, before.kind)]
+
+
+def _cell(
+    cell: str, before: CellCounters | None, after: CellCounters | None, names: Iterable[str], kind: str
+) -> CellDelta:
+    if before is None or after is None:
+        return CellDelta(cell=cell, invalid=f"it is missing in the {'first' if before is None else 'second'} snapshot")
+    seconds = (after.collected - before.collected) / 1000
+    if seconds <= 0:
+        return CellDelta(
+            cell=cell, invalid="both snapshots hold the same collection" if seconds == 0 else "the second is older"
+        )
+    created = [p.passport.get("created", "") for p in (before, after)]
+    if created[0] != created[1]:
+        return CellDelta(cell=cell, seconds=seconds, invalid="its cache or log was created anew in between")
+    values: dict[str, Number] = {}
+    for name in names:
+        if name in before.values and name in after.values:
+            difference = after.values[name] - before.values[name]
+            if difference < 0:
+                return CellDelta(
+                    cell=cell,
+                    seconds=seconds,
+                    invalid=f"{name} fell from {before.values[name]:g} to {after.values[name]:g}: the counters restarted "
+                    "(a flush, a new cache, or a CELLSRV restart)",
+                )
+            values[name] = _tidy(difference)
+    return CellDelta(cell=cell, seconds=seconds, values=values, figures=_FIGURES[kind](values))
+
+
+def _rack(rows: Iterable[CellDelta], kind: str) -> CellDelta:
+    rows = list(rows)
+    bad = [row.cell for row in rows if row.invalid]
+    good = [row for row in rows if not row.invalid]
+    if bad or not good:
+        return CellDelta(cell=None, invalid=f"no figure for the rack: {', '.join(str(c) for c in bad) or 'no cell'}")
+    names = set(good[0].values).intersection(*(row.values for row in good))
+    values = {name: _tidy(sum(row.values[name] for row in good)) for name in sorted(names)}
+    return CellDelta(cell=None, seconds=max(row.seconds for row in good), values=values, figures=_FIGURES[kind](values))
+
+
+def _tidy(value: Number) -> Number:
+    rounded = round(float(value), 6)
+    return int(rounded) if rounded == int(rounded) else rounded

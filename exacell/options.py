@@ -1,0 +1,152 @@
+"""The command line before the statement: ``exacell [options] [statement…]``. Pure: argv in, a frozen value out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from exacell.errors import StatementError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One option: ``short`` and ``long`` without hyphens, ``value`` what its argument is called (empty: none)."""
+
+    name: str
+    short: str = ""
+    value: str = ""
+    help: str
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option(name="rack", short="r", value="RACK", help="which rack"),
+    Option(name="cells", short="c", value="CELLS", help="which cells: exa1cel[01-14], a,b, a!b, @group"),
+    Option(name="group-file", short="g", value="FILE", help="a file of cells, one a line, as for dcli"),
+    Option(name="login", short="l", value="USER", help="log in on the cells as USER"),
+    Option(name="monitor", short="m", help="read only, whatever the statement"),
+    Option(name="dry-run", short="n", help="show the plan only"),
+    Option(name="yes", short="y", help="answer yes; never accepts loss of data"),
+    Option(name="format", short="o", value="FORMAT", help="table json jsonl csv tsv yaml md raw"),
+    Option(name="execute", short="e", value="STATEMENTS", help='run "statement; statement"'),
+    Option(name="file", short="f", value="FILE", help="run the statements of FILE (- is standard input)"),
+    Option(name="ssh-config", value="FILE", help="instead of ~/.ssh/config"),
+    Option(name="no-header", help="tables and csv without titles"),
+    Option(name="quiet", short="q", help="no talk on standard error, only problems"),
+    Option(name="version", short="V", help="say the version"),
+    Option(name="help", short="h", help="this page; 'exacell help STATEMENT' tells more"),
+)
+"""Every option before the statement, in the order of ``--help``."""
+
+_BY_SHORT = {option.short: option for option in OPTIONS if option.short}
+_BY_LONG = {option.name: option for option in OPTIONS}
+
+_STATEMENT_FLAGS = ("dry-run", "yes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandLine:
+    """What argv says.
+
+    Attributes:
+        values: the options that take a value, by long name; ``execute`` may hold several, joined with ``;``.
+        switches: long names of the options without value that were given.
+        flags: what belongs to every statement: ``-y``, ``-n`` and long options that are not ours; None without value.
+        words: the statement's words.
+    """
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    switches: frozenset[str] = frozenset()
+    flags: Mapping[str, str | None] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+
+    def value(self, name: str) -> str:
+        """Return an option's value, empty when it was not given."""
+        return self.values.get(name, "")
+
+
+def read_argv(argv: Sequence[str]) -> CommandLine:
+    """Return what ``argv`` (without the program's name) says.
+
+    Options end at the first word that is none, or at ``--``. What an option takes may follow it as the next word,
+    directly (``-rt1``) or behind ``=`` (``--rack=t1``).
+
+    Raises:
+        StatementError: an unknown option, or one whose value is missing.
+    """
+    values: dict[str, str] = {}
+    switches: set[str] = set()
+    flags: dict[str, str | None] = {}
+    rest = list(argv)
+    while rest and rest[0].startswith("-") and rest[0] != "-":
+        word = rest.pop(0)
+        if word == "--":
+            break
+        for option, value in _split(word, rest, flags):
+            if option.name in _STATEMENT_FLAGS:
+                flags[option.name] = None
+            elif not option.value:
+                switches.add(option.name)
+            elif option.name == "execute" and "execute" in values:
+                values["execute"] += "; " + value
+            else:
+                values[option.name] = value
+    return CommandLine(values=values, switches=frozenset(switches), flags=flags, words=tuple(rest))
+
+
+def _split(word: str, rest: list[str], flags: dict[str, str | None]) -> Iterator[tuple[Option, str]]:
+    """Yield the options in one word, taking a value from ``rest`` where one is needed."""
+    if word.startswith("--"):
+        name, equals, value = word[2:].partition("=")
+        option = _BY_LONG.get(name)
+        if option is None:
+            # It may be a flag of the statement that follows; the statement's grammar decides.
+            flags[name] = value if equals else None
+        elif option.value:
+            yield option, value if equals else _next(word, option, rest)
+        elif equals:
+            raise StatementError(f"--{name} takes no value")
+        else:
+            yield option, ""
+        return
+    for place, letter in enumerate(word[1:], start=1):
+        option = _BY_SHORT.get(letter)
+        if option is None:
+            raise StatementError(f"'-{letter}' is not an option", hint="exacell --help lists them")
+        if option.value:
+            value = word[place + 1 :].removeprefix("=")
+            yield option, value or _next(f"-{letter}", option, rest)
+            return
+        yield option, ""
+
+
+def _next(word: str, option: Option, rest: list[str]) -> str:
+    if not rest:
+        raise StatementError(f"{word} needs a value: {word} {option.value}")
+    return rest.pop(0)
+
+
+def usage() -> str:
+    """Return the page of ``--help``: options and groups of statements, on one screen of 80 by 24."""
+    from exacell.language.registry import commands
+
+    lines = ["usage: exacell [options] [statement]      without a statement: a prompt, or a script from stdin", ""]
+    lines[0] = "usage: exacell [options] [statement]   (none: a prompt, or a script on stdin)"
+    lines.pop()
+    for option in OPTIONS:
+        short = f"-{option.short}, " if option.short else "    "
+        name = f"{short}--{option.name}" + (f" {option.value}" if option.value else "")
+        lines.append(f"  {name:<24} {option.help}")
+    groups: dict[str, list[str]] = {}
+    for command in commands().values():
+        words = groups.setdefault(command.group, [])
+        if command.words[0] not in words:
+            words.append(command.words[0])
+    verbs = sorted({words[0] for words in commands()})
+    import textwrap
+
+    lines += textwrap.wrap(
+        "own statements: " + " ".join(verbs), 79, initial_indent="", subsequent_indent="  ", break_on_hyphens=False
+    )
+    lines.append("CellCLI's: list describe alter create drop ... as on a cell, sent to all cells")
+    lines.append("try: exacell demo      more: exacell help, exacell help WORD")
+    return "\n".join(lines)

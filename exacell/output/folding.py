@@ -1,0 +1,152 @@
+"""Show equal cells once: answers that differ only in the cell's own name are one answer.
+
+A cell's name inside a value (``DATA_CD_00_exa1cel01``) is masked as ``{cell}`` before values are compared, and stays
+masked where several cells are shown together. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from exacell.cellset import natural_key
+
+Record = Mapping[str, Any]
+
+MASK = "{cell}"
+"""What stands for the cell's own name in a folded answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldedRecord:
+    """One record for all the cells that have it.
+
+    Attributes:
+        cells: in natural order; empty for a rack's own record.
+        record: without ``cell``; values masked when there is more than one cell.
+        odd: not every cell of the answer has it.
+    """
+
+    cells: tuple[str, ...]
+    record: Record
+    odd: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldedText:
+    """One block of text for all the cells that printed it; masked when there is more than one cell."""
+
+    cells: tuple[str, ...]
+    text: str
+    odd: bool
+
+
+@cache
+def masker(cell: str) -> Callable[[str], str]:
+    """Return a function that replaces the name of ``cell`` (and its first label) by ``{cell}``.
+
+    Only whole names count: ``cel1`` is not found in ``cel12``; ``_`` and ``-`` delimit a name.
+    """
+    names = [cell]
+    label = cell.split(".", 1)[0]
+    if label != cell and not label.isdigit():
+        names.append(label)
+    pattern = re.compile("(?<![A-Za-z0-9])(?:" + "|".join(re.escape(name) for name in names) + ")(?![A-Za-z0-9])")
+
+    def mask(text: str) -> str:
+        return pattern.sub(MASK, text)
+
+    return mask
+
+
+def mask_value(value: Any, cell: str) -> Any:
+    """Return ``value`` with the cell's name masked, inside sequences too; hashable whenever its parts are."""
+    if isinstance(value, str):
+        return masker(cell)(value) if value else value
+    if isinstance(value, (list, tuple)):
+        return tuple(mask_value(part, cell) for part in value)
+    return value
+
+
+def fold_records(records: Sequence[Record], *, ignore: Iterable[str] = ()) -> list[FoldedRecord]:
+    """Return ``records`` with those of equal cells shown once, in the order in which a reader expects them.
+
+    Args:
+        ignore: attributes that are left out of the comparison and of the answer.
+
+    A record that only some cells have follows the one that it follows on its own cell, so that the odd disk stands
+    beside its siblings. Records without a cell stay as they are.
+    """
+    ignored = frozenset(ignore)
+    cells = sorted({str(r["cell"]) for r in records if r.get("cell") is not None}, key=natural_key)
+    by_cell: dict[str | None, list[Record]] = {}
+    for record in records:
+        cell = record.get("cell")
+        by_cell.setdefault(None if cell is None else str(cell), []).append(record)
+    chain = _Chain()
+    for cell in cells:
+        seen: dict[object, int] = {}
+        previous: object = None
+        for record in by_cell[cell]:
+            masked = {k: mask_value(v, cell) for k, v in record.items() if k != "cell" and k not in ignored}
+            content = repr(masked)
+            # A cell may list the same record twice; its second copy only equals another cell's second copy.
+            seen[content] = seen.get(content, 0) + 1
+            key = (content, seen[content])
+            plain = {k: v for k, v in record.items() if k != "cell" and k not in ignored}
+            chain.add(key, previous, cell, plain, masked)
+            previous = key
+    folded = [
+        FoldedRecord(cells=tuple(who), record=masked if len(who) > 1 else plain, odd=len(who) < len(cells))
+        for who, plain, masked in chain.entries()
+    ]
+    rack = [
+        FoldedRecord(cells=(), record={k: v for k, v in r.items() if k != "cell" and k not in ignored}, odd=False)
+        for r in by_cell.get(None, ())
+    ]
+    return folded + rack
+
+
+class _Chain:
+    """An ordered set that inserts behind a given member in constant time."""
+
+    def __init__(self) -> None:
+        self._entry: dict[object, tuple[list[str], dict[str, Any], dict[str, Any]]] = {}
+        self._next: dict[object, object] = {None: None}
+
+    def add(self, key: object, after: object, cell: str, plain: dict[str, Any], masked: dict[str, Any]) -> None:
+        if key in self._entry:
+            self._entry[key][0].append(cell)
+            return
+        self._entry[key] = ([cell], plain, masked)
+        self._next[key] = self._next[after]
+        self._next[after] = key
+
+    def entries(self) -> Iterable[tuple[list[str], dict[str, Any], dict[str, Any]]]:
+        key = self._next[None]
+        while key is not None:
+            yield self._entry[key]
+            key = self._next[key]
+
+
+def fold_texts(texts: Sequence[tuple[str, str]]) -> list[FoldedText]:
+    """Return (cell, text) pairs with equal texts shown once: what most cells printed first, the odd ones after it.
+
+    Blank lines around a text and blanks at line ends do not count.
+    """
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for cell, text in texts:
+        tidy = "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
+        groups.setdefault(masker(cell)(tidy), []).append((cell, tidy))
+    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
+    return [
+        FoldedText(
+            cells=tuple(sorted((cell for cell, _ in members), key=natural_key)),
+            text=masked if len(members) > 1 else members[0][1],
+            odd=len(ordered) > 1 and len(members) < len(ordered[0][1]),
+        )
+        for masked, members in ordered
+    ]

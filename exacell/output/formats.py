@@ -1,0 +1,145 @@
+"""The forms that programs read: json, jsonl, csv, tsv, yaml, md. Pure: records in, lines out.
+
+Sizes are integer bytes, absent values are null (or empty), and ``cell`` comes first. What is not a number in JSON
+(NaN, infinity) becomes null. Line ends are LF everywhere.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+Record = Mapping[str, Any]
+
+
+def keys_of(records: Sequence[Record]) -> list[str]:
+    """Return every key of ``records`` in order of first appearance, ``cell`` first when any record has it."""
+    keys = dict.fromkeys(key for record in records for key in record)
+    if "cell" in keys:
+        return ["cell", *(key for key in keys if key != "cell")]
+    return list(keys)
+
+
+def json_value(value: Any) -> Any:
+    """Return ``value`` as JSON can hold it: sequences as lists, NaN and infinity as None, unknown types as text."""
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): json_value(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [json_value(part) for part in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
+    return str(value)
+
+
+def json_record(record: Record) -> str:
+    """Return one record as one line of JSON, ``cell`` first."""
+    ordered = {key: json_value(record[key]) for key in keys_of([record])}
+    return json.dumps(ordered, ensure_ascii=False, allow_nan=False)
+
+
+def as_json(records: Sequence[Record]) -> Iterator[str]:
+    """Yield the lines of one JSON array, one record a line."""
+    if not records:
+        yield "[]"
+        return
+    last = len(records) - 1
+    for index, record in enumerate(records):
+        yield ("[" if index == 0 else " ") + json_record(record) + ("]" if index == last else ",")
+
+
+def as_jsonl(records: Sequence[Record]) -> Iterator[str]:
+    """Yield one JSON object a line."""
+    for record in records:
+        yield json_record(record)
+
+
+def flat(value: Any) -> str:
+    """Return ``value`` as one field of text: None is empty, sequences are joined with commas, floats are shortest."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else ""
+    if isinstance(value, Mapping):
+        return json.dumps(json_value(value), ensure_ascii=False)
+    if isinstance(value, (list, tuple)):
+        return ",".join(flat(part) for part in value)
+    if isinstance(value, (set, frozenset)):
+        return ",".join(sorted(flat(part) for part in value))
+    return str(value)
+
+
+def as_csv(records: Sequence[Record], *, header: bool = True) -> Iterator[str]:
+    """Yield CSV with a header line; quoting as RFC 4180 has it. A quoted field may hold line ends."""
+    keys = keys_of(records)
+    if not keys:
+        return
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    if header:
+        writer.writerow(keys)
+    for record in records:
+        writer.writerow([flat(record.get(key)) for key in keys])
+        if buffer.tell() > 1 << 16:
+            yield buffer.getvalue().removesuffix("\n")
+            buffer.seek(0)
+            buffer.truncate()
+    if buffer.tell():
+        yield buffer.getvalue().removesuffix("\n")
+
+
+_TSV = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def as_tsv(records: Sequence[Record], *, header: bool = True) -> Iterator[str]:
+    r"""Yield tab-separated lines with a header; tab, newline and backslash in a value become ``\t``, ``\n``, ``\\``."""
+    keys = keys_of(records)
+    if header and keys:
+        yield "\t".join(keys)
+    for record in records:
+        yield "\t".join(flat(record.get(key)).translate(_TSV) for key in keys)
+
+
+def as_md(records: Sequence[Record], *, header: bool = True) -> Iterator[str]:
+    """Yield a Markdown pipe table."""
+    keys = keys_of(records)
+    if not keys:
+        return
+    if header:
+        yield "| " + " | ".join(keys) + " |"
+        yield "|" + "|".join(" --- " for _ in keys) + "|"
+    for record in records:
+        cells = (flat(record.get(key)).replace("|", "\\|").replace("\n", "<br>") for key in keys)
+        yield "| " + " | ".join(cells) + " |"
+
+
+def as_yaml(records: Sequence[Record]) -> Iterator[str]:
+    """Yield a YAML sequence of mappings; every text is double-quoted, as JSON writes it, which YAML 1.2 reads alike."""
+    if not records:
+        yield "[]"
+        return
+    for record in records:
+        lead = "- "
+        for key in keys_of([record]):
+            value = json.dumps(json_value(record[key]), ensure_ascii=False)
+            yield f"{lead}{_yaml_key(key)}: {value}"
+            lead = "  "
+        if lead == "- ":
+            yield "- {}"
+
+
+def _yaml_key(key: str) -> str:
+    return (
+        key
+        if key.isidentifier() and key.lower() not in ("yes", "no", "on", "off", "true", "false", "null", "y", "n")
+        else json.dumps(key)
+    )

@@ -1,0 +1,175 @@
+"""A plan for eyes: stages in order, equal targets folded, before and after, what cannot be undone. Pure."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+
+from exacell.cellset import CellSet, fold, natural_key
+from exacell.errors import CellSetError
+from exacell.output.folding import MASK, masker
+from exacell.output.style import paint, printable
+from exacell.plan.model import Change, Gate, Plan, Risk, Stage, Step, Undo
+from exacell.units import format_duration
+
+_NARROWEST = 40
+_UNKNOWN_WIDTH = 100
+"""Columns to write for when there is no terminal."""
+
+_RISK = {
+    Risk.NONE: "nothing is lost and nothing gets slower",
+    Risk.PERFORMANCE: "performance only: answers may be slower for a while",
+    Risk.REDUNDANCY: "redundancy: a mirror may be missing for a while",
+    Risk.DATA: "DATA WILL BE LOST",
+    Risk.UNKNOWN: "UNKNOWN: exacell cannot read what this does",
+}
+
+
+def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> Iterator[str]:
+    """Yield the lines that show ``plan``, wrapped at ``width`` columns (100 when it is None)."""
+    page = _Page(max(width or _UNKNOWN_WIDTH, _NARROWEST), color)
+    where = f" on {plan.rack}" if plan.rack else ""
+    yield from page.text(f"Plan{where}: {plan.statement}", "", style="title")
+    number = 0
+    for stage in plan.stages:
+        if stage.gate is Gate.MEND:
+            yield from _mending(plan, stage, page)
+            continue
+        number += 1
+        yield from page.text(stage.title, f"{number:2}. ", style="title")
+        yield from _steps(stage, page)
+    if not plan.stages:
+        yield from page.text("Nothing to do.", "  ")
+    yield from _reasons("Already as wanted", plan.done, page)
+    yield from _reasons("Not applicable", plan.skipped, page)
+    for note in plan.notes:
+        yield from page.text(note, "  Note: ")
+    for warning in plan.warnings:
+        yield from page.text(warning, "  Warning: ", style="warning")
+    for reason, targets in _irreversible(plan):
+        yield from page.text(f"{reason} ({targets})", "  Cannot be undone: ", style="warning")
+    if plan.loss:
+        names = ", ".join(plan.loss)
+        yield from page.text(
+            f"to accept the loss: --accept-data-loss={plan.loss[0]}" + (f" ({names})" if len(plan.loss) > 1 else ""),
+            "  Loss: ",
+            style="error",
+        )
+    if plan.changes_something:
+        style = "error" if plan.risk in (Risk.DATA, Risk.UNKNOWN) else ""
+        yield from page.text(_RISK[plan.risk], "  Risk: ", style=style)
+    if plan.estimate is not None and plan.changes_something:
+        yield from page.text(f"about {format_duration(plan.estimate)}", "  Time: ")
+
+
+class _Page:
+    """Wraps text with a hanging indent below its label."""
+
+    def __init__(self, width: int, color: bool) -> None:
+        self._width = width
+        self._color = color
+
+    def text(self, text: str, label: str, *, style: str = "") -> Iterator[str]:
+        indent = " " * min(len(label), self._width // 3)
+        for number, part in enumerate(text.splitlines() or [""]):
+            wrapped = textwrap.wrap(
+                printable(part),
+                self._width,
+                initial_indent=label if number == 0 else indent,
+                subsequent_indent=indent,
+                break_on_hyphens=False,
+            )
+            for line in wrapped or [label.rstrip()]:
+                yield paint(line, style, color=self._color) if style else line
+
+
+def _steps(stage: Stage, page: _Page) -> Iterator[str]:
+    for steps in _alike(stage.steps):
+        first, targets = steps[0], [step.target for step in steps]
+        mask = masker(first.target) if len(targets) > 1 else str
+        asm = f" (ASM {first.asm})" if first.asm and not first.shell else ""
+        act = first.statement.strip() if first.statement else first.what
+        yield from page.text(mask(act), f"    on {_fold(targets)}{asm}: ")
+        for line in _changes(steps):
+            yield from page.text(line, "        ")
+        if first.watch is not None:
+            yield from page.text(f"then wait until every {first.watch} is complete and proven", "        ")
+
+
+def _mending(plan: Plan, stage: Stage, page: _Page) -> Iterator[str]:
+    titles = {other.key: other.title for other in plan.stages if other.key}
+    after = titles.get(stage.mends, stage.mends)
+    yield from page.text(f"{stage.title} (only if the plan stops after '{after}')", "  ! ", style="dim")
+    for steps in _alike(stage.steps):
+        if steps[0].statement:
+            mask = masker(steps[0].target) if len(steps) > 1 else str
+            targets = _fold([step.target for step in steps])
+            yield from page.text(mask(steps[0].statement.strip()), f"    on {targets}: ", style="dim")
+
+
+def _alike(steps: Sequence[Step]) -> list[list[Step]]:
+    """Group steps that are the same but for their target's name, in order of first appearance."""
+    groups: dict[object, list[Step]] = {}
+    for step in steps:
+        mask = masker(step.target)
+        key = (
+            mask(step.statement),
+            step.what if not step.statement else "",
+            step.asm,
+            step.shell,
+            step.watch,
+            step.undo,
+            mask(step.inverse) if step.undo is Undo.IMPOSSIBLE else "",
+            tuple((c.object, mask(c.name), c.attribute, mask(c.before), mask(c.after)) for c in step.changes),
+        )
+        groups.setdefault(key, []).append(step)
+    return list(groups.values())
+
+
+def _changes(steps: Sequence[Step]) -> Iterator[str]:
+    """Yield one line for each attribute that changes alike, the objects' names folded."""
+    first = steps[0]
+    mask = masker(first.target) if len(steps) > 1 else str
+    alike: dict[tuple[str, str, str, str], list[Change]] = {}
+    for change in first.changes:
+        alike.setdefault((change.object, change.attribute, change.before, change.after), []).append(change)
+    for (kind, attribute, before, after), changes in alike.items():
+        names = mask(_fold([change.name for change in changes if change.name]))
+        subject = " ".join(part for part in (kind, names, attribute) if part)
+        count = f" ({len(changes)} objects)" if len(changes) > 1 else ""
+        yield f"{subject}: {mask(before) or 'nothing'} -> {mask(after) or 'nothing'}{count}"
+
+
+def _fold(names: Sequence[str]) -> str:
+    try:
+        return CellSet.parse(fold(names)).fold() if names else ""
+    except CellSetError:
+        # Names with characters that the notation of sets does not know are listed as they are.
+        return ", ".join(sorted(set(names), key=natural_key))
+
+
+def _reasons(title: str, reasons: Mapping[str, str], page: _Page) -> Iterator[str]:
+    by_reason: dict[str, list[str]] = {}
+    for target, reason in reasons.items():
+        by_reason.setdefault(masker(target)(reason) if target else reason, []).append(target)
+    for masked, targets in by_reason.items():
+        shown = masked if len(targets) > 1 else masked.replace(MASK, targets[0])
+        yield from page.text(f"{_fold(targets)}: {shown}", f"  {title}: ")
+
+
+def _irreversible(plan: Plan) -> list[tuple[str, str]]:
+    """Return each reason why something cannot be undone, once, with the targets it holds on."""
+    reasons: dict[str, list[str]] = {}
+    for stage in plan.stages:
+        if stage.gate is Gate.MEND:
+            continue
+        for step in stage.steps:
+            if step.undo is Undo.IMPOSSIBLE:
+                reason = masker(step.target)(step.inverse or step.what)
+                targets = reasons.setdefault(reason, [])
+                if step.target not in targets:
+                    targets.append(step.target)
+    return [
+        (reason if len(targets) > 1 else reason.replace(MASK, targets[0]), _fold(targets))
+        for reason, targets in reasons.items()
+    ]

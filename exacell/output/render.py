@@ -1,0 +1,126 @@
+"""From a result to the text that leaves on standard output, in any of the formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TextIO
+
+from exacell.cellset import fold
+from exacell.errors import StatementError
+from exacell.output import formats
+from exacell.output.folding import fold_texts
+from exacell.output.result import Record, Result
+from exacell.output.style import paint, printable
+from exacell.output.tables import table_lines
+
+FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
+"""What ``-o`` and ``set format`` take."""
+
+_MACHINE: dict[str, Callable[[Sequence[Record]], Iterator[str]]] = {
+    "json": formats.as_json,
+    "jsonl": formats.as_jsonl,
+    "csv": formats.as_csv,
+    "tsv": formats.as_tsv,
+    "yaml": formats.as_yaml,
+    "md": formats.as_md,
+}
+
+
+def check_format(name: str) -> str:
+    """Return the format that ``name`` means, in lower case.
+
+    Raises:
+        StatementError: there is no such format.
+    """
+    if name.lower() not in FORMATS:
+        import difflib
+
+        near = tuple(difflib.get_close_matches(name.lower(), FORMATS, n=2))
+        raise StatementError(f"'{name}' is not an output format: {', '.join(FORMATS)}", suggestions=near)
+    return name.lower()
+
+
+def render(
+    result: Result, format: str, stream: TextIO, *, width: int | None = None, color: bool = False, header: bool = True
+) -> None:
+    """Write the data of ``result`` to ``stream``; notes and problems are the caller's.
+
+    Args:
+        format: one of FORMATS.
+        width: columns of the terminal, None when the stream is none.
+        header: whether tables, csv, tsv and md begin with titles.
+
+    Raises:
+        StatementError: there is no such format.
+    """
+    for line in lines(result, format, width=width, color=color, header=header):
+        stream.write(line)
+        stream.write("\n")
+
+
+def lines(
+    result: Result, format: str, *, width: int | None = None, color: bool = False, header: bool = True
+) -> Iterator[str]:
+    """Yield the lines that ``render`` writes, without their line ends (a csv line may hold some inside quotes)."""
+    name = check_format(format)
+    if name == "raw":
+        return _raw(result)
+    if name == "table":
+        return _for_eyes(result, width=width, color=color, header=header)
+    return _for_programs(result, name, header=header)
+
+
+def _for_programs(result: Result, name: str, *, header: bool) -> Iterator[str]:
+    records = result.records
+    if not records and not result.data:
+        if not result.raw:
+            return iter(result.text.splitlines())
+        records = [{"cell": cell, "text": text.strip("\n")} for cell, text in result.raw]
+    if name in ("csv", "tsv", "md") and not header:
+        without = {"csv": formats.as_csv, "tsv": formats.as_tsv, "md": formats.as_md}[name]
+        return without(records, header=False)
+    if not records and name in ("csv", "tsv", "md"):
+        # An empty answer still names its columns when they are known.
+        keys = [column.name for column in result.columns]
+        return iter([{"csv": ",", "tsv": "\t", "md": " | "}[name].join(keys)] if keys and header else [])
+    return _MACHINE[name](records)
+
+
+def _for_eyes(result: Result, *, width: int | None, color: bool, header: bool) -> Iterator[str]:
+    if result.text:
+        yield from (printable(line) for line in result.text.splitlines())
+    elif result.records:
+        yield from table_lines(
+            result.records, result.columns, folded=result.fold, width=width, color=color, header=header
+        )
+    elif result.raw and result.fold:
+        yield from _blocks(result.raw, color=color)
+    elif result.raw:
+        yield from _raw(result)
+
+
+def _blocks(raw: Sequence[tuple[str, str]], *, color: bool) -> Iterator[str]:
+    """Yield folded blocks: a line that names the cells, then what they printed."""
+    for index, block in enumerate(fold_texts(raw)):
+        if index:
+            yield ""
+        if len(raw) > 1:
+            yield paint(fold(block.cells), "odd" if block.odd else "title", color=color)
+        yield from (printable(line) for line in block.text.splitlines())
+
+
+def _raw(result: Result) -> Iterator[str]:
+    """Yield the cells' own text: unchanged from one cell, as ``cell: line`` from several, like dcli."""
+    if not result.raw:
+        if result.records:
+            yield from formats.as_tsv(result.records, header=False)
+        else:
+            yield from result.text.splitlines()
+        return
+    alone = len(result.raw) == 1
+    for cell, text in result.raw:
+        body = text.removesuffix("\n")
+        if alone:
+            yield from body.split("\n") if body else ()
+        else:
+            yield from (f"{cell}: {line}" for line in body.split("\n") if body)

@@ -1,0 +1,59 @@
+"""What a command returns and a surface renders. Pure values; nothing is printed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from exacell.errors import ExitCode
+
+Record = Mapping[str, Any]
+"""One row: ``cell`` first (None for a rack's own record), then camelCase attributes; sizes are integer bytes."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table form.
+
+    Attributes:
+        kind: text, size (integer bytes), number, percent, time or bool: decides alignment and how eyes see it.
+    """
+
+    name: str
+    kind: str = "text"
+    title: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A statement's outcome.
+
+    Attributes:
+        records: the data, for every machine format; empty when the statement answers with text alone.
+        columns: which attributes the table shows, in order; empty: all of the first record's.
+        text: what a table-form reader sees instead of a table (help, plans); the machine formats never print it
+            while there are records.
+        raw: (cell, text) as the cells answered, for ``-o raw`` and for folding.
+        fold: equal cells may be shown once.
+        notes: talk, one line each, for stderr.
+        problems: one line per target that gave no good answer, for stderr.
+        exit_code: the statement's part of the process's exit code.
+    """
+
+    records: Sequence[Record] = ()
+    columns: Sequence[Column] = ()
+    text: str = ""
+    raw: Sequence[tuple[str, str]] = ()
+    fold: bool = False
+    notes: Sequence[str] = ()
+    problems: Sequence[str] = ()
+    exit_code: ExitCode = ExitCode.DONE
+    data: bool = field(default=False)
+    """True when an empty ``records`` is an answer (an empty list), not the absence of one."""
+
+
+def worst(codes: Sequence[ExitCode]) -> ExitCode:
+    """Return the code that several statements together end with: INTERRUPTED, FAILED, NOT_EXECUTED, DRIFT, CHANGES."""
+    order = (ExitCode.INTERRUPTED, ExitCode.FAILED, ExitCode.NOT_EXECUTED, ExitCode.DRIFT, ExitCode.CHANGES)
+    return next((code for code in order if code in codes), ExitCode.DONE)

@@ -1,0 +1,182 @@
+"""The console of a terminal or a pipe: talk on standard error, questions only where somebody can answer."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from exacell.console import Progress
+from exacell.output.plans import plan_lines
+from exacell.output.progress import progress_lines, stage_line
+from exacell.output.style import paint, printable, terminal_width, wants_color
+from exacell.plan.model import Plan
+
+_FALLBACK_WIDTH = 80
+
+
+@contextmanager
+def _interrupting() -> Iterator[None]:
+    """Make Ctrl-C interrupt the reading of an answer, whatever it means while a statement runs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class TerminalConsole:
+    """Implements :class:`exacell.console.Console` on the process's standard streams.
+
+    Args:
+        quiet: talk that is no plan, question or problem is left out.
+        read_line: reads one answer after showing a question; None asks on standard input, and only when that and
+            standard error are terminals.
+    """
+
+    def __init__(
+        self,
+        *,
+        err: TextIO | None = None,
+        stdin: TextIO | None = None,
+        quiet: bool = False,
+        read_line: Callable[[str], str | None] | None = None,
+    ) -> None:
+        self._err = err if err is not None else sys.stderr
+        self._stdin = stdin if stdin is not None else sys.stdin
+        self._quiet = quiet
+        self.read_line = read_line
+        self.echo = False
+        self.local_dates = False
+        self._spool: tuple[Path, TextIO] | None = None
+        self.color = wants_color(self._err)
+        self._live = self.color
+        self._drawn = 0
+        self._shown: Progress | None = None
+        self._lock = threading.RLock()
+
+    def say(self, text: str) -> None:
+        """Print one line of talk on standard error."""
+        if not self._quiet:
+            self.tell(text)
+
+    def tell(self, text: str, meaning: str = "") -> None:
+        """Print a line that quiet does not silence, coloured by ``meaning`` (see style.paint)."""
+        with self._lock:
+            drawn = self._shown if self._drawn else None
+            self._erase()
+            safe = printable(text)
+            self._write((paint(safe, meaning, color=self.color) if meaning else safe) + "\n")
+            if drawn is not None:
+                self._draw(drawn)
+
+    def show_plan(self, plan: Plan) -> None:
+        """Show a plan, folded over equal targets, on standard error."""
+        with self._lock:
+            self._erase()
+            for line in plan_lines(plan, width=terminal_width(self._err), color=self.color):
+                self._write(line + "\n")
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether somebody can answer a question."""
+        if self.read_line is not None:
+            return True
+        return self._stdin is not None and not self._stdin.closed and self._stdin.isatty() and self._err.isatty()
+
+    def confirm(self, question: str) -> bool | None:
+        """Ask yes or no, no being the default; None when nobody can be asked."""
+        answer = self.ask(f"{question.rstrip()} [y/N] ")
+        return None if answer is None else answer.strip().lower() in ("y", "yes")
+
+    def ask(self, question: str) -> str | None:
+        """Ask for a line of text; None when nobody can be asked or the input has ended."""
+        if not self.can_ask:
+            return None
+        with self._lock:
+            self._erase()
+        shown = question if question.endswith(" ") else question + " "
+        return self.read_line(shown) if self.read_line is not None else self.read_here(shown)
+
+    def read_here(self, question: str) -> str | None:
+        """Show a question and read one line from standard input; None at its end, empty when Ctrl-C was pressed."""
+        self._write(printable(question))
+        try:
+            with _interrupting():
+                line = self._stdin.readline()
+        except KeyboardInterrupt:
+            self._write("\n")
+            return ""
+        if not line:
+            self._write("\n")
+            return None
+        return line.rstrip("\r\n")
+
+    @property
+    def spooling(self) -> Path | None:
+        """The file that gets a copy of all data, None when there is none."""
+        return self._spool[0] if self._spool else None
+
+    def spool(self, path: Path | None, *, append: bool = False) -> None:
+        """Write a copy of all data to ``path`` from now on; None ends that.
+
+        Raises:
+            OSError: the file can't be opened.
+        """
+        if self._spool is not None:
+            self._spool[1].close()
+            self._spool = None
+        if path is not None:
+            self._spool = (path, path.open("a" if append else "w", encoding="utf-8"))
+
+    def copy(self, data: str) -> None:
+        """Write data to the spool file, when there is one."""
+        if self._spool is not None:
+            self._spool[1].write(data)
+            self._spool[1].flush()
+
+    def progress(self, progress: Progress | None) -> None:
+        """Show where a plan stands: in place on a terminal, else one line when a stage begins and for each failure."""
+        with self._lock:
+            if self._quiet and not self._live:
+                return
+            if progress is None:
+                self._erase()
+                self._shown = None
+            elif self._live:
+                self._erase()
+                self._draw(progress)
+            else:
+                self._log(progress)
+
+    def _log(self, progress: Progress) -> None:
+        before = self._shown
+        if before is None or (before.number, before.stage) != (progress.number, progress.stage):
+            self._write(stage_line(progress) + "\n")
+        known = {} if before is None else before.states
+        for target, state in progress.states.items():
+            if state.startswith("failed") and known.get(target) != state:
+                self._write(f"  {target}: {printable(state)}\n")
+        self._shown = progress
+
+    def _draw(self, progress: Progress) -> None:
+        width = terminal_width(self._err) or _FALLBACK_WIDTH
+        lines = list(progress_lines(progress, width))
+        self._write("".join(paint(line, "dim", color=self.color) + "\n" for line in lines))
+        self._drawn, self._shown = len(lines), progress
+
+    def _erase(self) -> None:
+        if self._drawn:
+            self._write(f"\x1b[{self._drawn}A\r\x1b[J")
+            self._drawn = 0
+
+    def _write(self, text: str) -> None:
+        self._err.write(text)
+        self._err.flush()

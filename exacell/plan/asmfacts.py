@@ -1,0 +1,295 @@
+"""ASM as the planners see it: the script that asks an ASM instance, and what its answer means. Pure.
+
+The script follows reference asm.md section 1: everything that could change the shape of the output is set, every row is
+one column of ``|``-separated fields, an ``ORA-`` or ``SP2-`` line anywhere is an error whatever the exit status (which is
+the code modulo 256), and an end marker proves that everything before it passed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from exacell.errors import ReplyError
+
+END = "__EXACELL_OK__"
+
+PREAMBLE = """\
+whenever oserror exit failure
+whenever sqlerror exit failure
+set define off echo off feedback off verify off heading off pagesize 0
+set linesize 32767 trimout on trimspool on tab off wrap off newpage none
+set numwidth 20 sqlblanklines on
+"""
+
+_QUERIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "instance": ("gv$instance", ("inst_id", "instance_name", "host_name", "version")),
+    "group": (
+        "gv$asm_diskgroup",
+        (
+            "inst_id",
+            "group_number",
+            "name",
+            "state",
+            "type",
+            "allocation_unit_size",
+            "total_mb",
+            "free_mb",
+            "required_mirror_free_mb",
+            "usable_file_mb",
+            "offline_disks",
+            "compatibility",
+            "database_compatibility",
+            "voting_files",
+        ),
+    ),
+    "disk": (
+        "v$asm_disk",
+        ("group_number", "path", "header_status", "mount_status", "mode_status", "os_mb", "name", "failgroup"),
+    ),
+    "file": ("v$asm_file", ("group_number", "count(*)")),
+    "client": ("gv$asm_client", ("inst_id", "group_number", "instance_name", "db_name", "status")),
+    "operation": ("gv$asm_operation", ("inst_id", "group_number", "operation", "state", "est_minutes")),
+}
+
+
+def facts_script() -> str:
+    """Return the SQL*Plus script whose answer :func:`read_facts` reads."""
+    parts = [PREAMBLE]
+    for key, (view, columns) in _QUERIES.items():
+        fields = "||'|'||".join(columns)
+        grouping = " group by group_number" if key == "file" else ""
+        parts.append(f"prompt __EXACELL_{key.upper()}__\nselect {fields} from {view}{grouping};\n")
+    return "".join(parts) + f"prompt {END}\nexit\n"
+
+
+def change_script(statements: Sequence[str]) -> str:
+    """Return the script that runs ``statements`` (SQL without ``;``) and proves with the end marker that all passed."""
+    body = "".join(f"{statement.rstrip(';')};\n" for statement in statements)
+    return f"{PREAMBLE}{body}prompt {END}\nexit\n"
+
+
+def sql_errors(text: str) -> tuple[str, ...]:
+    """Return the ``ORA-`` and ``SP2-`` lines of SQL*Plus's output, in order."""
+    return tuple(
+        line.strip() for line in text.splitlines() if re.match(r"\s*(ORA-\d{5}|SP2-\d{4}|ASMCMD-\d{4,5})\b", line)
+    )
+
+
+def check_sql(text: str) -> None:
+    """Raise unless the script ran to its end marker without an error line.
+
+    Raises:
+        ReplyError: naming the first specific error, or that the output ends early.
+    """
+    errors = sql_errors(text)
+    if errors:
+        # The generic wrapper comes first (ORA-15018, 15032, 15039); the causes follow it.
+        raise ReplyError(" / ".join(errors[:4]))
+    if END not in text:
+        last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "nothing")
+        raise ReplyError(f"SQL*Plus ended early; its last words: {last[:200]}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsmInstance:
+    """One running ASM instance."""
+
+    inst_id: str
+    name: str
+    host: str
+    version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskGroup:
+    """A disk group over all instances; sizes in MB as ASM gives them.
+
+    Attributes:
+        states: state by instance id (MOUNTED, DISMOUNTED …).
+        number: its group number on the instance that was asked, 0 when it is not mounted there.
+        files: number of files; None when it is not mounted where we asked, so that it can't be told.
+        clients: databases connected to it on any instance.
+    """
+
+    name: str
+    number: int
+    states: Mapping[str, str]
+    type: str
+    au_size: int
+    total_mb: int
+    free_mb: int
+    required_mirror_free_mb: int
+    usable_file_mb: int
+    offline_disks: int
+    compatible_asm: str
+    compatible_rdbms: str
+    voting_files: bool
+    files: int | None
+    clients: tuple[str, ...]
+
+    @property
+    def state(self) -> str:
+        """MOUNTED when it is on any instance, else what they say."""
+        values = set(self.states.values())
+        return next((s for s in ("MOUNTED", "CONNECTED", "RESTRICTED", "QUIESCING") if s in values), "DISMOUNTED")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsmDisk:
+    """One disk as ASM discovers it; ``cell_address`` and ``grid_disk`` come from ``o/<address>/<name>``."""
+
+    group: int
+    path: str
+    header: str
+    mount: str
+    mode: str
+    os_mb: int
+    name: str
+    failgroup: str
+
+    @property
+    def grid_disk(self) -> str:
+        """The grid disk's name, empty for a path of another kind."""
+        parts = self.path.split("/")
+        return parts[2] if len(parts) == 3 and parts[0] == "o" else ""
+
+    @property
+    def cell_address(self) -> str:
+        """The cell's address in the path, empty for a path of another kind."""
+        parts = self.path.split("/")
+        return parts[1] if len(parts) == 3 and parts[0] == "o" else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsmFacts:
+    """What one ASM cluster told.
+
+    Attributes:
+        node: the database node that was asked.
+    """
+
+    cluster: str
+    node: str
+    instances: tuple[AsmInstance, ...]
+    groups: tuple[DiskGroup, ...]
+    disks: tuple[AsmDisk, ...]
+    operations: int
+
+    def group(self, name: str) -> DiskGroup | None:
+        """Return the disk group of that name, None when ASM does not know it."""
+        return next((g for g in self.groups if g.name == name.upper()), None)
+
+    def members(self, group: DiskGroup) -> tuple[AsmDisk, ...]:
+        """Return the disks of a group that is mounted where we asked."""
+        return tuple(d for d in self.disks if group.number and d.group == group.number)
+
+    def headers(self) -> dict[str, str]:
+        """Return grid disk name (lower case) → header_status."""
+        return {disk.grid_disk.lower(): disk.header for disk in self.disks if disk.grid_disk}
+
+
+def read_facts(cluster: str, node: str, text: str) -> AsmFacts:
+    """Return the facts in the answer to :func:`facts_script`.
+
+    Raises:
+        ReplyError: the answer holds an error, ends early, or a row has another number of fields.
+    """
+    check_sql(text)
+    tables: dict[str, list[dict[str, str]]] = {key: [] for key in _QUERIES}
+    current = ""
+    for raw in text.splitlines():
+        line = raw.strip()
+        marker = re.fullmatch(r"__EXACELL_([A-Z]+)__", line)
+        if marker:
+            current = marker[1].lower()
+            continue
+        if not line or current not in tables:
+            continue
+        columns = _QUERIES[current][1]
+        fields = line.split("|")
+        if len(fields) != len(columns):
+            raise ReplyError(
+                f"{node}: a row of {_QUERIES[current][0]} has {len(fields)} fields, not {len(columns)}: {line}"
+            )
+        tables[current].append(dict(zip(columns, (field.strip() for field in fields), strict=True)))
+    return _facts(cluster, node, tables)
+
+
+def _facts(cluster: str, node: str, tables: Mapping[str, Sequence[Mapping[str, str]]]) -> AsmFacts:
+    instances = tuple(
+        AsmInstance(inst_id=r["inst_id"], name=r["instance_name"], host=r["host_name"], version=r["version"])
+        for r in tables["instance"]
+    )
+    own = _own_instance(node, instances)
+    files = {r["group_number"]: _int(r["count(*)"]) for r in tables["file"]}
+    rows_by_name: dict[str, list[Mapping[str, str]]] = {}
+    for row in tables["group"]:
+        rows_by_name.setdefault(row["name"].upper(), []).append(row)
+    groups = tuple(_group(name, rows, own, files, tables["client"]) for name, rows in rows_by_name.items())
+    disks = tuple(
+        AsmDisk(
+            group=_int(r["group_number"]),
+            path=r["path"],
+            header=r["header_status"].upper(),
+            mount=r["mount_status"].upper(),
+            mode=r["mode_status"].upper(),
+            os_mb=_int(r["os_mb"]),
+            name=r["name"],
+            failgroup=r["failgroup"],
+        )
+        for r in tables["disk"]
+    )
+    busy = sum(1 for r in tables["operation"] if r["state"].upper() not in ("DONE", ""))
+    return AsmFacts(cluster=cluster, node=node, instances=instances, groups=groups, disks=disks, operations=busy)
+
+
+def _own_instance(node: str, instances: Sequence[AsmInstance]) -> str:
+    short = node.split(".")[0].lower()
+    return next((i.inst_id for i in instances if i.host.split(".")[0].lower() == short), "")
+
+
+def _group(
+    name: str,
+    rows: Sequence[Mapping[str, str]],
+    own: str,
+    files: Mapping[str, int],
+    clients: Sequence[Mapping[str, str]],
+) -> DiskGroup:
+    mounted = [r for r in rows if r["state"].upper() not in ("DISMOUNTED", "UNKNOWN", "BROKEN")]
+    best = next((r for r in mounted if r["inst_id"] == own), mounted[0] if mounted else rows[0])
+    here = next((r for r in rows if r["inst_id"] == own), None)
+    number = _int(here["group_number"]) if here is not None and here in mounted else 0
+    numbers = {(r["inst_id"], r["group_number"]) for r in mounted}
+    users = sorted(
+        {
+            c["db_name"] or c["instance_name"]
+            for c in clients
+            if (c["inst_id"], c["group_number"]) in numbers and not c["instance_name"].startswith("+ASM")
+        }
+    )
+    return DiskGroup(
+        name=name,
+        number=number,
+        states={r["inst_id"]: r["state"].upper() for r in rows},
+        type=best["type"].upper(),
+        au_size=_int(best["allocation_unit_size"]),
+        total_mb=_int(best["total_mb"]),
+        free_mb=_int(best["free_mb"]),
+        required_mirror_free_mb=_int(best["required_mirror_free_mb"]),
+        usable_file_mb=_int(best["usable_file_mb"]),
+        offline_disks=_int(best["offline_disks"]),
+        compatible_asm=best["compatibility"],
+        compatible_rdbms=best["database_compatibility"],
+        voting_files=best["voting_files"].upper() == "Y",
+        files=files.get(str(number), 0) if number else None,
+        clients=tuple(users),
+    )
+
+
+def _int(text: str) -> int:
+    try:
+        return int(float(text)) if text.strip() else 0
+    except ValueError as error:
+        raise ReplyError(f"'{text}' came where ASM gives a number") from error

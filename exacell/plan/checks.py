@@ -1,0 +1,100 @@
+"""Judge facts: does a check hold for the records that a target answered with?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from exacell.plan.model import Check, Op
+
+Record = Mapping[str, Any]
+
+
+def selects(check: Check, record: Record) -> bool:
+    """Return whether ``check.where`` selects ``record``."""
+    return all(_matches(_get(record, name), wanted) for name, wanted in check.where.items())
+
+
+def _get(record: Record, name: str) -> Any:
+    if name in record:
+        return record[name]
+    lower = name.lower()
+    return next((value for key, value in record.items() if key.lower() == lower), None)
+
+
+def _matches(value: Any, wanted: str | tuple[str, ...]) -> bool:
+    text = _text(value)
+    for want in wanted if isinstance(wanted, tuple) else (wanted,):
+        lowered = want.lower()
+        if text == lowered or (lowered.endswith("*") and text.startswith(lowered[:-1])):
+            return True
+    return False
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value).lower()
+
+
+def failure(check: Check, records: Sequence[Record]) -> str:
+    """Return why ``check`` does not hold, naming object, attribute and value; empty when it holds."""
+    chosen = [record for record in records if selects(check, record)]
+    if check.op is Op.ABSENT:
+        if not chosen:
+            return ""
+        names = ", ".join(str(_get(r, "name")) for r in chosen[:3]) + (" …" if len(chosen) > 3 else "")
+        return _because(check, f"{check.object} {names} exists")
+    if check.op is Op.COUNT:
+        if len(chosen) == check.value:
+            return ""
+        return _because(check, f"{len(chosen)} {check.object} instead of {check.value}")
+    if not chosen:
+        where = ", ".join(f"{k}={v}" for k, v in check.where.items())
+        return _because(check, f"there is no {check.object}{' with ' + where if where else ''}")
+    for record in chosen:
+        value = _get(record, check.attribute)
+        if not _holds(check, value):
+            shown = "empty" if value in (None, "") else value
+            name = _get(record, "name")
+            return _because(check, f"{check.object} {name}: {check.attribute} is {shown}, not {_wanted(check)}")
+    return ""
+
+
+def _wanted(check: Check) -> str:
+    value = check.value
+    text = " or ".join(str(v) for v in value) if isinstance(value, tuple) else str(value)
+    return {
+        Op.AT_LEAST: f"at least {text}",
+        Op.AT_MOST: f"at most {text}",
+        Op.ABOVE: f"above {text}",
+        Op.NE: f"something else than {text}",
+    }.get(check.op, text if value not in (None, "") else "empty")
+
+
+def _because(check: Check, text: str) -> str:
+    return f"{text}; {check.why}" if check.why else text
+
+
+def _holds(check: Check, value: Any) -> bool:
+    wanted = check.value
+    match check.op:
+        case Op.EQ:
+            return _same(value, wanted)
+        case Op.NE:
+            return not _same(value, wanted)
+        case Op.IN:
+            options = wanted if isinstance(wanted, tuple) else (wanted,)
+            return any(_same(value, option) for option in options)
+        case Op.AT_LEAST | Op.AT_MOST | Op.ABOVE:
+            if not isinstance(value, (int, float)) or not isinstance(wanted, (int, float)):
+                return False
+            if check.op is Op.ABOVE:
+                return value > wanted
+            return value >= wanted if check.op is Op.AT_LEAST else value <= wanted
+        case _:
+            raise ValueError(f"{check.op} compares no value")
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    if isinstance(value, (int, float)) and isinstance(wanted, (int, float)):
+        return value == wanted
+    return _text(value) == _text(wanted)

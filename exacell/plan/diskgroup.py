@@ -1,0 +1,372 @@
+"""Plans for ASM disk groups on grid disks: create one, mount it everywhere, drop it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from exacell.errors import RefusedError
+from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup
+from exacell.plan.facts import GridDisk
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+
+ADDABLE = ("CANDIDATE", "FORMER", "PROVISIONED")
+"""Header states that CREATE DISKGROUP takes without FORCE. Source: Oracle Automatic Storage Management, V$ASM_DISK."""
+
+FAILGROUPS = {"external": 1, "normal": 2, "high": 3}
+"""Least number of failure groups. Source: reference asm.md section 4."""
+
+_TYPE = {"external": "EXTERN", "normal": "NORMAL", "high": "HIGH"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """The disk group that is asked for. ``attributes`` as ASM spells them; ``au_size`` in bytes."""
+
+    name: str
+    prefix: str
+    redundancy: str
+    au_size: int
+    attributes: Mapping[str, str]
+
+
+def create_plan(
+    rack: str,
+    asm: AsmFacts,
+    grid_disks: Mapping[str, Sequence[GridDisk]],
+    wanted: Wanted,
+    *,
+    nodes: Mapping[str, str],
+    statement: str,
+) -> Plan:
+    """Return the plan that creates a disk group on the grid disks ``prefix_<celldisk>`` and mounts it on all nodes.
+
+    Args:
+        grid_disks: those grid disks by cell, as the cells list them.
+        nodes: database node → its ASM instance id, for every node with a running instance.
+
+    Raises:
+        RefusedError: no such grid disks, ASM sees others, they are taken, or the group could not mount.
+    """
+    name = wanted.name.upper()
+    expected = {grid.name.lower(): grid for grids in grid_disks.values() for grid in grids}
+    if not expected:
+        raise RefusedError(
+            f"create diskgroup {name}: there are no grid disks {wanted.prefix}_* on the cells",
+            hint=f"carve griddisk prefix={wanted.prefix} makes them",
+        )
+    _refuse_few(name, wanted.redundancy, len(grid_disks))
+    matched = [d for d in asm.disks if d.grid_disk.lower().startswith(wanted.prefix.lower() + "_")]
+    existing = asm.group(name)
+    if existing is not None:
+        return _existing(rack, asm, existing, wanted, expected, nodes, statement)
+    _refuse_mismatch(name, wanted.prefix, matched, expected)
+    version = min((i.version for i in asm.instances), key=_version_key)
+    attributes = {
+        "compatible.asm": version,
+        "compatible.rdbms": _rdbms(asm, version),
+        "cell.smart_scan_capable": "TRUE",
+        "au_size": f"{wanted.au_size >> 20}M",
+        **wanted.attributes,
+    }
+    sql = (
+        f"CREATE DISKGROUP {name} {wanted.redundancy.upper()} REDUNDANCY DISK 'o/*/{wanted.prefix}_*' ATTRIBUTE "
+        + ", ".join(f"'{key}'='{value}'" for key, value in attributes.items())
+    )
+    first, others = asm.node, [node for node in nodes if node != asm.node]
+    stages = [
+        Stage(title="create the disk group", key="create", steps=(_create(asm, first, name, sql, wanted, matched),)),
+    ]
+    stages += _mount_stages(asm, others, nodes, name)
+    total = sum(disk.os_mb for disk in matched)
+    copies = FAILGROUPS[wanted.redundancy]
+    notes = (
+        f"{len(matched)} grid disks of {matched[0].os_mb} MB on {len(grid_disks)} cells: "
+        f"{total} MB raw, about {total // copies} MB for files in {copies} cop{'y' if copies == 1 else 'ies'}",
+        f"one failure group per cell; {', '.join(f'{k}={v}' for k, v in attributes.items())}",
+        f"created on {first}" + (f", then mounted on {', '.join(others)}" if others else ""),
+    )
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(stages),
+        notes=notes,
+        warnings=("compatible.asm and compatible.rdbms can only be raised, never lowered",),
+    )
+
+
+def _version_key(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", text))
+
+
+def _rdbms(asm: AsmFacts, version: str) -> str:
+    """The lowest compatible.rdbms of the groups that databases use now: raising it is irreversible."""
+    used = [g.compatible_rdbms for g in asm.groups if g.clients and g.compatible_rdbms.strip("0.")]
+    known = used or [g.compatible_rdbms for g in asm.groups if g.compatible_rdbms.strip("0.")]
+    return min(known, key=_version_key) if known else version
+
+
+def _refuse_few(name: str, redundancy: str, cells: int) -> None:
+    least = FAILGROUPS[redundancy]
+    if cells < least:
+        raise RefusedError(
+            f"create diskgroup {name}: {redundancy} redundancy needs {least} failure groups, one per cell, "
+            f"and there are grid disks on {cells}"
+        )
+
+
+def _refuse_mismatch(name: str, prefix: str, matched: Sequence[AsmDisk], expected: Mapping[str, GridDisk]) -> None:
+    seen = {disk.grid_disk.lower() for disk in matched}
+    missing = sorted(expected[n].name for n in expected if n not in seen)
+    if missing:
+        raise RefusedError(
+            f"create diskgroup {name}: ASM does not see {len(missing)} of {len(expected)} grid disks {prefix}_*, "
+            f"for example {missing[0]}",
+            hint="check cellip.ora on the database nodes, asm_diskstring and availableTo",
+        )
+    extra = sorted(d.grid_disk for d in matched if d.grid_disk.lower() not in expected)
+    if extra:
+        raise RefusedError(
+            f"create diskgroup {name}: the disk string o/*/{prefix}_* also catches {extra[0]}, which is not one of "
+            f"the {len(expected)} grid disks {prefix}_<celldisk>",
+            hint="use a prefix that is not the start of another one",
+        )
+    taken = next((d for d in matched if d.header not in ADDABLE), None)
+    if taken is not None:
+        raise RefusedError(
+            f"create diskgroup {name}: ASM says that {taken.grid_disk} is {taken.header}, not {' or '.join(ADDABLE)}",
+            hint="show diskgroup tells which group has it",
+        )
+    sizes = sorted({disk.os_mb for disk in matched})
+    if len(sizes) > 1:
+        raise RefusedError(
+            f"create diskgroup {name}: the grid disks {prefix}_* have different sizes: {', '.join(map(str, sizes))} MB"
+        )
+
+
+def _existing(
+    rack: str,
+    asm: AsmFacts,
+    group: DiskGroup,
+    wanted: Wanted,
+    expected: Mapping[str, GridDisk],
+    nodes: Mapping[str, str],
+    statement: str,
+) -> Plan:
+    members = {disk.grid_disk.lower() for disk in asm.members(group)}
+    if members != set(expected) or group.type != _TYPE[wanted.redundancy]:
+        raise RefusedError(
+            f"create diskgroup {group.name}: a disk group of that name exists ({group.state}, {group.type or 'unknown type'}, "
+            f"{len(members)} disks known)",
+            hint=f"show diskgroup {group.name}; drop diskgroup {group.name}; or use another name",
+        )
+    unmounted = [node for node, inst in nodes.items() if group.states.get(inst) != "MOUNTED"]
+    if not unmounted:
+        done = {
+            asm.node: f"disk group {group.name} exists on these {len(members)} grid disks and is mounted everywhere"
+        }
+        return Plan(statement=statement, rack=rack, done=done)
+    return Plan(statement=statement, rack=rack, stages=tuple(_mount_stages(asm, unmounted, nodes, group.name)))
+
+
+def _group_check(name: str, attribute: str, value: str | int) -> Check:
+    return Check(object="asm.diskgroup", attribute=attribute, value=value, where={"name": name})
+
+
+def _create(asm: AsmFacts, node: str, name: str, sql: str, wanted: Wanted, matched: Sequence[AsmDisk]) -> Step:
+    paths = tuple(disk.grid_disk for disk in matched)
+    return Step(
+        target=node,
+        asm=asm.cluster,
+        statement=sql,
+        what=f"create {name} on {len(matched)} grid disks",
+        needs=(
+            Check(object="asm.diskgroup", op=Op.ABSENT, where={"name": name}, why="the name is taken"),
+            Check(object="asm.disk", attribute="header", op=Op.IN, value=ADDABLE, where={"gridDisk": paths}),
+            Check(object="asm.disk", op=Op.COUNT, value=len(matched), where={"gridDisk": f"{wanted.prefix}_*"}),
+        ),
+        proves=(
+            _group_check(name, "state", "MOUNTED"),
+            _group_check(name, "type", _TYPE[wanted.redundancy]),
+            _group_check(name, "disks", len(matched)),
+            _group_check(name, "offlineDisks", 0),
+            _group_check(name, "auSize", wanted.au_size),
+        ),
+        risk=Risk.NONE,
+        undo=Undo.STATEMENT,
+        inverse=f"DROP DISKGROUP {name}",
+        changes=(Change(object="diskgroup", name=name, attribute="state", before="-", after="MOUNTED"),),
+    )
+
+
+def _mount_stages(asm: AsmFacts, nodes: Sequence[str], instances: Mapping[str, str], name: str) -> list[Stage]:
+    if not nodes:
+        return []
+    steps = tuple(
+        Step(
+            target=node,
+            asm=asm.cluster,
+            statement=f"ALTER DISKGROUP {name} MOUNT",
+            what=f"mount {name}",
+            only_if=(
+                Check(
+                    object="asm.mount",
+                    attribute="state",
+                    op=Op.NE,
+                    value="MOUNTED",
+                    where={"name": name, "instance": instances[node]},
+                ),
+            ),
+            proves=(
+                Check(
+                    object="asm.mount",
+                    attribute="state",
+                    value="MOUNTED",
+                    where={"name": name, "instance": instances[node]},
+                ),
+            ),
+            undo=Undo.STATEMENT,
+            inverse=f"ALTER DISKGROUP {name} DISMOUNT",
+            changes=(
+                Change(object="diskgroup", name=f"{name} on {node}", attribute="state", before="-", after="MOUNTED"),
+            ),
+        )
+        for node in nodes
+    )
+    return [Stage(title="mount it on the other nodes", key="mount", gate=Gate.ALL, steps=steps)]
+
+
+def drop_plan(
+    rack: str, asm: AsmFacts, name: str, *, nodes: Mapping[str, str], accepted: Sequence[str], statement: str
+) -> Plan:
+    """Return the plan that dismounts a disk group elsewhere and drops it.
+
+    Args:
+        accepted: names whose loss of data was accepted.
+
+    Raises:
+        RefusedError: databases use it, it holds voting files, or its files can't be counted because it is not mounted.
+    """
+    name = name.upper()
+    group = asm.group(name)
+    if group is None:
+        return Plan(statement=statement, rack=rack, done={asm.node: f"there is no disk group {name}"})
+    if group.files is None:
+        raise RefusedError(
+            f"drop diskgroup {name} refused: it is {group.state} on {asm.node}, so its files can't be counted",
+            hint=f'sql asm "alter diskgroup {name} mount" first',
+        )
+    contents = ""
+    risk = Risk.REDUNDANCY
+    loss: tuple[str, ...] = ()
+    if group.files:
+        used = f", in use by {', '.join(group.clients)}" if group.clients else ""
+        if name not in (item.upper() for item in accepted):
+            voting = " and voting files" if group.voting_files else ""
+            raise RefusedError(
+                f"drop diskgroup {name} refused: it has {group.files} files{voting}{used}; nothing was sent",
+                hint=f"move them away first; --accept-data-loss={name} would destroy them",
+            )
+        contents, risk, loss = " INCLUDING CONTENTS", Risk.DATA, (name,)
+    if group.voting_files:
+        raise RefusedError(f"drop diskgroup {name} refused: it holds voting files; the cluster would stop")
+    if group.clients:
+        raise RefusedError(
+            f"drop diskgroup {name} refused: {', '.join(group.clients)} {'is' if len(group.clients) == 1 else 'are'} "
+            "connected to it; nothing was sent",
+            hint="stop them or move them to another disk group first",
+        )
+    others = [node for node, inst in nodes.items() if node != asm.node and group.states.get(inst) == "MOUNTED"]
+    members = asm.members(group)
+    stages = []
+    if others:
+        stages.append(
+            Stage(
+                title="dismount it on the other nodes",
+                key="dismount",
+                steps=tuple(_dismount(asm, node, nodes, name) for node in others),
+            )
+        )
+    stages.append(
+        Stage(
+            title="drop the disk group",
+            key="drop",
+            gate=Gate.ALL,
+            steps=(_drop(asm, group, members, name, contents, risk),),
+        )
+    )
+    if others:
+        back = _mount_stages(asm, others, nodes, name)[0]
+        stages.append(
+            Stage(
+                title="mount it again after the failure",
+                key="back",
+                gate=Gate.MEND,
+                mends="dismount",
+                unless="drop",
+                steps=back.steps,
+            )
+        )
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(stages),
+        risk=risk,
+        loss=loss,
+        notes=(f"{name}: {group.files} files, {len(members)} disks, {group.total_mb} MB; their headers become FORMER",),
+    )
+
+
+def _dismount(asm: AsmFacts, node: str, instances: Mapping[str, str], name: str) -> Step:
+    return Step(
+        target=node,
+        asm=asm.cluster,
+        statement=f"ALTER DISKGROUP {name} DISMOUNT",
+        what=f"dismount {name}",
+        proves=(
+            Check(
+                object="asm.mount",
+                attribute="state",
+                op=Op.NE,
+                value="MOUNTED",
+                where={"name": name, "instance": instances[node]},
+            ),
+        ),
+        risk=Risk.REDUNDANCY,
+        undo=Undo.STATEMENT,
+        inverse=f"ALTER DISKGROUP {name} MOUNT",
+        changes=(Change(object="diskgroup", name=f"{name} on {node}", attribute="state", before="MOUNTED", after="-"),),
+    )
+
+
+def _drop(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk], name: str, contents: str, risk: Risk) -> Step:
+    paths = tuple(disk.grid_disk for disk in members)
+    files = () if contents else (_group_check(name, "files", 0),)
+    disks = ", ".join(f"'{disk.path}'" for disk in members)
+    kind = next((word for word, code in _TYPE.items() if code == group.type), "normal").upper()
+    again = (
+        f"CREATE DISKGROUP {name} {kind} REDUNDANCY DISK {disks} ATTRIBUTE 'compatible.asm'='{group.compatible_asm}', "
+        f"'compatible.rdbms'='{group.compatible_rdbms}', 'au_size'='{group.au_size >> 20}M'"
+    )
+    proofs: tuple[Check, ...] = (Check(object="asm.diskgroup", op=Op.ABSENT, where={"name": name}),)
+    if paths:
+        proofs += (Check(object="asm.disk", attribute="header", value="FORMER", where={"gridDisk": paths}),)
+    return Step(
+        target=asm.node,
+        asm=asm.cluster,
+        statement=f"DROP DISKGROUP {name}{contents}",
+        what=f"drop {name}",
+        needs=files,
+        proves=proofs,
+        risk=risk,
+        undo=Undo.IMPOSSIBLE if contents else Undo.STATEMENT,
+        inverse="its files are destroyed" if contents else again,
+        changes=(Change(object="diskgroup", name=name, attribute="state", before=group.state, after="-"),),
+    )
+
+
+def instance_nodes(nodes: Sequence[str], instances: Sequence[AsmInstance]) -> dict[str, str]:
+    """Return node → instance id for every configured node with a running ASM instance, in the nodes' order."""
+    by_host = {i.host.split(".")[0].lower(): i.inst_id for i in instances}
+    return {node: by_host[node.split(".")[0].lower()] for node in nodes if node.split(".")[0].lower() in by_host}

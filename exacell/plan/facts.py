@@ -1,0 +1,334 @@
+"""A cell as the planners see it: what one round trip of LIST statements told, typed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from exacell.cellcli.iorm import IormPlan
+from exacell.cellcli.iorm import parse as parse_iorm
+from exacell.cellcli.schema import release_key
+from exacell.units import ALLOCATION_UNIT, MIB, round_down
+
+Record = Mapping[str, Any]
+
+CELL = "list cell attributes name, releaseVersion, flashCacheMode, cellsrvStatus, makeModel"
+FLASHCACHE = "list flashcache attributes name, size, effectiveCacheSize, status, degradedCelldisks, cellDisk"
+FLASHLOG = "list flashlog attributes name, size, status"
+CELLDISK = "list celldisk attributes name, diskType, size, freeSpace, status, flushStatus, flushError"
+FLASH_PHYSICALDISK = "list physicaldisk attributes name, diskType, status where diskType=flashdisk"
+GRIDDISK = (
+    "list griddisk attributes name, cellDisk, diskType, size, status, availableTo, cachingPolicy, "
+    "asmDiskGroupName, asmModeStatus, asmDeactivationOutcome"
+)
+GRIDDISK_241 = GRIDDISK + ", storagePool, poolDiskStatus"
+IORMPLAN = "list iormplan attributes name, dbPlan, catPlan, objective, status"
+FLASH_METRICS = (
+    "list metriccurrent where objectType = 'FLASHCACHE' and name like 'FC_BY_(DIRTY|USED|STALE_DIRTY|ALLOCATED)'"
+)
+DATABASE = "list database attributes name"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlashCache:
+    """A cell's flash cache. ``cell_disks`` are its members; ``status`` is lower case (``normal - flushed``)."""
+
+    name: str
+    size: int
+    status: str
+    degraded: tuple[str, ...]
+    cell_disks: tuple[str, ...]
+
+    @property
+    def caching(self) -> str:
+        """``on``, or ``off`` while the status says flushing or flushed. Source: cellcli.md 6.2."""
+        return "off" if "flush" in self.status else "on"
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing is degraded and the status is one of the normal ones."""
+        return self.status.startswith("normal") and not self.degraded
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellDisk:
+    """A cell disk; sizes in bytes, ``flash`` by its diskType."""
+
+    name: str
+    flash: bool
+    size: int
+    free: int
+    status: str
+    flush_status: str
+    flush_error: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridDisk:
+    """A grid disk; asm_* are empty where the cell prints nothing, upper case for the mode."""
+
+    name: str
+    cell_disk: str
+    flash: bool
+    size: int
+    status: str
+    available_to: str
+    caching_policy: str
+    asm_group: str
+    asm_mode: str
+    deactivation: str
+    pool: str
+
+    @property
+    def prefix(self) -> str:
+        """The name's part before ``_<celldisk>``; empty when the name has another form."""
+        tail = "_" + self.cell_disk
+        return self.name[: -len(tail)] if self.name.lower().endswith(tail.lower()) else ""
+
+    def use(self, headers: Mapping[str, str] | None) -> str:
+        """Return why the disk is not free, empty when it is.
+
+        A grid disk is free only if no Exascale pool has it, asmModeStatus is UNUSED or DROPPED, and either it names
+        no disk group or its header is FORMER or CANDIDATE in every ASM cluster of the rack. Source: cellcli.md 6.5.
+
+        Args:
+            headers: grid disk name (lower case) → header_status as ASM sees it; None when no ASM could be asked.
+        """
+        if self.pool:
+            return f"it belongs to the Exascale pool {self.pool}"
+        if self.asm_mode not in ("UNUSED", "DROPPED"):
+            group = f"disk group {self.asm_group} uses it" if self.asm_group else "ASM may use it"
+            return f"{group} (asmModeStatus {self.asm_mode or 'unknown'})"
+        if not self.asm_group:
+            return ""
+        if headers is None:
+            return f"it names disk group {self.asm_group} and no ASM instance could be asked whether it let go"
+        header = headers.get(self.name.lower(), "")
+        if header in ("FORMER", "CANDIDATE"):
+            return ""
+        return f"disk group {self.asm_group} holds it (header {header or 'not seen'})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellFacts:
+    """What is known of one cell; what was not asked for is empty.
+
+    Attributes:
+        mode: ``writeback`` or ``writethrough``, lower case; empty on releases without the attribute (write-through).
+        metrics: FC_BY_* → (bytes, collectionTime in epoch ms).
+    """
+
+    cell: str
+    release: str = ""
+    mode: str = ""
+    cellsrv: str = ""
+    model: str = ""
+    flash_cache: FlashCache | None = None
+    flash_log: int = 0
+    cell_disks: tuple[CellDisk, ...] = ()
+    flash_physical: tuple[tuple[str, str], ...] = ()
+    grid_disks: tuple[GridDisk, ...] = ()
+    iorm: IormPlan | None = None
+    iorm_text: str = ""
+    objective: str = ""
+    databases: tuple[str, ...] = ()
+    metrics: Mapping[str, tuple[float, int]] | None = None
+
+    @property
+    def flash_disks(self) -> tuple[CellDisk, ...]:
+        """The flash cell disks, by name."""
+        return tuple(disk for disk in self.cell_disks if disk.flash)
+
+    @property
+    def writeback(self) -> bool:
+        """Whether the flash cache may hold the only copy of data."""
+        return self.mode == "writeback"
+
+    def metric_bytes(self, name: str) -> int | None:
+        """Return an FC_BY_* metric in bytes, None when the cell did not give it."""
+        found = (self.metrics or {}).get(name)
+        return None if found is None else int(found[0])
+
+    def at_least(self, release: str) -> bool:
+        """Whether the cell's release is ``release`` or later; False when it is unknown."""
+        return bool(self.release) and release_key(self.release) >= release_key(release)
+
+    def cache_room(self, *, plus: Mapping[str, int] | None = None) -> int:
+        """Return the largest flash cache in bytes that CREATE FLASHCACHE ALL can make after a drop.
+
+        The cache takes an equal share of every flash cell disk, in units of 16M, so the disk with the least room
+        decides.
+
+        Args:
+            plus: bytes that will be free in addition, by cell disk name.
+        """
+        rooms = [round_down(self._room(disk, plus or {})) for disk in self.flash_disks]
+        return min(rooms) * len(rooms) if rooms else 0
+
+    def _room(self, disk: CellDisk, plus: Mapping[str, int]) -> int:
+        share = 0
+        cache = self.flash_cache
+        if cache is not None and disk.name in cache.cell_disks:
+            share = cache.size // len(cache.cell_disks)
+        return disk.free + share + plus.get(disk.name, 0)
+
+
+def rounded_cache(size: int, disks: int) -> int:
+    """Return what CREATE FLASHCACHE ALL size= makes of ``size`` over so many disks: equal shares of 16M units."""
+    return round_down(size // disks, ALLOCATION_UNIT) * disks
+
+
+def statements_for(*wanted: str, release: str = "") -> list[str]:
+    """Return the LIST statements, exchanged for the release's own where it knows more."""
+    if release and release_key(release) >= release_key("24.1"):
+        return [GRIDDISK_241 if statement == GRIDDISK else statement for statement in wanted]
+    return list(wanted)
+
+
+def _text(record: Record, name: str) -> str:
+    value = record.get(name)
+    if isinstance(value, tuple):
+        return ",".join(str(item) for item in value)
+    return "" if value is None else str(value)
+
+
+def _size(record: Record, name: str) -> int:
+    value = record.get(name)
+    return int(value) if isinstance(value, (int, float)) else 0
+
+
+def _names(record: Record, name: str) -> tuple[str, ...]:
+    value = record.get(name)
+    if isinstance(value, tuple):
+        return tuple(str(item) for item in value)
+    return tuple(part.strip() for part in str(value or "").split(",") if part.strip())
+
+
+def metric_values(rows: Iterable[Record]) -> dict[str, tuple[float, int]]:
+    """Return metric name → (value, collectionTime in epoch ms) of METRICCURRENT records read as XML."""
+    found: dict[str, tuple[float, int]] = {}
+    for row in rows:
+        name, value, at = row.get("name"), row.get("metricValue"), row.get("collectionTime")
+        if isinstance(name, str) and isinstance(value, (int, float)):
+            found[name] = (float(value), _epoch_ms(at))
+    return found
+
+
+def _epoch_ms(value: object) -> int:
+    if isinstance(value, (int, float)):
+        return int(value)
+    text = str(value or "")
+    if text.isdigit():
+        return int(text)
+    if not text:
+        return 0
+    return int(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def build(cell: str, statements: Sequence[str], tables: Sequence[Sequence[Record]]) -> CellFacts:
+    """Return the facts that the answers to ``statements`` (constants of this module) hold."""
+    known: dict[str, Any] = {"cell": cell}
+    for statement, rows in zip(statements, tables, strict=True):
+        known.update(_READERS[statement](rows))
+    return CellFacts(**known)
+
+
+def _cell(rows: Sequence[Record]) -> dict[str, Any]:
+    row = rows[0] if rows else {}
+    return {
+        "release": _text(row, "releaseVersion"),
+        "mode": _text(row, "flashCacheMode").lower(),
+        "cellsrv": _text(row, "cellsrvStatus"),
+        "model": _text(row, "makeModel"),
+    }
+
+
+def _flashcache(rows: Sequence[Record]) -> dict[str, Any]:
+    if not rows:
+        return {"flash_cache": None}
+    row = rows[0]
+    return {
+        "flash_cache": FlashCache(
+            name=_text(row, "name"),
+            size=_size(row, "size"),
+            status=_text(row, "status").lower(),
+            degraded=_names(row, "degradedCelldisks"),
+            cell_disks=_names(row, "cellDisk"),
+        )
+    }
+
+
+def _flashlog(rows: Sequence[Record]) -> dict[str, Any]:
+    return {"flash_log": _size(rows[0], "size") if rows else 0}
+
+
+def _celldisk(rows: Sequence[Record]) -> dict[str, Any]:
+    return {
+        "cell_disks": tuple(
+            CellDisk(
+                name=_text(row, "name"),
+                flash=_text(row, "diskType").lower() == "flashdisk",
+                size=_size(row, "size"),
+                free=_size(row, "freeSpace"),
+                status=_text(row, "status").lower(),
+                flush_status=_text(row, "flushStatus").lower(),
+                flush_error=_text(row, "flushError"),
+            )
+            for row in rows
+        )
+    }
+
+
+def _physical(rows: Sequence[Record]) -> dict[str, Any]:
+    return {"flash_physical": tuple((_text(row, "name"), _text(row, "status").lower()) for row in rows)}
+
+
+def _griddisk(rows: Sequence[Record]) -> dict[str, Any]:
+    return {
+        "grid_disks": tuple(
+            GridDisk(
+                name=_text(row, "name"),
+                cell_disk=_text(row, "cellDisk"),
+                flash=_text(row, "diskType").lower() == "flashdisk",
+                size=_size(row, "size"),
+                status=_text(row, "status").lower(),
+                available_to=_text(row, "availableTo"),
+                caching_policy=_text(row, "cachingPolicy").lower(),
+                asm_group=_text(row, "asmDiskGroupName"),
+                asm_mode=_text(row, "asmModeStatus").upper(),
+                deactivation=_text(row, "asmDeactivationOutcome"),
+                pool=_text(row, "storagePool") or _text(row, "poolDiskStatus"),
+            )
+            for row in rows
+        )
+    }
+
+
+def _iorm(rows: Sequence[Record]) -> dict[str, Any]:
+    row = rows[0] if rows else {}
+    text = _text(row, "dbPlan")
+    return {"iorm": parse_iorm(text), "iorm_text": text, "objective": _text(row, "objective")}
+
+
+def _metrics(rows: Sequence[Record]) -> dict[str, Any]:
+    return {"metrics": {name: (value * MIB, at) for name, (value, at) in metric_values(rows).items()}}
+
+
+def _database(rows: Sequence[Record]) -> dict[str, Any]:
+    return {"databases": tuple(_text(row, "name") for row in rows)}
+
+
+_READERS = {
+    CELL: _cell,
+    FLASHCACHE: _flashcache,
+    FLASHLOG: _flashlog,
+    CELLDISK: _celldisk,
+    FLASH_PHYSICALDISK: _physical,
+    GRIDDISK: _griddisk,
+    GRIDDISK_241: _griddisk,
+    IORMPLAN: _iorm,
+    FLASH_METRICS: _metrics,
+    DATABASE: _database,
+}

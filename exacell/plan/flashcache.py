@@ -1,0 +1,390 @@
+"""Plans for the flash cache: flush it, and re-create it at another size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from exacell.cellset import fold
+from exacell.errors import RefusedError
+from exacell.plan.facts import CellFacts, FlashCache, rounded_cache
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch
+from exacell.units import format_size, human_size, parse_size, whole_size
+
+FLUSH_SINCE = "11.2.3.2"
+"""The first release with ALTER FLASHCACHE … FLUSH. Source: reference cellcli.md section 8."""
+
+FLUSHED = "normal - flushed"
+
+_GONE = "the cached blocks are gone; reads are slower until the cache is warm again"
+
+_COLD = Check(
+    object="flashcache",
+    attribute="status",
+    value=FLUSHED,
+    why="only an active FLUSH keeps new dirty data out of a write-back cache",
+)
+_FLUSH_ACTIVE = Check(
+    object="flashcache",
+    attribute="status",
+    op=Op.IN,
+    value=("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed"),
+)
+_NO_CACHE = Check(object="flashcache", op=Op.ABSENT)
+_HAS_CACHE = Check(object="flashcache", op=Op.COUNT, value=1)
+
+
+def applicable(facts: Mapping[str, CellFacts]) -> tuple[dict[str, CellFacts], dict[str, str]]:
+    """Return the cells that can have a flash cache, and why the others can't."""
+    skipped = {
+        cell: "it has no flash cell disks"
+        if not fact.flash_disks
+        else "an Extreme Flash cell caches nothing but its own"
+        for cell, fact in facts.items()
+        if not fact.flash_disks or _extreme_flash(fact)
+    }
+    return {cell: fact for cell, fact in facts.items() if cell not in skipped}, skipped
+
+
+def _extreme_flash(fact: CellFacts) -> bool:
+    return "extreme flash" in fact.model.lower() or all(disk.flash for disk in fact.cell_disks)
+
+
+def flush_refusal(fact: CellFacts) -> str:
+    """Return why a flush must not start on this cell, empty when it may. Source: reference cellcli.md 6.1, 6.2."""
+    cache = fact.flash_cache
+    if cache is None:
+        return "it has no flash cache: make one with resize flashcache size=…"
+    for name, status in fact.flash_physical:
+        if status != "normal":
+            return f"flash disk {name} is {status}, not normal: its dirty data could not be read"
+    for disk in fact.flash_disks:
+        if disk.status != "normal":
+            return f"flash cell disk {disk.name} is {disk.status}, not normal: its dirty data could not be read"
+        if disk.flush_error:
+            return f"flash cell disk {disk.name} reports flushError {disk.flush_error}"
+    if not cache.healthy:
+        degraded = f" ({', '.join(cache.degraded)})" if cache.degraded else ""
+        return f"its flash cache is {cache.status}{degraded}, not normal"
+    stale = fact.metric_bytes("FC_BY_STALE_DIRTY")
+    if stale:
+        return f"{human_size(stale)} of dirty data belong to grid disks that cannot be written (FC_BY_STALE_DIRTY)"
+    for grid in fact.grid_disks:
+        if grid.flash or grid.caching_policy == "none":
+            continue
+        if grid.asm_mode == "OFFLINE" or (grid.status != "active" and grid.asm_mode not in ("UNUSED", "DROPPED")):
+            return (
+                f"grid disk {grid.name} is {grid.status}, ASM mode {grid.asm_mode}: its dirty data could not be written"
+            )
+    return ""
+
+
+def _refuse(reasons: Mapping[str, str], what: str) -> None:
+    if not reasons:
+        return
+    by_reason: dict[str, list[str]] = {}
+    for cell, reason in reasons.items():
+        by_reason.setdefault(reason, []).append(cell)
+    text = "; ".join(f"{fold(cells)}: {reason}" for reason, cells in by_reason.items())
+    raise RefusedError(f"{what} refused on {text}; nothing was sent")
+
+
+def _flush_step(fact: CellFacts, cache: FlashCache) -> Step:
+    """The flush itself; a cache that is flushing or flushed already is only watched."""
+    active = cache.caching == "off"
+    return Step(
+        target=fact.cell,
+        statement="" if active else "ALTER FLASHCACHE ALL FLUSH NOWAIT",
+        what="flush" if not active else f"follow the flush that is under way ({cache.status})",
+        needs=(_HAS_CACHE,),
+        watch=Watch.FLUSH,
+        expect=0 if active else 1,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.NOTHING,
+        caching_off=True,
+    )
+
+
+def _rearm(fact: CellFacts) -> Step:
+    return Step(
+        target=fact.cell,
+        statement="ALTER FLASHCACHE ALL CANCEL FLUSH",
+        what="switch caching on again",
+        only_if=(_FLUSH_ACTIVE,),
+        proves=(Check(object="flashcache", attribute="status", value="normal"),),
+        expect=1,
+        risk=Risk.NONE,
+        caching_on=True,
+    )
+
+
+def _drop(fact: CellFacts, cache: FlashCache, *, only_if: tuple[Check, ...] = ()) -> Step:
+    guard = (_COLD,) if fact.writeback else ()
+    return Step(
+        target=fact.cell,
+        statement="DROP FLASHCACHE",
+        what="drop the flash cache" + (" while it is still flushed" if fact.writeback else ""),
+        only_if=only_if,
+        needs=(_HAS_CACHE, *guard),
+        proves=(_NO_CACHE,),
+        expect=1,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.IMPOSSIBLE,
+        inverse=_GONE,
+        changes=(
+            Change(object="flashcache", name=cache.name, attribute="size", before=format_size(cache.size), after="-"),
+        ),
+        caching_off=True,
+    )
+
+
+def _create(fact: CellFacts, size: int, *, what: str, before: str = "-") -> Step:
+    return Step(
+        target=fact.cell,
+        statement=f"CREATE FLASHCACHE ALL size={whole_size(size)}",
+        what=what,
+        only_if=(_NO_CACHE,),
+        proves=(
+            Check(object="flashcache", attribute="size", value=size),
+            Check(object="flashcache", attribute="status", value="normal"),
+        ),
+        expect=1,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.IMPOSSIBLE if before == "-" else Undo.NOTHING,
+        inverse=_GONE if before == "-" else "",
+        changes=(
+            Change(
+                object="flashcache",
+                name=f"{fact.cell}_FLASHCACHE",
+                attribute="size",
+                before=before,
+                after=format_size(size),
+            ),
+        ),
+        caching_on=True,
+    )
+
+
+def flush_plan(rack: str, facts: Mapping[str, CellFacts], *, recreate: bool, statement: str) -> Plan:
+    """Return the plan that leaves every cell's cache empty, proven so, and caching again.
+
+    Args:
+        facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK and FLASH_METRICS read.
+        recreate: drop and re-create the cache at the same explicit size where the flush left something in it.
+
+    Raises:
+        RefusedError: on some cell a flush must not start, or the release can't flush a write-back cache.
+    """
+    cells, skipped = applicable(facts)
+    refusals = {cell: reason for cell, fact in cells.items() if (reason := flush_refusal(fact))}
+    old = {cell: fact for cell, fact in cells.items() if fact.release and not fact.at_least(FLUSH_SINCE)}
+    for cell, fact in old.items():
+        if fact.writeback:
+            refusals.setdefault(cell, f"release {fact.release} has no FLUSH and its cache is write-back")
+    _refuse(refusals, "flush flashcache")
+    can = [fact for cell, fact in cells.items() if cell not in old]
+    stages: list[Stage] = []
+    if can:
+        stages.append(_flush_stage(can))
+        if recreate:
+            used = Check(
+                object="metriccurrent", attribute="metricValue", op=Op.ABOVE, value=0, where={"name": "FC_BY_USED"}
+            )
+            stages += _recreate_stages(can, {f.cell: _size(f) for f in can}, Gate.EACH, only_if=(used,), key="left")
+        stages.append(Stage(title="switch caching on again", key="rearm", steps=tuple(_rearm(f) for f in can)))
+        stages += _mending(can, "rearm")
+    if old:
+        stages += _recreate_stages(list(old.values()), {f.cell: _size(f) for f in old.values()}, Gate.EACH, key="old")
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(stages),
+        skipped=skipped,
+        notes=_flush_notes(cells),
+        warnings=("caching is off on each cell from FLUSH until the last step; FC_* counters restart there",)
+        if stages
+        else (),
+        risk=Risk.PERFORMANCE if stages else Risk.NONE,
+    )
+
+
+def _size(fact: CellFacts) -> int:
+    return fact.flash_cache.size if fact.flash_cache else 0
+
+
+def _flush_notes(cells: Mapping[str, CellFacts]) -> tuple[str, ...]:
+    notes = []
+    for cell, fact in cells.items():
+        dirty, used = fact.metric_bytes("FC_BY_DIRTY"), fact.metric_bytes("FC_BY_USED")
+        if dirty is not None and used is not None:
+            notes.append(f"{cell}: {human_size(dirty)} dirty, {human_size(used)} used of {human_size(_size(fact))}")
+    return tuple(notes)
+
+
+def _flush_stage(cells: Sequence[CellFacts]) -> Stage:
+    steps = tuple(_flush_step(fact, fact.flash_cache) for fact in cells if fact.flash_cache is not None)
+    return Stage(title="flush the flash cache and prove it empty", key="flush", steps=steps)
+
+
+def _recreate_stages(
+    cells: Sequence[CellFacts],
+    sizes: Mapping[str, int],
+    gate: Gate,
+    *,
+    only_if: tuple[Check, ...] = (),
+    key: str = "",
+) -> list[Stage]:
+    with_cache = [fact for fact in cells if fact.flash_cache is not None]
+    stages = []
+    if with_cache:
+        drops = tuple(_drop(fact, fact.flash_cache, only_if=only_if) for fact in with_cache if fact.flash_cache)
+        stages.append(Stage(title="drop the flash cache", key=f"drop{key}", gate=gate, steps=drops))
+    creates = tuple(_create(fact, sizes[fact.cell], what="create the flash cache") for fact in cells)
+    stages.append(Stage(title="create the flash cache", key=f"create{key}", steps=creates))
+    if with_cache:
+        back = tuple(
+            _create(fact, fact.flash_cache.size, what="create the flash cache at its old size", before="gone")
+            for fact in with_cache
+            if fact.flash_cache
+        )
+        stages.append(
+            Stage(
+                title="bring back the old flash cache",
+                key=f"back{key}",
+                gate=Gate.MEND,
+                mends=f"drop{key}",
+                unless=f"create{key}",
+                steps=back,
+            )
+        )
+    return stages
+
+
+def _mending(cells: Sequence[CellFacts], unless: str) -> list[Stage]:
+    steps = tuple(_rearm(fact) for fact in cells)
+    return [
+        Stage(
+            title="switch caching on again after the failure",
+            key="mend",
+            gate=Gate.MEND,
+            mends="flush",
+            unless=unless,
+            steps=steps,
+        )
+    ]
+
+
+def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, statement: str, force: bool = False) -> Plan:
+    """Return the plan that re-creates the flash cache at ``size`` bytes on every cell.
+
+    Args:
+        facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK, IORMPLAN and FLASH_METRICS read.
+        size: per cell, over all its flash disks; rounded down to equal shares of 16M units.
+        force: re-create even where the size is that already.
+
+    Raises:
+        RefusedError: more than a cell has room for, less than its IORM plan promises, or a flush must not start.
+    """
+    cells, skipped = applicable(facts)
+    sizes = {cell: rounded_cache(size, len(fact.flash_disks)) for cell, fact in cells.items()}
+    _refuse_room(cells, size)
+    _refuse_size(cells, sizes, size)
+    done = {
+        cell: f"its flash cache is {format_size(sizes[cell])} already"
+        for cell, fact in cells.items()
+        if not force and fact.flash_cache and fact.flash_cache.size == sizes[cell] and fact.flash_cache.caching == "on"
+    }
+    todo = [fact for cell, fact in cells.items() if cell not in done]
+    stages = recreate_stages(todo, sizes)
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(stages),
+        skipped=skipped,
+        done=done,
+        notes=_resize_notes(todo, sizes, size),
+        warnings=_resize_warnings(todo),
+        risk=Risk.PERFORMANCE if stages else Risk.NONE,
+    )
+
+
+def recreate_stages(todo: Sequence[CellFacts], sizes: Mapping[str, int]) -> list[Stage]:
+    """Return the stages that re-create the caches of ``todo`` at ``sizes``, flushed and proven first where write-back.
+
+    Raises:
+        RefusedError: a write-back cache must not be flushed, or the release can't flush it.
+    """
+    dirty_ones = [f for f in todo if f.flash_cache is not None and (f.writeback or f.flash_cache.caching == "off")]
+    refusals = {f.cell: reason for f in dirty_ones if f.writeback and (reason := flush_refusal(f))}
+    for fact in dirty_ones:
+        if fact.writeback and fact.release and not fact.at_least(FLUSH_SINCE):
+            refusals.setdefault(fact.cell, f"release {fact.release} has no FLUSH and its cache is write-back")
+    _refuse(refusals, "re-creating the flash cache")
+    stages: list[Stage] = []
+    flushing = [fact for fact in dirty_ones if fact.writeback]
+    if flushing:
+        stages.append(_flush_stage(flushing))
+    if todo:
+        stages += _recreate_stages(todo, sizes, Gate.ALL)
+    if flushing:
+        stages += _mending(flushing, "drop")
+    return stages
+
+
+def _refuse_room(cells: Mapping[str, CellFacts], size: int) -> None:
+    short: dict[int, list[str]] = {}
+    for cell, fact in cells.items():
+        room = fact.cache_room()
+        if size > room:
+            short.setdefault(room, []).append(cell)
+    if short:
+        text = "; ".join(f"at most {format_size(r, largest='G')} ({r} bytes) on {fold(c)}" for r, c in short.items())
+        raise RefusedError(
+            f"resize flashcache: {format_size(size)} does not fit, {text}; nothing was sent",
+            hint="grid disks on flash and the flash log hold the rest: show griddisk, release griddisk",
+        )
+
+
+def _refuse_size(cells: Mapping[str, CellFacts], sizes: Mapping[str, int], asked: int) -> None:
+    for cell, fact in cells.items():
+        if sizes[cell] == 0:
+            least = len(fact.flash_disks) * 16
+            raise RefusedError(
+                f"resize flashcache: {format_size(asked)} is less than 16M on each of {len(fact.flash_disks)} flash disks "
+                f"of {cell}; at least {least}M"
+            )
+        promised = _promised(fact)
+        if sizes[cell] < promised:
+            raise RefusedError(
+                f"resize flashcache: {format_size(sizes[cell])} is less than the {format_size(promised)} that the IORM plan "
+                f"of {cell} promises as flashCacheMin",
+                hint="lower flashcachemin first: list iormplan attributes dbPlan",
+            )
+
+
+def _promised(fact: CellFacts) -> int:
+    """The bytes that the cell's IORM plan promises to databases as flashCacheMin."""
+    directives = fact.iorm.directives if fact.iorm else ()
+    return sum(parse_size(value) for d in directives if (value := d.get("flashcachemin")))
+
+
+def _resize_notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], asked: int) -> tuple[str, ...]:
+    groups: dict[tuple[int, int, int], list[str]] = {}
+    for fact in todo:
+        disks = len(fact.flash_disks)
+        groups.setdefault((disks, sizes[fact.cell], fact.cache_room()), []).append(fact.cell)
+    notes = []
+    for (disks, size, room), cells in groups.items():
+        note = f"{fold(cells)}: {format_size(size)} = {disks} flash disks × {format_size(size // disks, largest='G')}"
+        if size != asked:
+            note += f" ({format_size(asked)} rounded down to 16M a disk)"
+        notes.append(f"{note}; {format_size((room - size) // disks, largest='M')} stay free on each flash disk")
+    return tuple(notes)
+
+
+def _resize_warnings(todo: Sequence[CellFacts]) -> tuple[str, ...]:
+    if not todo:
+        return ()
+    warnings = ["the cache starts empty: every database on these cells reads from disk until it is warm"]
+    if any(fact.writeback for fact in todo):
+        warnings.append("write-back: each cache is flushed and proven empty before it is dropped")
+    return tuple(warnings)

@@ -1,0 +1,101 @@
+"""Plans for the IORM plan: one directive changes, everything else stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from exacell.cellcli.fold import fold_equal
+from exacell.cellcli.iorm import IormPlan, diff, effective, render, set_directive
+from exacell.cellset import fold
+from exacell.errors import RefusedError
+from exacell.plan.facts import CellFacts
+from exacell.plan.model import Change, Check, Plan, Risk, Stage, Step, Undo
+
+
+def agree(facts: Mapping[str, CellFacts]) -> IormPlan:
+    """Return the plan that all cells hold.
+
+    Raises:
+        RefusedError: they hold different ones; names the odd cells.
+    """
+    groups = fold_equal({cell: fact.iorm or IormPlan() for cell, fact in facts.items()})
+    if len(groups) > 1:
+        ordered = [cells for cells, _ in groups]
+        raise RefusedError(
+            f"the cells hold different IORM plans: {'; '.join(fold(cells) for cells in ordered)}; nothing was sent",
+            hint="show iorm compares them; make them equal first",
+        )
+    return groups[0][1] if groups else IormPlan()
+
+
+def refuse_unknown_database(facts: Mapping[str, CellFacts], db: str, plan: IormPlan) -> None:
+    """Raise when no cell knows the database: a cell accepts a misspelt name without a word.
+
+    Raises:
+        RefusedError: naming the databases that there are.
+    """
+    known = {name.rsplit(".", 1)[-1].lower(): name for fact in facts.values() for name in fact.databases}
+    if db.lower() in known or any(d.name.lower() == db.lower() for d in plan.directives):
+        return
+    listed = ", ".join(sorted(set(known.values()), key=str.lower)) or "none"
+    raise RefusedError(f"no cell knows a database {db}; LIST DATABASE has: {listed}")
+
+
+def flashlog_plan(rack: str, facts: Mapping[str, CellFacts], *, db: str, on: bool, statement: str) -> Plan:
+    """Return the plan that switches flash logging for one database.
+
+    Args:
+        facts: with CELL, IORMPLAN and DATABASE read.
+
+    Raises:
+        RefusedError: the cells disagree, the database is unknown, or its directive can't be split off.
+    """
+    old = agree(facts)
+    refuse_unknown_database(facts, db, old)
+    word = "on" if on else "off"
+    holds = effective(old, db)
+    # Flash logging is on for every database unless a directive says otherwise. Source: Oracle SAGUG, flashlog.
+    if ((holds.get("flashlog") if holds else None) or "on").lower() == word:
+        return Plan(statement=statement, rack=rack, done=dict.fromkeys(facts, f"flashLog is {word} for {db} already"))
+    new = set_directive(old, db, "flashLog", word)
+    return plan_change(rack, facts, old, new, statement)
+
+
+def plan_change(rack: str, facts: Mapping[str, CellFacts], old: IormPlan, new: IormPlan, statement: str) -> Plan:
+    """Return the plan that replaces the dbplan ``old`` by ``new`` on every cell, with a directive diff.
+
+    ALTER IORMPLAN dbplan= replaces the complete dbplan. Source: reference cellcli.md 7.2.
+    """
+    changes = tuple(
+        Change(
+            object="iormplan",
+            name=found.directive,
+            attribute=found.attribute or "directive",
+            before=found.before or "-",
+            after=found.after or "-",
+        )
+        for found in diff(old, new)
+    )
+    steps = tuple(
+        Step(
+            target=cell,
+            statement=f"ALTER IORMPLAN dbplan={render(new)}",
+            what="send the whole dbplan",
+            needs=(
+                Check(object="iormplan", attribute="dbPlan", value=render(old), why="the plan has changed meanwhile"),
+            ),
+            proves=(Check(object="iormplan", attribute="dbPlan", value=render(new)),),
+            expect=1,
+            risk=Risk.PERFORMANCE,
+            undo=Undo.STATEMENT,
+            inverse=f"ALTER IORMPLAN dbplan={render(old)}",
+            changes=changes,
+        )
+        for cell in facts
+    )
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=(Stage(title="replace the dbplan", key="iorm", steps=steps),),
+        notes=(f"dbplan: {render(new)}",),
+    )

@@ -1,0 +1,281 @@
+"""Plans as values: what would be sent where, what it changes, what proves it, and how it is taken back.
+
+A plan is ordered stages; the steps of one stage run side by side on their targets, and the next stage starts when all
+of them have ended. A step sends at most one statement to one target. Everything in here can be printed, compared,
+stored and read back; nothing in here talks to a cell.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+FactValue = str | int | float | bool | tuple[str, ...] | None
+"""What a fact may be compared with."""
+
+
+class Risk(StrEnum):
+    """What may be lost, judged from what is there, not from the verb. Ordered from harmless to worst."""
+
+    NONE = "none"
+    PERFORMANCE = "performance"
+    REDUNDANCY = "redundancy"
+    DATA = "data"
+    UNKNOWN = "unknown"
+
+    @property
+    def rank(self) -> int:
+        """0 for NONE up to 4 for UNKNOWN."""
+        return list(Risk).index(self)
+
+
+def highest(risks: Iterable[Risk]) -> Risk:
+    """Return the worst of ``risks``, NONE when there are none."""
+    return max(risks, key=lambda risk: risk.rank, default=Risk.NONE)
+
+
+class Op(StrEnum):
+    """How a fact's value compares with what is wanted."""
+
+    EQ = "="
+    NE = "!="
+    IN = "in"
+    AT_LEAST = ">="
+    AT_MOST = "<="
+    ABOVE = ">"
+    ABSENT = "absent"
+    """No record matches."""
+    COUNT = "count"
+    """So many records match."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A fact that must hold on a target.
+
+    Attributes:
+        object: the CellCLI object type (``flashcache``, ``celldisk``, ``griddisk``, ``metriccurrent`` …), or
+            ``asm.diskgroup`` / ``asm.disk`` on a database node.
+        attribute: compared case-insensitively when it is text; ignored for ABSENT and COUNT.
+        value: wanted; sizes in bytes; a tuple for IN.
+        where: attribute values that select the records, compared as text without case; all records must then hold.
+            A tuple means any of its values; a value that ends with ``*`` is a prefix.
+        why: the rule behind it, a phrase that completes "… because".
+    """
+
+    object: str
+    attribute: str = "name"
+    op: Op = Op.EQ
+    value: FactValue = None
+    where: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    why: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The check for eyes: ``celldisk flushStatus in complete, completed where diskType=FlashDisk``."""
+        where = " and ".join(f"{k}={','.join(v) if isinstance(v, tuple) else v}" for k, v in self.where.items())
+        tail = f" where {where}" if where else ""
+        value = ", ".join(self.value) if isinstance(self.value, tuple) else self.value
+        match self.op:
+            case Op.ABSENT:
+                return f"no {self.object}{tail}"
+            case Op.COUNT:
+                return f"{value} {self.object}{tail}"
+            case _:
+                return f"{self.object} {self.attribute} {self.op} {value if value not in ('', None) else 'empty'}{tail}"
+
+
+class Watch(StrEnum):
+    """A long wait whose progress is judged by more than one fact (see plan.watch)."""
+
+    FLUSH = "flush"
+    """Every flash cell disk complete without flushError, status flushed, FC_BY_DIRTY 0 in a later collection."""
+
+
+class Undo(StrEnum):
+    """How a step can be taken back."""
+
+    STATEMENT = "statement"
+    """By sending ``Step.inverse``."""
+    NOTHING = "nothing"
+    """There is nothing to take back."""
+    IMPOSSIBLE = "impossible"
+    """It cannot be undone, because of ``Step.inverse``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One attribute before and after, as a cell prints it."""
+
+    object: str
+    name: str
+    attribute: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One statement for one target, with what must hold before and after.
+
+    Attributes:
+        target: a cell, or a database node when ``asm`` names a cluster.
+        statement: CellCLI text, or SQL when ``asm`` is set; empty for a step that only waits or proves.
+        what: one phrase for progress lines and the journal.
+        only_if: read right before; when one does not hold the step is not needed and counts as done.
+        needs: read again right before the statement leaves; the step is refused when one does not hold.
+        proves: read back afterwards, polled for up to ``within`` seconds.
+        watch: a long wait after the statement, instead of ``proves`` alone.
+        expect: how many objects the reply must report as done; 0 when the text is not counted.
+        undo, inverse: see Undo.
+        asm: the ASM cluster's name for SQL steps.
+        shell: True when ``statement`` is an operating-system command for the database node (srvctl).
+        caching_off: this step leaves the flash cache not caching until a later step mends it.
+        caching_on: this step brings caching back.
+    """
+
+    target: str
+    statement: str = ""
+    what: str
+    only_if: tuple[Check, ...] = ()
+    needs: tuple[Check, ...] = ()
+    proves: tuple[Check, ...] = ()
+    within: float = 30.0
+    watch: Watch | None = None
+    expect: int = 0
+    risk: Risk = Risk.NONE
+    undo: Undo = Undo.NOTHING
+    inverse: str = ""
+    changes: tuple[Change, ...] = ()
+    asm: str = ""
+    shell: bool = False
+    caching_off: bool = False
+    caching_on: bool = False
+
+
+class Gate(StrEnum):
+    """Which targets enter a stage."""
+
+    EACH = "each"
+    """A target whose own earlier steps succeeded."""
+    ALL = "all"
+    """Nobody unless every target's earlier steps succeeded."""
+    MEND = "mend"
+    """Only after a failure: targets on which ``mends`` was started and not finished by ``unless``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """Steps that run side by side.
+
+    Attributes:
+        title: a phrase, ``flush the flash cache``.
+        key: names the stage for ``mends`` and ``unless``.
+        mends: for a MEND stage, the key of the stage whose effect it takes back.
+        unless: for a MEND stage, the key of the stage after which it is no longer needed.
+    """
+
+    title: str
+    steps: tuple[Step, ...]
+    key: str = ""
+    gate: Gate = Gate.EACH
+    mends: str = ""
+    unless: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Everything that one statement would do.
+
+    Attributes:
+        statement: what the user asked for, one line.
+        rack: the rack's name.
+        stages: in order; without steps when there is nothing to do.
+        notes: arithmetic and other facts that led here, one line each, shown with the plan.
+        warnings: what the reader must not overlook (irreversible, slow, caching off in between).
+        done: per target, why nothing needs to be done there.
+        skipped: per target, why the statement is not applicable there.
+        risk: judged from what is there; at least the highest of the steps'.
+        loss: the names that must be typed, or given to --accept-data-loss, when risk is DATA.
+        estimate: seconds, None when unknown.
+    """
+
+    statement: str
+    rack: str
+    stages: tuple[Stage, ...] = ()
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    done: Mapping[str, str] = field(default_factory=dict)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    risk: Risk = Risk.NONE
+    loss: tuple[str, ...] = ()
+    estimate: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "risk", highest((self.risk, *(step.risk for step in self.steps))))
+        for stage in self.stages:
+            targets = [step.target for step in stage.steps]
+            if len(set(targets)) != len(targets):
+                raise ValueError(f"stage '{stage.title}' has two steps for one target")
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps in order, mending ones included."""
+        return tuple(step for stage in self.stages for step in stage.steps)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Every target that a step is for, in order of first appearance."""
+        return tuple(dict.fromkeys(step.target for step in self.steps))
+
+    @property
+    def changes_something(self) -> bool:
+        """Whether any statement would be sent outside of mending."""
+        return any(step.statement for stage in self.stages if stage.gate is not Gate.MEND for step in stage.steps)
+
+    @property
+    def irreversible(self) -> tuple[Step, ...]:
+        """The steps that cannot be undone, each reason once."""
+        seen: dict[str, Step] = {}
+        for stage in self.stages:
+            if stage.gate is Gate.MEND:
+                continue
+            for step in stage.steps:
+                if step.undo is Undo.IMPOSSIBLE:
+                    seen.setdefault(step.inverse, step)
+        return tuple(seen.values())
+
+    def to_json(self) -> str:
+        """Return the plan as canonical JSON, for the journal."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+
+
+def step_from_json(data: Mapping[str, Any]) -> Step:
+    """Return the step that ``asdict`` and JSON made ``data`` of."""
+
+    def check(item: Mapping[str, Any]) -> Check:
+        value = item["value"]
+        return Check(
+            object=item["object"],
+            attribute=item["attribute"],
+            op=Op(item["op"]),
+            value=tuple(value) if isinstance(value, list) else value,
+            where={k: tuple(v) if isinstance(v, list) else v for k, v in item["where"].items()},
+            why=item["why"],
+        )
+
+    return Step(
+        **{
+            **data,
+            "only_if": tuple(check(c) for c in data["only_if"]),
+            "needs": tuple(check(c) for c in data["needs"]),
+            "proves": tuple(check(c) for c in data["proves"]),
+            "watch": Watch(data["watch"]) if data["watch"] else None,
+            "risk": Risk(data["risk"]),
+            "undo": Undo(data["undo"]),
+            "changes": tuple(Change(**c) for c in data["changes"]),
+        }
+    )

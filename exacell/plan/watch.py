@@ -1,0 +1,120 @@
+"""Follow a flush from its start to the proof that the cache is empty; pure, fed with what a cell answers.
+
+Done means all of: every flash cell disk's flushStatus is complete without flushError, the flash cache says
+``normal - flushed``, and FC_BY_DIRTY is 0 in a collection later than completion (metrics are collected once a minute on
+the cell's own clock). Source: Oracle DBMMN, disabling write-back flash cache; reference cellcli.md 6.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from exacell.units import human_size
+
+COMPLETE = ("complete", "completed")
+FLUSHED = "flushed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlushState:
+    """Where one cell's flush stands.
+
+    Attributes:
+        phrase: for progress lines.
+        fraction: of the dirty bytes that were there at first, written by now; 0 to 1.
+        done: the cache is proven flushed.
+        failed: why it cannot finish, empty while it can.
+        dirty, used: bytes in the last collection, None before one was seen.
+    """
+
+    phrase: str
+    fraction: float = 0.0
+    done: bool = False
+    failed: str = ""
+    dirty: int | None = None
+    used: int | None = None
+
+
+@dataclass
+class FlushWatch:
+    """The state machine for one cell: flushing → complete → a later collection with nothing dirty."""
+
+    first_dirty: int | None = None
+    completed_at: int | None = None
+    """The newest collectionTime (epoch ms of the cell's clock) when completion was seen first."""
+    _last: FlushState = field(default_factory=lambda: FlushState(phrase="starting"))
+
+    def feed(
+        self, *, status: str, disks: Sequence[Mapping[str, Any]], metrics: Mapping[str, tuple[float, int]]
+    ) -> FlushState:
+        """Return the state after one answer of the cell.
+
+        Args:
+            status: of the flash cache, empty when there is none.
+            disks: name, flushStatus and flushError of each flash cell disk.
+            metrics: FC_BY_* name → (bytes, collectionTime in ms).
+        """
+        dirty_value = metrics.get("FC_BY_DIRTY")
+        dirty = None if dirty_value is None else int(dirty_value[0])
+        used = int(metrics["FC_BY_USED"][0]) if "FC_BY_USED" in metrics else None
+        if self.first_dirty is None and dirty is not None:
+            self.first_dirty = dirty
+        error = next((d for d in disks if d.get("flushError")), None)
+        if error is not None:
+            return FlushState(
+                phrase="failed",
+                dirty=dirty,
+                used=used,
+                failed=f"flush of cell disk {error.get('name')} failed: {error['flushError']}",
+            )
+        stale = metrics.get("FC_BY_STALE_DIRTY")
+        if stale is not None and stale[0] > 0:
+            return FlushState(
+                phrase="failed",
+                dirty=dirty,
+                used=used,
+                failed=f"{human_size(stale[0])} of dirty data belong to grid disks that cannot be written "
+                "(FC_BY_STALE_DIRTY): bring those grid disks back first",
+            )
+        if not status:
+            return FlushState(phrase="failed", failed="the flash cache is gone", dirty=dirty, used=used)
+        if "flush" not in status:
+            return FlushState(
+                phrase="failed",
+                failed=f"the flush ended early: status is {status} (a CELLSRV restart or CANCEL FLUSH)",
+                dirty=dirty,
+                used=used,
+            )
+        open_disks = [d for d in disks if str(d.get("flushStatus") or "").lower() not in COMPLETE]
+        if open_disks or FLUSHED not in status:
+            self.completed_at = None
+            return self._flushing(dirty, used, len(disks) - len(open_disks), len(disks))
+        newest = max((at for _, at in metrics.values()), default=None)
+        if newest is None:
+            return FlushState(phrase="flushed, waiting for metrics", fraction=0.99, used=used)
+        if self.completed_at is None:
+            self.completed_at = newest
+        if newest <= self.completed_at:
+            return FlushState(phrase="flushed, waiting for a collection", fraction=0.99, dirty=dirty, used=used)
+        if dirty:
+            return FlushState(
+                phrase="failed",
+                dirty=dirty,
+                used=used,
+                failed=f"the flush reports completion, yet {human_size(dirty)} are dirty (FC_BY_DIRTY)",
+            )
+        return FlushState(phrase="proven flushed", fraction=1.0, done=True, dirty=dirty, used=used)
+
+    def _flushing(self, dirty: int | None, used: int | None, ready: int, of: int) -> FlushState:
+        fraction = ready / of if of else 0.0
+        if dirty is not None and self.first_dirty:
+            fraction = max(fraction, 1 - dirty / self.first_dirty)
+        left = "" if dirty is None else f", {human_size(dirty)} dirty"
+        return FlushState(
+            phrase=f"flushing{left}, {ready} of {of} disks complete",
+            fraction=min(fraction, 0.98),
+            dirty=dirty,
+            used=used,
+        )

@@ -1,0 +1,226 @@
+"""The prompt: read a line, run it, show what it says, until the user leaves.
+
+prompt_toolkit owns the main thread while a line is typed; statements run on it between prompts. Connections open and
+names arrive in the background, so that neither the first prompt nor typing waits for a cell.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.filters import Condition, is_done, is_searching
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.input.typeahead import store_typeahead
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.renderer import CPR_Support
+
+from exacell.commands.session import SessionExit
+from exacell.context import find_rack_quietly
+from exacell.errors import ExacellError, ExitCode, StatementError
+from exacell.history import history_file
+from exacell.language.line import needs_more
+from exacell.language.registry import Param
+from exacell.output.faults import sentence, squiggle, underlined
+from exacell.output.style import wants_color
+from exacell.output.terminal import TerminalConsole
+from exacell.repl.check import segments
+from exacell.repl.completer import StatementCompleter
+from exacell.repl.lexer import StatementLexer
+from exacell.repl.look import STYLE, prompt_fragments, toolbar_fragments
+from exacell.repl.store import PrivateHistory
+from exacell.repl.typing_ahead import TypingAhead
+from exacell.runner import Runner
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+_CPR_TIMEOUT = 1
+"""Seconds in which a terminal answers where its cursor is; one that does not has no toolbar."""
+
+
+def run(ctx: Context, console: TerminalConsole) -> int:
+    """Talk with the user until they leave; return the process's exit code, which is 0."""
+    return Prompt(ctx, console).run()
+
+
+class Prompt:
+    """One session at the prompt."""
+
+    def __init__(self, ctx: Context, console: TerminalConsole) -> None:
+        self.ctx = ctx
+        self.console = console
+        self.runner = _PromptRunner(ctx, console, prefix="")
+        self._pending: tuple[str, ...] = ()
+        self._told: set[str] = set()
+        self.session = self._make_session()
+
+    def run(self) -> int:
+        """Read and run statements until Ctrl-D or EXIT."""
+        self._greet()
+        first: Callable[[], None] | None = self._begin_background
+        while True:
+            try:
+                text = self.session.prompt(pre_run=first)
+            except KeyboardInterrupt:
+                continue  # Ctrl-C drops the line.
+            except EOFError:
+                return ExitCode.DONE
+            finally:
+                self._settle_cpr()
+            first = None
+            try:
+                self._run(text)
+            except SessionExit:
+                return ExitCode.DONE
+            self._remind()
+
+    def _make_session(self) -> PromptSession[str]:
+        color = wants_color(sys.stdout)
+        session: PromptSession[str] = PromptSession(
+            message=self._message,
+            lexer=StatementLexer(),
+            completer=StatementCompleter(self.ctx.names, self._recipe_params),
+            complete_in_thread=True,
+            history=PrivateHistory(history_file(self.ctx.home.state_dir)),
+            auto_suggest=AutoSuggestFromHistory(),
+            multiline=True,
+            prompt_continuation="  -> ",
+            key_bindings=_bindings(),
+            bottom_toolbar=self._toolbar,
+            style=STYLE,
+            color_depth=None if color else ColorDepth.DEPTH_1_BIT,
+            editing_mode=EditingMode.VI if self.ctx.settings.edit_mode == "vi" else EditingMode.EMACS,
+            reserve_space_for_menu=6,
+            enable_open_in_editor=True,
+            include_default_pygments_style=False,
+        )
+        # A terminal that does not say where its cursor is (a script's pty) is no reason for a warning.
+        session.app.renderer.cpr_not_supported_callback = None
+        session.app.renderer.CPR_TIMEOUT = _CPR_TIMEOUT
+        return session
+
+    def _recipe_params(self, name: str) -> Sequence[Param]:
+        from exacell.recipes import recipe_params
+
+        return recipe_params(self.ctx.home, name)
+
+    def _settle_cpr(self) -> None:
+        renderer = self.session.app.renderer
+        if renderer.cpr_support is CPR_Support.UNKNOWN and self.session.app.output.responds_to_cpr:
+            renderer.cpr_support = CPR_Support.NOT_SUPPORTED
+
+    def _message(self) -> StyleAndTextTuples:
+        return list(prompt_fragments(self.ctx, pending=len(self._pending), done=get_app().is_done))
+
+    def _toolbar(self) -> StyleAndTextTuples:
+        buffer = get_app().current_buffer
+        return list(toolbar_fragments(self.ctx, buffer.text, buffer.cursor_position))
+
+    def _greet(self) -> None:
+        try:
+            find_rack_quietly(self.ctx)
+        except ExacellError as error:
+            self.runner.report(error)
+        self._remind()
+
+    def _remind(self) -> None:
+        """Say what an earlier change left behind, once each; the prompt's mark stays until it is mended."""
+        try:
+            self._pending = tuple(self.ctx.pending())
+        except ExacellError as error:
+            self.runner.report(error)
+            return
+        for warning in self._pending:
+            if warning not in self._told:
+                self.console.tell(f"warning: {warning}", "warning")
+        self._told.update(self._pending)
+
+    def _begin_background(self) -> None:
+        threading.Thread(target=self._warm, name="exacell-warm", daemon=True).start()
+
+    def _warm(self) -> None:
+        try:
+            self.ctx.warm()
+        except ExacellError:
+            return  # The first statement meets the same problem and says it where it is read.
+
+    def _run(self, text: str) -> None:
+        with TypingAhead(self._keep) as typing:
+            self.console.read_line = lambda question: typing.question(lambda: self.console.read_here(question))
+            try:
+                found = segments(text)
+                for segment in found:
+                    code = self.runner.run_entered(segment.text, self._indent(text) if len(found) == 1 else None)
+                    if code not in (ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT) and segment is not found[-1]:
+                        self.console.tell("stopped: the statements behind it were not run")
+                        break
+            finally:
+                self.console.read_line = None
+
+    def _indent(self, text: str) -> int | None:
+        """Return in which column the entered line began on the screen, None when it does not fit on one row."""
+        width = sum(len(piece) for _, piece in prompt_fragments(self.ctx, pending=len(self._pending)))
+        fits = "\n" not in text and width + len(text) < self.session.app.output.get_size().columns
+        return width + len(text) - len(text.lstrip()) if fits else None
+
+    def _keep(self, typed: str) -> None:
+        keys: list[KeyPress] = []
+        parser = Vt100Parser(keys.append)
+        parser.feed(typed)
+        parser.flush()
+        store_typeahead(self.session.app.input, keys)
+
+
+class _PromptRunner(Runner):
+    """Reports a bad statement by marks below the line that was entered."""
+
+    _indent: int | None = None
+
+    def run_entered(self, text: str, indent: int | None) -> ExitCode:
+        """Run a statement that stands on the screen ``indent`` columns in; None when marks can't stand below it."""
+        self._indent = indent
+        return self.run_text(text)
+
+    def report(self, error: ExacellError, text: str = "") -> None:
+        """Print an error, and marks below the entered line for a bad statement."""
+        if not isinstance(error, StatementError) or error.start is None or not text:
+            super().report(error)
+            return
+        self.console.progress(None)
+        end = error.end if error.end is not None else error.start
+        if self._indent is not None:
+            self.console.tell(squiggle(error.start, end, indent=self._indent), "error")
+        else:
+            shown, marks = underlined(text, error.start, end, width=80)
+            self.console.tell(shown)
+            self.console.tell(marks, "error")
+        self.console.tell(sentence(error), "error")
+
+
+def _bindings() -> KeyBindings:
+    bindings = KeyBindings()
+
+    @Condition
+    def complete_statement() -> bool:
+        # An empty line ends a statement whose quote or parenthesis stays open: then the error says so.
+        text = get_app().current_buffer.text
+        return not needs_more(text) or text.endswith("\n")
+
+    @bindings.add("enter", filter=complete_statement & ~is_searching & ~is_done)
+    def _(event: KeyPressEvent) -> None:
+        buffer: Buffer = event.current_buffer
+        if buffer.complete_state is not None and buffer.complete_state.current_completion is None:
+            buffer.cancel_completion()
+        buffer.validate_and_handle()
+
+    return bindings

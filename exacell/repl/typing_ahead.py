@@ -1,0 +1,69 @@
+"""Keep what is typed while a statement runs: not echoed into its output, not taken for an answer, not lost."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Any
+
+_LFLAG, _IFLAG, _CC = 3, 0, 6
+
+
+class TypingAhead:
+    """While it is entered, the terminal neither echoes nor edits; Ctrl-C still interrupts.
+
+    Without a terminal nothing changes. ``question`` reads one answer as typed after the question was shown; what was
+    typed before it stays for the next prompt, and is handed to ``keep`` on leaving.
+    """
+
+    def __init__(self, keep: Callable[[str], None], descriptor: int | None = None) -> None:
+        self._keep = keep
+        self._fd = sys.stdin.fileno() if descriptor is None else descriptor
+        self._before: list[Any] | None = None
+        self._ahead = b""
+
+    def __enter__(self) -> TypingAhead:
+        with suppress(termios.error):  # Not a terminal: there is nothing to keep.
+            self._before = termios.tcgetattr(self._fd)
+            self._quiet()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            self._drain()
+            termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+        if self._ahead:
+            self._keep(self._ahead.decode("utf-8", "replace"))
+            self._ahead = b""
+
+    def question(self, ask: Callable[[], str | None]) -> str | None:
+        """Return what ``ask`` reads from the terminal, with echo and line editing on."""
+        if self._before is None:
+            return ask()
+        self._drain()
+        termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+        try:
+            return ask()
+        finally:
+            self._quiet()
+
+    def _quiet(self) -> None:
+        mode = termios.tcgetattr(self._fd)
+        mode[_LFLAG] &= ~(termios.ECHO | termios.ICANON)
+        mode[_IFLAG] &= ~termios.ICRNL
+        mode[_CC][termios.VMIN], mode[_CC][termios.VTIME] = 1, 0
+        termios.tcsetattr(self._fd, termios.TCSADRAIN, mode)
+
+    def _drain(self) -> None:
+        while select.select([self._fd], [], [], 0)[0]:
+            data = os.read(self._fd, 4096)
+            if not data:
+                return
+            self._ahead += data

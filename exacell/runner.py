@@ -1,0 +1,303 @@
+"""Runs statements and delivers what they answer: the part that prompt, command line and scripts share.
+
+Policy (confirmation, journal, exit codes) is the context's; here is only where text comes from and where it goes: data
+to standard output, a pipe or a file, talk and errors to standard error.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from io import StringIO
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, TextIO
+
+from exacell.commands.session import ScriptRequested
+from exacell.errors import ExacellError, ExitCode, StatementError
+from exacell.language.kinds import convert
+from exacell.language.line import Line, parse_line
+from exacell.language.registry import COMMON_FLAGS, Param, Value
+from exacell.output.faults import error_lines
+from exacell.output.render import check_format, render
+from exacell.output.result import Record, Result, worst
+from exacell.output.style import terminal_width, wants_color
+from exacell.output.terminal import TerminalConsole
+from exacell.scripts import read_script
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+
+GOES_ON = frozenset((ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT))
+"""Exit codes behind which the next statement runs."""
+
+_DEEPEST = 8
+
+
+class Runner:
+    """One surface's way of running statements.
+
+    Args:
+        console: where talk and errors go.
+        out: where data goes.
+        flags: flags that were given once for all statements (``-y``, ``-n``, long ones); a statement's own win.
+        prefix: who speaks in error lines.
+        header: whether tables begin with titles.
+    """
+
+    def __init__(
+        self,
+        ctx: Context,
+        console: TerminalConsole,
+        *,
+        out: TextIO | None = None,
+        flags: Mapping[str, str | None] | None = None,
+        prefix: str = "exacell: ",
+        header: bool = True,
+    ) -> None:
+        self.ctx = ctx
+        self.console = console
+        self.out = out if out is not None else sys.stdout
+        self.prefix = prefix
+        self.codes: list[ExitCode] = []
+        self._depth = 0
+        self._flags = dict(flags or {})
+        self._header = header
+
+    def run_text(self, text: str, *, shell: bool = True) -> ExitCode:
+        """Parse and run one statement; errors are reported, not raised.
+
+        Args:
+            shell: whether ``!``, ``|`` and ``>`` mean the shell's things.
+
+        Raises:
+            SessionExit: the statement was ``exit``.
+        """
+        try:
+            line = parse_line(text, shell=shell)
+            if line is None:
+                return ExitCode.DONE
+            if self._flags:
+                line = with_flags(line, self._flags)
+        except ExacellError as error:
+            return self._failed(error, text)
+        return self.run(line, text)
+
+    def run(self, line: Line, text: str = "") -> ExitCode:
+        """Run a parsed line, deliver its result and return its exit code; errors are reported, not raised.
+
+        Raises:
+            SessionExit: the statement was ``exit``.
+        """
+        if line.shell:
+            return self._done(self._local(line.shell))
+        try:
+            format_name = check_format(str(line.flags.get("format") or self.ctx.settings.format))
+            with interruptible(self.ctx, self.console):
+                result = self.ctx.execute(line)
+            self.deliver(result, format_name, pipe=line.pipe, redirect=line.redirect)
+        except ScriptRequested as script:
+            return self.run_file(script.path, text)
+        except ExacellError as error:
+            return self._failed(error, text)
+        except KeyboardInterrupt:
+            self.console.progress(None)
+            self.console.tell("interrupted; what was sent goes on without us", "warning")
+            return self._done(ExitCode.INTERRUPTED)
+        return self._done(result.exit_code)
+
+    def deliver(self, result: Result, format_name: str, *, pipe: str = "", redirect: str = "") -> None:
+        """Send the result's data where it belongs, then its notes and problems to the console.
+
+        Raises:
+            StatementError: the file can't be written.
+        """
+        if pipe:
+            self._pipe(self._text(result, format_name), pipe)
+        elif redirect:
+            path = Path(redirect).expanduser()
+            try:
+                path.write_text(self._text(result, format_name), encoding="utf-8")
+            except OSError as error:
+                raise StatementError(f"{redirect} can't be written: {error.strerror}") from error
+        else:
+            width, color = terminal_width(self.out), wants_color(self.out)
+            shown = with_local_dates(result) if self.console.local_dates and format_name == "table" else result
+            render(shown, format_name, self.out, width=width, color=color, header=self._header)
+            self.out.flush()
+            if self.console.spooling:
+                self.console.copy(self._text(result, format_name))
+        if format_name == "table" and result.data and not result.records and not result.text:
+            self.console.say("(none)")
+        for note in result.notes:
+            self.console.say(note)
+        for problem in result.problems:
+            self.console.tell(problem, "error")
+
+    def run_file(self, path: Path, text: str = "") -> ExitCode:
+        """Run the statements of a script until one fails; SET ECHO ON prints each one first.
+
+        Raises:
+            SessionExit: the script said EXIT.
+        """
+        try:
+            with path.open(encoding="utf-8") as stream:
+                script = list(read_script(stream))
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            return self._failed(StatementError(f"{path} can't be read: {reason}"), text)
+        except StatementError as error:
+            return self._failed(StatementError(f"{path}: {error.message}"), text)
+        if self._depth >= _DEEPEST:
+            return self._failed(StatementError(f"{path}: scripts start each other {_DEEPEST} deep"), text)
+        self._depth += 1
+        try:
+            return self.run_statements([statement.text for statement in script])
+        finally:
+            self._depth -= 1
+
+    def run_statements(self, statements: Iterable[str], *, shell: bool = True) -> ExitCode:
+        """Run statements in order, stop behind the first that failed, and return the exit code of all together.
+
+        Raises:
+            SessionExit: one of them was EXIT.
+        """
+        codes: list[ExitCode] = []
+        waiting = iter(statements)
+        for text in waiting:
+            if self.console.echo:
+                self.console.tell(f"exacell> {text}")
+            codes.append(self.run_text(text, shell=shell))
+            if codes[-1] not in GOES_ON:
+                left = sum(1 for _ in waiting) if isinstance(statements, Sequence) else 0
+                if left:
+                    self.console.tell(f"stopped: {left} more statement{'s were' if left > 1 else ' was'} not run")
+                break
+        return worst(codes)
+
+    def report(self, error: ExacellError, text: str = "") -> None:
+        """Print an error on standard error, with the faulty part of ``text`` underlined."""
+        self.console.progress(None)
+        width = terminal_width(self.out)
+        for number, line in enumerate(error_lines(error, text=text, prefix=self.prefix, width=width)):
+            self.console.tell(line, "" if number == 1 else "error")
+
+    def _text(self, result: Result, format_name: str) -> str:
+        buffer = StringIO()
+        render(result, format_name, buffer, header=self._header)
+        return buffer.getvalue()
+
+    def _pipe(self, text: str, command: str) -> None:
+        self.out.flush()
+        process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, stdout=_descriptor(self.out), text=True)
+        try:
+            process.communicate(text)
+        except BrokenPipeError:
+            process.wait()  # The reader had enough, as head has.
+        if process.returncode:
+            self.console.say(f"{command}: exit status {process.returncode}")
+
+    def _local(self, command: str) -> ExitCode:
+        self.out.flush()
+        status = subprocess.run(command, shell=True, stdout=_descriptor(self.out), check=False).returncode
+        if status:
+            self.console.say(f"{command}: exit status {status}")
+        return ExitCode.FAILED if status else ExitCode.DONE
+
+    def _failed(self, error: ExacellError, text: str) -> ExitCode:
+        self.report(error, text)
+        return self._done(error.exit_code)
+
+    def _done(self, code: ExitCode) -> ExitCode:
+        self.codes.append(code)
+        return code
+
+
+def _descriptor(stream: TextIO) -> int | None:
+    try:
+        return stream.fileno()
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
+    """Return ``line`` with the flags that were given before it; the statement's own win.
+
+    Args:
+        flags: by name without hyphens; None for one without a value.
+
+    Raises:
+        StatementError: the statement has no such flag, or its value is wrong.
+    """
+    if line.shell:
+        return line
+    known = {flag.name: flag for flag in (*COMMON_FLAGS, *(line.call.command.flags if line.call else ()))}
+    merged: dict[str, Value] = {}
+    for name, text in flags.items():
+        flag = known.get(name)
+        if flag is None:
+            import difflib
+
+            near = tuple(f"--{n}" for n in difflib.get_close_matches(name, known, n=2))
+            raise StatementError(f"--{name} is neither an option nor a flag of this statement", suggestions=near)
+        if flag.value is None:
+            if text is not None:
+                raise StatementError(f"--{name} takes no value")
+            merged[name] = True
+        elif not text:
+            raise StatementError(f"--{name} needs a value: --{name}=…")
+        else:
+            merged[name] = convert(Param(name=f"--{name}", kind=flag.value, help=flag.help), text, 0, 0)
+    merged.update(line.flags)
+    call = dataclasses.replace(line.call, flags={**merged, **line.call.flags}) if line.call else None
+    return dataclasses.replace(line, flags=merged, call=call)
+
+
+def with_local_dates(result: Result) -> Result:
+    """Return ``result`` with the times in its columns in this host's form and zone, as SET DATEFORMAT LOCAL asks."""
+    names = [column.name for column in result.columns if column.kind == "time"]
+
+    def local(record: Record) -> Record:
+        return {key: _local_time(value) if key in names else value for key, value in record.items()}
+
+    return dataclasses.replace(result, records=[local(record) for record in result.records]) if names else result
+
+
+def _local_time(value: object) -> object:
+    try:
+        return datetime.fromisoformat(str(value)).astimezone().strftime("%c")
+    except ValueError:
+        return value  # Not a time after all: shown as the cell printed it.
+
+
+@contextmanager
+def interruptible(ctx: Context, console: TerminalConsole) -> Iterator[None]:
+    """Let the first Ctrl-C stop further work and the second one detach (KeyboardInterrupt).
+
+    Only in the main thread, where signals arrive; elsewhere nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed = 0
+
+    def on_interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        pressed += 1
+        if pressed > 1:
+            raise KeyboardInterrupt
+        ctx.interrupt()
+        console.tell("stopping: what is under way may finish, no more is started (Ctrl-C again detaches)", "warning")
+
+    before = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

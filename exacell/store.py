@@ -1,0 +1,84 @@
+"""Snapshots on disk, in SQLite: what the counters of each cell were at one moment."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from exacell.errors import ExacellError, ExitCode
+from exacell.metrics.snapshot import Snapshot, from_json, to_json
+
+_SCHEMA = """
+create table if not exists snapshot (
+    rack text not null, name text not null, kind text not null, taken text not null, body text not null,
+    primary key (rack, name, kind)
+);
+"""
+
+
+class StoreError(ExacellError):
+    """A snapshot is unknown, or the store can't be read or written."""
+
+    exit_code = ExitCode.NOT_EXECUTED
+
+
+class Store:
+    """The store in one file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            connection = sqlite3.connect(self._path, timeout=30)
+            try:
+                connection.execute(_SCHEMA)
+                with connection:
+                    yield connection
+            finally:
+                connection.close()
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"the store {self._path} can't be used: {error}") from error
+
+    def save(self, snapshot: Snapshot) -> bool:
+        """Keep a snapshot; returns whether one of the same name and kind was replaced."""
+        key = (snapshot.rack, snapshot.name, snapshot.kind)
+        with self._open() as connection:
+            replaced = connection.execute(
+                "select count(*) from snapshot where rack=? and name=? and kind=?", key
+            ).fetchone()[0]
+            connection.execute(
+                "insert or replace into snapshot values (?,?,?,?,?)", (*key, snapshot.taken, to_json(snapshot))
+            )
+        return bool(replaced)
+
+    def snapshots(self, rack: str) -> list[Snapshot]:
+        """Return all snapshots of a rack, oldest first."""
+        if not self._path.exists():
+            return []
+        with self._open() as connection:
+            rows = connection.execute("select body from snapshot where rack=? order by taken, name", (rack,)).fetchall()
+        return [from_json(json.loads(row[0])) for row in rows]
+
+    def snapshot_names(self, rack: str) -> tuple[str, ...]:
+        """Return the names of a rack's snapshots, each once, sorted."""
+        return tuple(sorted({snapshot.name for snapshot in self.snapshots(rack)}))
+
+    def find(self, rack: str, name: str) -> list[Snapshot]:
+        """Return the snapshots of that name, one a kind.
+
+        Raises:
+            StoreError: there is none; names those that there are.
+        """
+        found = [s for s in self.snapshots(rack) if s.name.lower() == name.lower()]
+        if not found:
+            known = ", ".join(self.snapshot_names(rack)) or "none"
+            raise StoreError(
+                f"there is no snapshot {name} of rack {rack}; there are: {known}", hint="snap flashlog as=NAME"
+            )
+        return found

@@ -1,0 +1,1 @@
+"""Reaching cells and database nodes."""

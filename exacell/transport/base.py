@@ -1,0 +1,152 @@
+"""What every transport promises: requests in, exactly one reply a target out.
+
+Pure types; nothing here opens a socket. A transport never raises for a target's sake: refused connections, wrong host
+keys, deadlines and dead cells are replies like any other, so that one cell's failure never hides another's answer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Protocol
+
+from exacell.errors import ExitCode
+
+
+class State(StrEnum):
+    """The one state in which a target ends."""
+
+    OK = "ok"
+    FAILED = "failed"
+    TIMED_OUT = "timed out"
+    UNREACHABLE = "unreachable"
+    NOT_ATTEMPTED = "not attempted"
+    NOT_APPLICABLE = "not applicable"
+
+
+class Role(StrEnum):
+    """On whose behalf a request runs; the rack's configuration maps it to a login."""
+
+    READ = "read"
+    """LIST and DESCRIBE on a cell: cellmonitor."""
+    WRITE = "write"
+    """Anything that changes a cell: celladmin. Refused by a transport that is read-only."""
+    ASM_READ = "asm_read"
+    """Queries on a database node as the ASM owner."""
+    ASM_WRITE = "asm_write"
+    """Changes through a database node as the ASM owner. Refused by a transport that is read-only."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether requests in this role may change anything."""
+        return self in (Role.WRITE, Role.ASM_WRITE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One command for one target.
+
+    Attributes:
+        target: the cell's or database node's name as the configuration spells it.
+        command: the complete remote command line, already quoted for a POSIX shell.
+        stdin: text sent to the command's standard input, which is then closed; None sends end-of-file at once.
+        timeout: seconds from sending to the last byte of the answer; None takes the rack's command timeout.
+    """
+
+    target: str
+    command: str
+    role: Role
+    stdin: str | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What became of one request.
+
+    Attributes:
+        state: OK when the command ran and ended with status 0; FAILED for another status. What CellCLI's text says
+            is judged by the reader of the reply, not here.
+        exit_status: None when the command did not end.
+        seconds: wall time from the request's start to its end.
+        problem: one complete line (names no target), empty when OK.
+        fingerprint: of the key that logged in (``SHA256:…``), empty when unknown; for the journal.
+    """
+
+    target: str
+    state: State
+    stdout: str = ""
+    stderr: str = ""
+    exit_status: int | None = None
+    seconds: float = 0.0
+    problem: str = ""
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetResult:
+    """One reply for every target, in the order in which the targets were given."""
+
+    targets: tuple[str, ...]
+    replies: Mapping[str, Reply] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if set(self.targets) != set(self.replies) or len(set(self.targets)) != len(self.targets):
+            raise ValueError("a FleetResult has exactly one reply for each target")
+        object.__setattr__(self, "replies", MappingProxyType({t: self.replies[t] for t in self.targets}))
+
+    def in_state(self, *states: State) -> tuple[Reply, ...]:
+        """Return the replies in any of ``states``, in target order."""
+        return tuple(reply for reply in self.replies.values() if reply.state in states)
+
+    @property
+    def ok(self) -> tuple[Reply, ...]:
+        """The replies that are OK, in target order."""
+        return self.in_state(State.OK)
+
+    @property
+    def problems(self) -> tuple[Reply, ...]:
+        """The replies that are neither OK nor NOT_APPLICABLE, in target order."""
+        return tuple(r for r in self.replies.values() if r.state not in (State.OK, State.NOT_APPLICABLE))
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """DONE when nothing failed, NOT_EXECUTED when no target could be reached at all, FAILED otherwise."""
+        if not self.problems:
+            return ExitCode.DONE
+        never = (State.UNREACHABLE, State.NOT_ATTEMPTED)
+        return ExitCode.NOT_EXECUTED if all(r.state in never for r in self.replies.values()) else ExitCode.FAILED
+
+
+ReplyHandler = Callable[[Reply], None]
+
+
+class Transport(Protocol):
+    """Reaches cells and database nodes. Implementations are thread-safe; ``run`` may be called from any thread."""
+
+    read_only: bool
+    """While True, a request whose role changes anything raises RefusedError before anything is sent."""
+
+    def run(
+        self,
+        requests: Sequence[Request],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> FleetResult:
+        """Send all requests (one a target), at most ``fanout`` at a time, and wait for every target's end.
+
+        Args:
+            on_reply: called once a target as it completes, from any thread.
+            cancel: when set, no further request is started (NOT_ATTEMPTED); those in flight go on to their end.
+
+        Raises:
+            RefusedError: a request changes something and the transport is read-only.
+            ValueError: two requests name the same target.
+        """
+
+    def close(self) -> None:
+        """End all connections; the next ``run`` opens them anew."""

@@ -1,0 +1,91 @@
+"""Commands on this very host without SSH: for a database node that is where exacell runs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import signal
+import socket
+import subprocess
+
+from exacell.config import RackConfig
+from exacell.transport.base import Reply, Request, Role, State
+from exacell.transport.fanout import Flight
+from exacell.transport.login import login_for
+
+
+def own_names() -> frozenset[str]:
+    """Return the names of this host: as the kernel has it, and its first label."""
+    name = socket.gethostname().lower()
+    return frozenset({name, name.split(".")[0]})
+
+
+class LocalRunner:
+    """Runs ASM requests of one rack whose target is this host.
+
+    Args:
+        names: what this host is called; none for an emulated rack, whose hosts never are this one.
+    """
+
+    def __init__(self, rack: RackConfig, *, names: frozenset[str] | None = None) -> None:
+        self._rack = rack
+        self._names = frozenset[str]() if rack.emulated else (own_names() if names is None else names)
+
+    def takes(self, request: Request) -> bool:
+        """Return whether this request needs no SSH: an ASM role, this host, and an account that can be reached."""
+        if request.role not in (Role.ASM_READ, Role.ASM_WRITE) or self._rack.asm_of(request.target) is None:
+            return False
+        if not {request.target.lower(), request.target.lower().split(".")[0]} & self._names:
+            return False
+        login = login_for(self._rack, request.target, request.role)
+        return bool(login.become) or os.geteuid() == 0 or _own_user() == login.user
+
+    def run(self, flight: Flight, seconds: float) -> Reply:
+        """Run the flight's command in /bin/sh as the ASM owner and return its reply."""
+        request = flight.request
+        login = login_for(self._rack, request.target, request.role)
+        own = _own_user()
+        other = None if login.become or login.user == own else login.user
+        command = request.command if login.become == own else login.command(request.command)
+        try:
+            account = pwd.getpwnam(other) if other is not None else None
+            process = subprocess.Popen(
+                ["/bin/sh", "-c", command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                cwd=account.pw_dir if account else None,
+                user=account.pw_uid if account else None,
+                group=account.pw_gid if account else None,
+                extra_groups=os.getgrouplist(account.pw_name, account.pw_gid) if account else None,
+            )
+        except (OSError, KeyError) as error:
+            return flight.reply(State.UNREACHABLE, f"the command cannot be started here as {other or 'you'}: {error}")
+
+        def kill() -> None:
+            # It may have ended in this very moment.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+        def late() -> Reply:
+            return flight.reply(State.TIMED_OUT, f"no end within {seconds:g}s; the command was killed")
+
+        flight.stage(seconds, abort=kill, late=late)
+        out, err = process.communicate((request.stdin or "").encode("utf-8", "surrogateescape"))
+        stdout, stderr = out.decode("utf-8", "backslashreplace"), err.decode("utf-8", "backslashreplace")
+        status = process.returncode
+        if status == 0:
+            return flight.reply(State.OK, stdout=stdout, stderr=stderr, exit_status=0)
+        if status < 0:
+            return flight.reply(State.FAILED, f"ended by signal {-status}", stdout=stdout, stderr=stderr)
+        problem = f"exit status {status}"
+        return flight.reply(State.FAILED, problem, stdout=stdout, stderr=stderr, exit_status=status)
+
+
+def _own_user() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())

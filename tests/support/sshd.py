@@ -1,0 +1,124 @@
+"""A real OpenSSH sshd on loopback: own keys, own port, the current user; nothing on the machine is touched."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+PROGRAM = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin:/sbin")
+
+CONFIG = """
+Port {port}
+ListenAddress 127.0.0.1
+HostKey {directory}/host_ed25519
+HostKey {directory}/host_rsa
+PidFile {directory}/pid
+AuthorizedKeysFile {directory}/authorized_keys/%u
+UsePAM no
+StrictModes no
+PasswordAuthentication no
+PermitRootLogin prohibit-password
+MaxStartups 100
+SetEnv PATH={directory}/bin:/usr/local/bin:/usr/bin:/bin
+Subsystem sftp internal-sftp
+{extra}
+"""
+
+
+class Sshd:
+    """One running sshd. Every host name in the ssh_config it writes leads to it."""
+
+    def __init__(self, directory: Path, *, extra: str = "") -> None:
+        self.directory = directory
+        self.user = getpass.getuser()
+        self.port = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._extra = extra
+        for name in ("authorized_keys", "bin"):
+            (directory / name).mkdir(parents=True)
+        for name, kind in (
+            ("host_ed25519", "ed25519"),
+            ("host_rsa", "rsa"),
+            ("login", "ed25519"),
+            ("stranger", "ed25519"),
+        ):
+            subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-C", name, "-f", directory / name], check=True)
+        shutil.copy(directory / "login.pub", directory / "authorized_keys" / self.user)
+        cellcli = directory / "bin" / "cellcli"
+        cellcli.write_text('#!/bin/sh\necho "cellcli ran: $*"\n')
+        cellcli.chmod(0o755)
+
+    def start(self) -> None:
+        """Start (again, on the same port) and wait until it accepts connections."""
+        if os.geteuid() == 0:
+            Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+        if not self.port:
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                self.port = probe.getsockname()[1]
+        config = self.directory / "sshd_config"
+        config.write_text(CONFIG.format(port=self.port, directory=self.directory, extra=self._extra))
+        self._process = subprocess.Popen([str(PROGRAM), "-D", "-f", config, "-E", self.directory / "log"])
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            except OSError:
+                if time.monotonic() > deadline or self._process.poll() is not None:
+                    raise RuntimeError(f"sshd did not start: {self.log()}") from None
+                time.sleep(0.01)
+
+    def stop(self) -> None:
+        """End the listener and every session of it."""
+        if self._process is None:
+            return
+        sessions = self.sessions()
+        self._process.terminate()
+        self._process.wait()
+        self._process = None
+        for pid in sessions:
+            subprocess.run(["kill", "-9", str(pid)], check=False, stderr=subprocess.DEVNULL)
+
+    def sessions(self) -> list[int]:
+        """Return the process ids of the connections being served."""
+        assert self._process is not None
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text()
+        return [int(pid) for pid in children.split()]
+
+    def log(self) -> str:
+        """Return what sshd logged."""
+        path = self.directory / "log"
+        return path.read_text() if path.exists() else ""
+
+    def public_key(self, name: str) -> str:
+        """Return type and base64 of one of the keys: host_ed25519, host_rsa, login, stranger."""
+        return " ".join((self.directory / f"{name}.pub").read_text().split()[:2])
+
+    def known_hosts(self, *lines: str) -> Path:
+        """Write a known_hosts file: ``lines``, or the host's own ed25519 key when there are none."""
+        path = self.directory / "known_hosts"
+        own = f"[127.0.0.1]:{self.port} {self.public_key('host_ed25519')}"
+        path.write_text("".join(f"{line}\n" for line in lines or (own,)))
+        return path
+
+    def ssh_config(self, *lines: str, key: str = "login") -> Path:
+        """Write an ssh_config that leads every host name here; ``lines`` come first."""
+        path = self.directory / "ssh_config"
+        common = (
+            "Host *",
+            "HostName 127.0.0.1",
+            f"Port {self.port}",
+            f"IdentityFile {self.directory / key}",
+            "IdentitiesOnly yes",
+            "IdentityAgent none",
+            f"UserKnownHostsFile {self.directory / 'known_hosts'}",
+            "GlobalKnownHostsFile none",
+        )
+        path.write_text("".join(f"{line}\n" for line in (*lines, *common)))
+        return path

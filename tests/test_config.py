@@ -1,0 +1,279 @@
+"""Configuration files, where they are, and which rack is meant."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from exacell.config import Config, RackConfig, Settings, load, named_cells, parse_config, parse_rack, which_rack
+from exacell.errors import CellSetError, ConfigError
+from exacell.groupfile import parse_cellip, parse_group_file
+from exacell.paths import Home, cache_dir, config_dir, ensure_dir, state_dir
+
+EXAMPLE = Path(__file__).parents[1] / "docs" / "config.example.toml"
+
+T1 = """
+cells = "exa1cel[01-03]"
+dbnodes = "exa1db[01-02]"
+ssh_config = "/abs/path/ssh_config"
+emulated = true
+[asm.main]
+nodes = "exa1db[01-02]"
+home = "/u01/app/19.0.0.0/grid"
+sid = "+ASM1"
+user = "grid"
+databases = ["SPOT","ERP"]
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home.from_env({"EXACELL_HOME": str(tmp_path / "home")})
+
+
+def put(path: Path, text: str) -> None:
+    ensure_dir(path.parent)
+    path.write_text(text)
+
+
+def test_exacell_home_moves_everything(tmp_path: Path) -> None:
+    """It should put all of our directories at EXACELL_HOME, made absolute, and create none by itself."""
+    env = {"EXACELL_HOME": str(tmp_path / "h"), "XDG_CONFIG_HOME": "/x"}
+    assert {config_dir(env), state_dir(env), cache_dir(env)} == {tmp_path / "h"}
+    assert not (tmp_path / "h").exists()
+    assert Home.from_env({"EXACELL_HOME": "rel"}).config_file == Path.cwd() / "rel" / "config.toml"
+
+
+def test_xdg_directories() -> None:
+    """It should follow XDG without EXACELL_HOME, ignoring relative values."""
+    env = {"HOME": "/h", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "relative", "EXACELL_HOME": ""}
+    assert config_dir(env) == Path("/h/.config/exacell")
+    assert state_dir(env) == Path("/s/exacell")
+    assert cache_dir(env) == Path("/h/.cache/exacell")
+
+
+def test_directories_are_private(tmp_path: Path) -> None:
+    """It should create missing directories for their owner only and leave existing ones alone."""
+    tmp_path.chmod(0o755)
+    deep = ensure_dir(tmp_path / "a" / "b")
+    assert [stat.S_IMODE(p.stat().st_mode) for p in (tmp_path, tmp_path / "a", deep)] == [0o755, 0o700, 0o700]
+    assert ensure_dir(deep) == deep
+
+
+def test_nothing_configured(home: Home) -> None:
+    """It should give defaults when there is no file at all."""
+    assert load(home, {}) == Config()
+    assert Config().settings == Settings(format="table", timeout=60.0, connect_timeout=5.0, fanout=32)
+
+
+def test_shipped_example() -> None:
+    """It should read the commented example, which shows every key there is."""
+    text = EXAMPLE.read_text()
+    config = parse_config(text, str(EXAMPLE))
+    assert config.settings == Settings()
+    rack = config.racks[config.default_rack]
+    assert (len(rack.cells), len(rack.dbnodes), rack.production, rack.fanout) == (14, 4, True, 14)
+    assert (rack.connect_timeout, rack.command_timeout) == (10.0, 120.0)
+    assert rack.groups["left"] == rack.cells[:7]
+    assert rack.asm["test"].sudo and rack.asm["main"].databases == ("SPOT", "ERP")
+    for name in [*Settings.__dataclass_fields__, *RackConfig.__dataclass_fields__]:
+        assert name in ("name", "source") or name in text
+
+
+def test_rack_file(home: Home) -> None:
+    """It should read one rack a file in racks.d, as the emulator writes them."""
+    put(home.racks_dir / "t1.toml", T1)
+    rack = load(home, {}).racks["t1"]
+    assert (rack.name, rack.cells) == ("t1", ("exa1cel01", "exa1cel02", "exa1cel03"))
+    assert (rack.ssh_config, rack.emulated, rack.production) == (Path("/abs/path/ssh_config"), True, False)
+    assert (rack.read_user, rack.write_user) == ("cellmonitor", "celladmin")
+    asm = rack.asm["main"]
+    assert [asm.sid_on(node) for node in asm.nodes] == ["+ASM1", "+ASM2"]
+    assert rack.asm_of("exa1db02") is asm and rack.asm_of("exa1cel01") is None
+    with pytest.raises(ConfigError, match="exa1cel01 is not a node"):
+        asm.sid_on("exa1cel01")
+
+
+def test_sid_without_number() -> None:
+    """It should use a SID without number on every node, and count from the first node's number."""
+    for sid, expected in (("+ASM", ["+ASM", "+ASM"]), ("+ASM3", ["+ASM3", "+ASM4"])):
+        rack = parse_rack("x", T1.replace("+ASM1", sid), "f")
+        assert [rack.asm["main"].sid_on(node) for node in rack.dbnodes] == expected
+
+
+def test_asm_defaults() -> None:
+    """It should take all database nodes and the usual owner when an ASM cluster names none."""
+    asm = parse_rack("x", 'cells = "c1"\ndbnodes = "d[1-2]"\n[asm.a]\nhome = "/g"\n', "f").asm["a"]
+    assert (asm.nodes, asm.sid, asm.user, asm.sudo) == (("d1", "d2"), "+ASM1", "grid", False)
+
+
+def test_relative_ssh_config(tmp_path: Path) -> None:
+    """It should take a relative ssh_config from beside the file that names it."""
+    assert parse_rack("x", 'cells="c"\nssh_config="s"', str(tmp_path / "f")).ssh_config == tmp_path / "s"
+
+
+WRONG = [
+    ("x = [", "is not TOML"),
+    ('default_rock = "x"', "unknown key 'default_rock'; allowed are default_rack, racks, settings"),
+    ("[settings]\nfanout = 0", r"\[settings\]: fanout must be a whole number from 1, not 0"),
+    ("[settings]\nfanout = true", "fanout must be"),
+    ('[settings]\ntimeout = "soon"', "timeout: 'soon' is not a duration"),
+    ("[settings]\ntimeout = -1", "timeout must be a time above 0"),
+    ('[settings]\nformat = "xml"', "format must be one of table, json"),
+    ("[settings]\npager = 3", "pager must be text in quotes"),
+    ("settings = 3", "settings must be a table"),
+    ('[racks.x]\ndbnodes = "d"', r"\[racks.x\]: rack x has no cells"),
+    ('[racks.x]\ncells = "c[1"', r"\[racks.x\]: cells: 'c\[1' is not a cell name"),
+    ("[racks.x]\ncells = 3", "cells must be"),
+    ("[racks.x]\ncells = [3]", "cells must be"),
+    ('[racks.x]\ncells = "c"\nemulated = "yes"', "emulated must be true or false"),
+    ('[racks.x]\ncells = "c"\ncell = "d"', "unknown key 'cell'"),
+    ('[racks."a b"]\ncells = "c"', "is no rack name"),
+    ('[racks.x]\ncells = "c[1-2]"\n[racks.x.groups]\ng = "c[2-3]"', "group g has c3"),
+    ('[racks.x]\ncells = "c"\n[racks.x.asm.a]\nhome = "/g"', "ASM cluster a has no nodes"),
+    ('[racks.x]\ncells = "c"\n[racks.x.asm.a]\nnodes = "d"', r"\[asm.a\]: ASM cluster a has no home"),
+    ('[racks.x]\ncells = "c"\n[racks.x.asm.a]\nnodes = "d"\nhome = "/g"\nport = 1', "unknown key 'port'"),
+    ('[racks.x]\ncells = "c"\n[racks.x.asm.a]\nnodes = "d"\nhome = "/g"\ndatabases = "A"', "databases must be a list"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
+def test_wrong_configuration(text: str, message: str) -> None:
+    """It should name file, table, key and rule of what is wrong."""
+    with pytest.raises(ConfigError, match=message) as caught:
+        parse_config(text, "conf.toml")
+    assert caught.value.message.startswith("conf.toml")
+
+
+def test_unknown_key_suggests() -> None:
+    """It should suggest the key that was meant."""
+    with pytest.raises(ConfigError) as caught:
+        parse_config('defalt_rack = "x"', "f")
+    assert caught.value.hint == "did you mean default_rack?"
+
+
+def test_rack_defined_twice(home: Home) -> None:
+    """It should refuse a rack that is in config.toml and in racks.d, naming both files."""
+    put(home.config_file, '[racks.t1]\ncells = "c"')
+    put(home.racks_dir / "t1.toml", T1)
+    with pytest.raises(ConfigError, match=r"t1 is defined twice, in .*config\.toml and in .*t1\.toml"):
+        load(home, {})
+
+
+def test_unreadable_files(home: Home) -> None:
+    """It should say which file cannot be read and why."""
+    home.config_file.mkdir(parents=True)
+    with pytest.raises(ConfigError, match=r"config\.toml cannot be read: Is a directory"):
+        load(home, {})
+    home.config_file.rmdir()
+    home.config_file.write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load(home, {})
+
+
+def test_settings_at_the_prompt() -> None:
+    """It should change one setting from text, as `set` does, or say what is wrong with it."""
+    assert Settings().with_value("timeout", "2m").timeout == 120
+    assert Settings().with_value("FANOUT", "7").fanout == 7
+    assert Settings().with_value("format", "JSON").format == "json"
+    for name, value, message in (("fanout", "many", "whole number"), ("speed", "9", "unknown key 'speed'")):
+        with pytest.raises(ConfigError, match=message):
+            Settings().with_value(name, value)
+
+
+NOWHERE = {"cellip_path": Path("/nonexistent/cellip.ora"), "cell_group_path": Path("/nonexistent/cell_group")}
+
+
+def config(default: str = "") -> Config:
+    racks = {name: parse_rack(name, T1.replace("exa1", name), f"{name}.toml") for name in ("t1", "t2")}
+    return Config(default_rack=default, racks=racks)
+
+
+def test_rack_by_option_environment_default() -> None:
+    """It should take -r before EXACELL_RACK before default_rack."""
+    env = {"EXACELL_RACK": "t2"}
+    assert which_rack(config("t1"), rack="t1", env=env, **NOWHERE).name == "t1"
+    assert which_rack(config("t1"), env=env, **NOWHERE).name == "t2"
+    assert which_rack(config("t1"), env={}, **NOWHERE).name == "t1"
+
+
+def test_unknown_rack() -> None:
+    """It should name the racks there are, and the closest."""
+    with pytest.raises(ConfigError, match="no rack t3; configured racks: t1, t2") as caught:
+        which_rack(config(), rack="t3", env={}, **NOWHERE)
+    assert "t" in caught.value.hint
+    with pytest.raises(ConfigError, match="no rack is configured") as caught:
+        which_rack(Config(), rack="t1", env={}, **NOWHERE)
+    assert "exacell emulator start t1" in caught.value.hint
+
+
+def test_no_way_at_all() -> None:
+    """It should name every way to choose a rack, and exacell demo."""
+    with pytest.raises(ConfigError) as caught:
+        which_rack(Config(), env={}, **NOWHERE)
+    for way in ("-r", "EXACELL_RACK", "default_rack", "-c", "-g", "cellip.ora", "cell_group"):
+        assert way in caught.value.message
+    assert "exacell demo" in caught.value.hint
+
+
+def test_cells_alone_make_a_rack(tmp_path: Path) -> None:
+    """It should take -g then -c as a rack without database nodes, each name once, in that order."""
+    group = tmp_path / "g"
+    group.write_text("# mine\n\n cel05 \ncel01\ncel05\n")
+    rack = which_rack(config(), cells="cel[01-02]", group_file=group, env={}, **NOWHERE)
+    assert (rack.cells, rack.dbnodes, dict(rack.asm)) == (("cel05", "cel01", "cel02"), (), {})
+    assert named_cells(None, None) == ()
+
+
+def test_cells_of_the_default_rack() -> None:
+    """It should stay with the default rack when all cells named are its own, and leave it otherwise."""
+    assert which_rack(config("t1"), cells="t1cel02", env={}, **NOWHERE).name == "t1"
+    assert which_rack(config("t1"), cells="t1cel02,other", env={}, **NOWHERE).cells == ("other", "t1cel02")
+    assert which_rack(config("gone"), cells="other", env={}, **NOWHERE).cells == ("other",)
+
+
+def test_cells_outside_the_rack_asked_for() -> None:
+    """It should refuse cells that the rack given with -r does not have."""
+    with pytest.raises(ConfigError, match=r"rack t1 has no other\[1-2\]; its cells are t1cel\[01-03\]"):
+        which_rack(config(), rack="t1", cells="other[1-2],t1cel01", env={}, **NOWHERE)
+    with pytest.raises(CellSetError):
+        which_rack(config(), rack="t1", cells="[", env={}, **NOWHERE)
+
+
+def test_found_on_a_database_node(tmp_path: Path) -> None:
+    """It should fall back to cellip.ora, then to ~/cell_group."""
+    cellip, group = tmp_path / "cellip.ora", tmp_path / "cell_group"
+    group.write_text("cel01\n")
+    assert which_rack(Config(), env={"HOME": str(tmp_path)}, cellip_path=cellip).cells == ("cel01",)
+    cellip.write_text('cell="192.168.10.3"\ncell="192.168.10.5;192.168.10.6"\n')
+    rack = which_rack(Config(), env={}, cellip_path=cellip, cell_group_path=group)
+    assert (rack.cells, rack.source) == (("192.168.10.3", "192.168.10.5"), str(cellip))
+
+
+def test_login_and_ssh_config_options() -> None:
+    """It should log in everywhere as -l says and use --ssh-config instead of the rack's own."""
+    rack = which_rack(config(), rack="t1", login="root", ssh_config=Path("/c"), env={}, **NOWHERE)
+    assert (rack.read_user, rack.write_user, rack.ssh_config) == ("root", "root", Path("/c"))
+
+
+@pytest.mark.parametrize("line", ["cel04 # spare", "celladmin@cel01", "cel01;reboot", "$(x)", "cel[1-"])
+def test_group_file_rejects_what_is_no_host(line: str) -> None:
+    """It should refuse a line that is no host name, naming file and line."""
+    with pytest.raises(ConfigError, match="g:2: "):
+        parse_group_file(f"cel01\n{line}\n", "g")
+
+
+def test_group_file_ranges_and_emptiness() -> None:
+    """It should accept folded names and refuse a file that names nobody."""
+    assert parse_group_file("cel[01-02]\nfe80::1\n", "g") == ("cel01", "cel02", "fe80::1")
+    with pytest.raises(ConfigError, match="names no cell"):
+        parse_group_file("# none\n", "g")
+
+
+@pytest.mark.parametrize("text", ["cel01\n", 'cell=""\n', 'cell="a b"\n', "\n"])
+def test_cellip_of_another_form(text: str) -> None:
+    """It should refuse a cellip.ora that it does not understand."""
+    with pytest.raises(ConfigError, match="cellip"):
+        parse_cellip(text, "cellip.ora")

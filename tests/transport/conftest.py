@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from exacell.config import RackConfig, Settings
+from exacell.transport.ssh import SshTransport
+from tests.support import sshd as sshd_support
+from tests.support.faulty import FaultyServer
+from tests.support.requests import CELLS
+from tests.support.sshd import Sshd
+
+
+@pytest.fixture(scope="session")
+def sshd_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    if sshd_support.PROGRAM is None:
+        pytest.skip("no sshd program is installed (openssh-server)")
+    server = Sshd(tmp_path_factory.mktemp("sshd"))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def sshd(sshd_process: Sshd) -> Sshd:
+    """The session's sshd, with known_hosts and ssh_config as they should be."""
+    sshd_process.known_hosts()
+    sshd_process.ssh_config()
+    return sshd_process
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Iterator[FaultyServer]:
+    server = FaultyServer(tmp_path)
+    server.start()
+    yield server
+    server.stop()
+
+
+MakeTransport = Callable[..., SshTransport]
+
+
+@pytest.fixture
+def transport_to() -> Iterator[MakeTransport]:
+    """Make transports to the server in an ssh_config; closed after the test."""
+    made: list[SshTransport] = []
+
+    def make(ssh_config: Path, user: str, **changes: object) -> SshTransport:
+        settings = {key: changes.pop(key) for key in ("timeout", "connect_timeout", "fanout") if key in changes}
+        read_only = bool(changes.pop("read_only", False))
+        rack = {"name": "t", "cells": CELLS, "read_user": user, "write_user": user, "ssh_config": ssh_config, **changes}
+        made.append(SshTransport(RackConfig(**rack), Settings(**settings), read_only=read_only))
+        return made[-1]
+
+    yield make
+    for transport in made:
+        transport.close()
