@@ -97,6 +97,8 @@ def _run(line: CommandLine) -> int:
         ctx.run_nested = lambda text: _nested(ctx, runner, text)
         if statements is None:
             return interact(ctx, runner)
+        for warning in ctx.pending():
+            console.tell(warning, "warning")
         return runner.run_statements(statements, shell=_whole_line(line))
     except SessionExit:
         return worst(runner.codes)

@@ -500,11 +500,11 @@ class Context:
         if self.rack is None:
             return ()
         lines = []
-        for item in caching_off(self.journal.entries(rack=self.rack.name)):
+        for item in caching_off(self.journal.caching_entries(self.rack.name)):
             cells = fold(item.cells)
             lines.append(
                 f"change {item.change} left flash caching off on {cells}: "
-                f"on {cells} alter flashcache all cancel flush (or resize flashcache) brings it back"
+                f"flush flashcache mends it (or at once: on {cells} alter flashcache all cancel flush)"
             )
         return tuple(lines)
 
@@ -512,7 +512,7 @@ class Context:
         """Note in the journal that caching was seen on, for cells that an earlier change had left without."""
         if self.rack is None:
             return
-        for item in caching_off(self.journal.entries(rack=self.rack.name)):
+        for item in caching_off(self.journal.caching_entries(self.rack.name)):
             rows = [
                 Row(kind="observed", target=cell, body={"caching": "on"})
                 for cell in item.cells
