@@ -233,21 +233,7 @@ def _lsdsk(instance: Instance, words: Sequence[str]) -> str:
     names = _DISK_COLUMNS[kind].split()
     if instance.asm.version < (12, 2):
         names = [name for name in names if name not in _SINCE_12_2]
-    titles = [
-        (
-            _TITLES.get(
-                name,
-                name.capitalize()
-                .replace("_n", "_N")
-                .replace("_s", "_S")
-                .replace("_t", "_T")
-                .replace("_l", "_L")
-                .replace("_d", "_D"),
-            ),
-            name,
-        )
-        for name in names
-    ]
+    titles = [(_TITLES.get(name) or "_".join(part.capitalize() for part in name.split("_")), name) for name in names]
     return _table(titles, sorted(rows, key=lambda row: str(row["PATH"])), options)
 
 

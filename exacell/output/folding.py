@@ -7,7 +7,7 @@ masked where several cells are shown together. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -88,16 +88,11 @@ def fold_records(records: Sequence[Record], *, ignore: Iterable[str] = ()) -> li
         by_cell.setdefault(None if cell is None else str(cell), []).append(record)
     chain = _Chain()
     for cell in cells:
-        seen: dict[object, int] = {}
+        entries = _keyed(by_cell[cell], cell, ignored)
+        keys = {key for key, _, _ in entries}
         previous: object = None
-        for record in by_cell[cell]:
-            masked = {k: mask_value(v, cell) for k, v in record.items() if k != "cell" and k not in ignored}
-            content = repr(masked)
-            # A cell may list the same record twice; its second copy only equals another cell's second copy.
-            seen[content] = seen.get(content, 0) + 1
-            key = (content, seen[content])
-            plain = {k: v for k, v in record.items() if k != "cell" and k not in ignored}
-            chain.add(key, previous, cell, plain, masked)
+        for key, plain, masked in entries:
+            chain.add(key, previous, keys, cell, plain, masked)
             previous = key
     folded = [
         FoldedRecord(cells=tuple(who), record=masked if len(who) > 1 else plain, odd=len(who) < len(cells))
@@ -110,20 +105,48 @@ def fold_records(records: Sequence[Record], *, ignore: Iterable[str] = ()) -> li
     return folded + rack
 
 
+def _keyed(
+    records: Sequence[Record], cell: str, ignored: frozenset[str]
+) -> list[tuple[object, dict[str, Any], dict[str, Any]]]:
+    """Return for each record of one cell what it is compared by, its attributes, and those masked."""
+    seen: dict[str, int] = {}
+    found: list[tuple[object, dict[str, Any], dict[str, Any]]] = []
+    for record in records:
+        plain = {k: v for k, v in record.items() if k != "cell" and k not in ignored}
+        masked = {k: mask_value(v, cell) for k, v in plain.items()}
+        content = repr(masked)
+        # A cell may list the same record twice; its second copy only equals another cell's second copy.
+        seen[content] = seen.get(content, 0) + 1
+        found.append(((content, seen[content]), plain, masked))
+    return found
+
+
 class _Chain:
-    """An ordered set that inserts behind a given member in constant time."""
+    """An ordered set into which the records of one cell after the other are merged."""
 
     def __init__(self) -> None:
         self._entry: dict[object, tuple[list[str], dict[str, Any], dict[str, Any]]] = {}
         self._next: dict[object, object] = {None: None}
 
-    def add(self, key: object, after: object, cell: str, plain: dict[str, Any], masked: dict[str, Any]) -> None:
+    def add(
+        self,
+        key: object,
+        after: object,
+        own: Set[object],
+        cell: str,
+        plain: dict[str, Any],
+        masked: dict[str, Any],
+    ) -> None:
+        """Add a record of ``cell`` that follows ``after`` there, before the next one that the cell has too (``own``)."""
         if key in self._entry:
             self._entry[key][0].append(cell)
             return
+        place = after
+        while self._next[place] is not None and self._next[place] not in own:
+            place = self._next[place]
         self._entry[key] = ([cell], plain, masked)
-        self._next[key] = self._next[after]
-        self._next[after] = key
+        self._next[key] = self._next[place]
+        self._next[place] = key
 
     def entries(self) -> Iterable[tuple[list[str], dict[str, Any], dict[str, Any]]]:
         key = self._next[None]

@@ -29,24 +29,8 @@ _TOKEN = re.compile(
 )
 
 _KEYWORDS = frozenset(
-    (
-        "where",
-        "attributes",
-        "detail",
-        "order",
-        "by",
-        "limit",
-        "asc",
-        "desc",
-        "and",
-        "not",
-        "like",
-        "all",
-        "null",
-        "over",
-    )
-    + ("memory", "on", "force", "nowait", "flush", "cancel", "active", "inactive", "flashdisk", "harddisk")
-    + ("performanceoptimized", "capacityoptimized")
+    "where attributes detail order by limit asc desc and not like all null over memory on force nowait flush cancel "  # noqa: SIM905
+    "active inactive flashdisk harddisk performanceoptimized capacityoptimized".split()
 )
 
 

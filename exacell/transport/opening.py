@@ -74,7 +74,7 @@ class Opener:
     ) -> None:
         self._path = ssh_config
         self._timeout = connect_timeout
-        self._default_timeout = default_timeout
+        self.default_timeout = default_timeout
         self._files: SshConfigFiles | None = None
         self._ring = KeyRing()
         self._known = KnownHostsCache()
@@ -136,7 +136,7 @@ class Opener:
                 parsed = paramiko.SSHConfig.from_text(self._files.text_for(target, user=user))
                 config = fabric.Config(lazy=True, ssh_config=parsed)
                 connection = fabric.Connection(target, user=user, port=port, config=config, gateway=False)
-                timeout = float(connection.ssh_config.get("connecttimeout") or self._default_timeout)
+                timeout = float(connection.ssh_config.get("connecttimeout") or self.default_timeout)
             except (paramiko.ConfigParseError, ValueError, KeyError) as error:
                 raise ConfigError(f"ssh_config for {target}: {reason(error)}") from error
         jump = str(connection.ssh_config.get("proxyjump") or "none")

@@ -19,6 +19,8 @@ and waits 40 ms for a delayed acknowledgement otherwise; only the receiver can c
 _USER_TIMEOUT_MS = 30_000
 _KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))
 
+_FAREWELL_S = 1.0
+
 FAMILIES = {"any": socket.AF_UNSPEC, "inet": socket.AF_INET, "inet6": socket.AF_INET6}
 """ssh_config's AddressFamily words."""
 
@@ -123,6 +125,10 @@ def through_command(command: str) -> tuple[socket.socket, Callable[[], None]]:
 
     def stop() -> None:
         process.terminate()
-        process.wait()
+        try:
+            process.wait(_FAREWELL_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
     return ours, stop

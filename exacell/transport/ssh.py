@@ -178,6 +178,7 @@ class SshTransport:
                     connect_timeout=self.rack.connect_timeout,
                     default_timeout=self.settings.connect_timeout,
                 )
+            self._opener.default_timeout = self.settings.connect_timeout
             return self._opener
 
     def _perform(self, flight: Flight) -> Reply:

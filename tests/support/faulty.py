@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from pathlib import Path
 
 import asyncssh
@@ -82,6 +83,10 @@ class FaultyServer:
             self.connections.clear()
 
         self._call(cut())
+
+    def freeze(self, seconds: float) -> None:
+        """Stop doing anything for a while, as a host whose processes hang while its kernel lives."""
+        self._loop.call_soon_threadsafe(time.sleep, seconds)
 
     def ssh_config(self, *lines: str) -> Path:
         public = self.host_key.export_public_key().decode().split()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 PROGRAM = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin:/sbin")
 
+# SHLVL=2 keeps bash from reading the tester's ~/.bashrc for each command, which may take longer than the test.
 CONFIG = """
 Port {port}
 ListenAddress 127.0.0.1
@@ -24,7 +25,7 @@ StrictModes no
 PasswordAuthentication no
 PermitRootLogin prohibit-password
 MaxStartups 100
-SetEnv PATH={directory}/bin:/usr/local/bin:/usr/bin:/bin
+SetEnv PATH={directory}/bin:/usr/local/bin:/usr/bin:/bin SHLVL=2
 Subsystem sftp internal-sftp
 {extra}
 """

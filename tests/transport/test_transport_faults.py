@@ -108,11 +108,24 @@ def test_slow_login_is_a_deadline(faulty: FaultyServer, transport_to: MakeTransp
     assert transport.run([read("a", "echo x")]).ok
     faulty.login_delay = 60
     transport.settings = transport.settings.with_value("connect_timeout", "0.3")
-    transport.close()
     started = time.monotonic()
     reply = transport.run([read("b", "echo x")]).replies["b"]
     assert time.monotonic() - started < 3
     assert reply.state is State.UNREACHABLE and "did not finish the login" in reply.problem
+
+
+def test_frozen_host_on_a_kept_link(faulty: FaultyServer, transport_to: MakeTransport) -> None:
+    """It should notice a kept connection that has fallen silent, try a new one, and give up in time."""
+    transport = transport_to(faulty.ssh_config(), "u", connect_timeout=0.2)
+    transport.settings = transport.settings.with_value("connect_timeout", "2")
+    assert transport.run([write("a", "echo one")]).ok
+    transport.settings = transport.settings.with_value("connect_timeout", "0.2")
+    faulty.freeze(1.5)
+    started = time.monotonic()
+    reply = transport.run([write("a", "echo two")]).replies["a"]
+    assert time.monotonic() - started < 1.5
+    assert (reply.state, reply.exit_status) == (State.UNREACHABLE, None)
+    assert "did not finish the login within 0.4s" in reply.problem
 
 
 def test_silent_server_is_a_deadline(tmp_path: Path, faulty: FaultyServer, transport_to: MakeTransport) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from exacell.errors import ConfigError, RefusedError, TransportError
 from exacell.transport.base import State
@@ -114,6 +116,14 @@ def test_broken_lines_are_noted(broken: str) -> None:
     assert [note.split(": ")[0] for note in known.notes] == ["file:3"]
 
 
+@given(st.text(alphabet=st.characters(codec="utf-8")), st.sampled_from(CASES))
+def test_any_text_is_survived(text: str, case: tuple[str, HostKey, tuple[str, ...], Trust]) -> None:
+    """It should read any text without an exception, and never trust a key because of it."""
+    known, offered, names, trust = case
+    assert trust_of(f"{text}\n", offered, *names) is Trust.UNKNOWN
+    assert trust_of(f"{text}\n{known}", offered, *names) is trust
+
+
 def test_messages_name_fingerprint_and_way_out() -> None:
     """It should say in one line what was offered, where the contrary stands, and what to do."""
     for text, trust, parts in (
@@ -184,13 +194,14 @@ def test_revoked_host_keys_file(tmp_path: Path) -> None:
 
 @pytest.mark.sshd
 def test_unknown_key_is_rejected_before_login(sshd: Sshd, transport_to: MakeTransport) -> None:
-    """It should reject an unknown key with fingerprint and way out, before authentication, and never add it."""
+    """It should reject an unknown key before authentication, say the way out, never add it, whatever ssh_config says."""
     known = sshd.known_hosts(
         "elsewhere ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop"
     )
     before = known.read_text()
     logged = len(sshd.log())
-    reply = transport_to(sshd.ssh_config(), sshd.user).run([read(CELLS[0], "true")]).replies[CELLS[0]]
+    config = sshd.ssh_config("StrictHostKeyChecking no")
+    reply = transport_to(config, sshd.user).run([read(CELLS[0], "true")]).replies[CELLS[0]]
     assert reply.state is State.UNREACHABLE
     offered = HostKey.from_blob(base64.b64decode(sshd.public_key("host_ed25519").split()[1]))
     assert offered.fingerprint in reply.problem

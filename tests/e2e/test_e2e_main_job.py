@@ -1,0 +1,169 @@
+"""The main job as scripts do it: one process a statement, on the default emulated rack."""
+
+from __future__ import annotations
+
+CELLS = ["exa1cel01", "exa1cel02", "exa1cel03"]
+FULL = 391647330304
+SMALL = 309237645312
+
+
+def test_the_main_job_runs_from_the_command_line(t1):
+    """It should reset, carve, group, measure, toggle and give everything back, each step with the numbers of an X2."""
+    on = ("-r", "t1")
+    records = t1.ok(*on, "-o", "json", "list", "flashcache", "attributes", "name,size,status").records
+    assert [(r["cell"], r["size"], r["status"]) for r in records] == [(c, FULL, "normal") for c in CELLS]
+
+    t1.ok(*on, "flush", "flashcache", "-y")
+    for record in t1.ok(*on, "-o", "json", "show", "flashcache").records:
+        assert (record["caching"], record["dirty"], record["mode"]) == ("on", 0, "writeback")
+        assert record["used"] < 1 << 30
+
+    t1.ok(*on, "resize", "flashcache", "size=288g", "-y")
+    assert {r["size"] for r in t1.ok(*on, "-o", "json", "show", "flashcache").records} == {SMALL}
+    free = t1.ok(*on, "-o", "json", "list celldisk attributes name,freeSpace where diskType=flashdisk").records
+    assert (len(free), {r["freeSpace"] for r in free}) == (48, {4912 << 20})
+
+    t1.ok(*on, "carve", "griddisk", "prefix=ssddisk", "-y")
+    disks = t1.ok(*on, "-o", "json", "list griddisk attributes name,size where diskType=flashdisk").records
+    assert {r["size"] for r in disks} == {5150605312}
+    assert {r["name"] for r in disks} == {f"ssddisk_FD_{n:02}_{cell}" for n in range(16) for cell in CELLS}
+
+    t1.ok(*on, "create", "diskgroup", "DATA_SSD", "prefix=ssddisk", "redundancy=normal", "au_size=4m", "-y")
+    (group,) = t1.ok(*on, "-o", "json", "show", "diskgroup", "DATA_SSD").records
+    wanted = {
+        "cell": None, "state": "MOUNTED", "type": "NORMAL", "auSize": 4194304, "disks": 48, "failgroups": 3,
+        "totalMb": 235776,
+    }  # fmt: skip
+    assert {key: group[key] for key in wanted} == wanted
+
+    t1.ok(*on, "snap", "flashlog", "as=before")
+    t1.ok("emulator", "load", "t1", "db=SPOT", "redo=2000", "for=60")
+    t1.ok(*on, "snap", "flashlog", "as=after")
+    deltas = t1.ok(*on, "-o", "json", "delta", "before", "after").records
+    assert [r["cell"] for r in deltas] == [*CELLS, None]
+    assert deltas[-1]["diskFirst"] + deltas[-1]["flashFirst"] == 240000
+    for key in ("FL_DISK_FIRST", "FL_FLASH_FIRST", "FL_PREVENTED_OUTLIERS"):
+        assert sum(r["deltas"][key] for r in deltas[:-1]) == deltas[-1]["deltas"][key]
+    assert 0 < deltas[-1]["flashWinPercent"] < 100
+
+    t1.ok(*on, "disable", "flashlog", "db=SPOT", "-y")
+    plan = t1.ok(*on, "-o", "json", "show", "iorm").records
+    for cell in CELLS:
+        spot, erp, default = (
+            {k: v for k, v in r.items() if k not in ("cell", "objective")} for r in plan if r["cell"] == cell
+        )
+        assert {k.lower(): v for k, v in spot.items()} == {"name": "SPOT", "share": "8", "limit": "80", "flashlog": "off"}
+        assert erp == {"name": "ERP", "share": "4", "flashcache": "off"}
+        assert default == {"name": "default", "share": "1"}
+
+    before = t1.ok(*on, "-o", "json", "list griddisk attributes name,size,status").records
+    refused = t1(*on, "drop", "griddisk", "all", "flashdisk", "prefix=ssddisk", "-y")
+    assert refused.code == 2 and "DATA_SSD" in refused.err
+    refused = t1(*on, "release", "griddisk", "prefix=ssddisk", "-y")
+    assert refused.code == 2 and "drop diskgroup DATA_SSD" in refused.err
+    refused = t1(*on, "drop", "diskgroup", "DATA", "-y")
+    assert refused.code == 2 and "files" in refused.err
+    assert t1.ok(*on, "-o", "json", "list griddisk attributes name,size,status").records == before
+
+    t1.ok(*on, "drop", "diskgroup", "DATA_SSD", "-y")
+    t1.ok(*on, "release", "griddisk", "prefix=ssddisk", "regrow=yes", "-y")
+    assert {r["size"] for r in t1.ok(*on, "-o", "json", "show", "flashcache").records} == {FULL}
+
+    answer = t1.ok(*on, "-o", "json", "run", "reset_cold", "size=288g", "-y").records
+    assert [(r["cell"], r["size"], r["caching"], r["dirty"]) for r in answer] == [(c, SMALL, "on", 0) for c in CELLS]
+
+    refused = t1(*on, "resize", "flashcache", "size=9t", "-y")
+    assert refused.code == 2
+    assert "364.75G (391647330304 bytes) on exa1cel[01-03]" in refused.err
+    wrong = t1(*on, "list", "flashcach")
+    assert wrong.code == 2 and "flashcache" in wrong.err and "^^^^^^^^^" in wrong.err
+
+    changes = t1.ok(*on, "-o", "json", "journal", "show").records
+    assert all(c["ended"] == "exit 0" for c in changes) and len(changes) >= 8
+    assert t1.ok(*on, "-o", "json", "journal", "verify").records[0]["whole"] is True
+
+
+def test_a_verb_that_has_nothing_to_do_says_so_and_exits_0(t1):
+    """It should change nothing when the cells are already as asked, and say that."""
+    size = "size=364.75g"
+    done = t1.ok("-r", "t1", "resize", "flashcache", size, "-y")
+    assert "already" in done.err and not t1.ok("-r", "t1", "-o", "json", "journal", "show").records
+
+
+def test_a_killed_flush_is_reported_at_the_next_start_and_mended(t1):
+    """It should warn after a kill in the middle of a flush, with the statement that mends it, until caching is back."""
+    import subprocess
+    import sys
+
+    process = subprocess.Popen(
+        [sys.executable, "-m", "exacell", "-r", "t1", "flush", "flashcache", "-y"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=t1.env,
+    )  # fmt: skip
+    assert process.stderr is not None
+    for line in process.stderr:
+        if b"Risk:" in line:
+            break
+    # The intent is journalled right after the plan was shown and its facts were read again.
+    for _ in range(400):
+        shown = t1("-r", "t1", "-o", "json", "list", "flashcache", "attributes", "name,status")
+        if all("flush" in r["status"] for r in shown.records):
+            break
+    process.kill()
+    process.wait()
+    process.stderr.close()
+    warned = t1.ok("-r", "t1", "-o", "json", "show", "flashcache")
+    assert "left flash caching off" in warned.err and "flush flashcache" in warned.err
+    assert {r["caching"] for r in warned.records} == {"off"}
+    t1.ok("-r", "t1", "flush", "flashcache", "-y")
+    after = t1.ok("-r", "t1", "-o", "json", "show", "flashcache")
+    assert {r["caching"] for r in after.records} == {"on"} and "caching off" not in after.err
+
+
+def test_the_demo_without_a_terminal_resets_the_rack(exacell):
+    """It should run reset_cold when standard input ends without a statement, exit 0, and stop its rack."""
+    done = exacell("demo", stdin="")
+    assert done.code == 0 and "reset_cold" in done.err
+    assert [r["running"] for r in exacell("-o", "json", "emulator", "status").records] == [False]
+
+
+def test_the_demo_runs_a_script_from_standard_input(exacell):
+    """It should run exactly the statements on standard input."""
+    done = exacell("-o", "json", "demo", stdin="list cell attributes name\n")
+    assert done.code == 0 and "reset_cold" not in done.err
+    assert [r["name"] for r in done.records] == CELLS
+
+
+def test_starting_a_running_rack_says_so(t1):
+    """It should exit 0 and say that the rack runs already."""
+    done = t1.ok("emulator", "start", "t1")
+    assert "already" in done.err
+
+
+def test_cells_named_with_c_limit_the_statement(t1):
+    """It should ask only the cells that -c names, in a set that may be folded."""
+    done = t1.ok("-r", "t1", "-c", "exa1cel[02-03]", "-o", "json", "list", "cell", "attributes", "name")
+    assert [r["cell"] for r in done.records] == ["exa1cel02", "exa1cel03"]
+
+
+def test_nothing_is_sent_without_a_yes(t1):
+    """It should refuse a change when nobody is at the terminal and -y was not given, with exit code 2."""
+    refused = t1("-r", "t1", "flush", "flashcache")
+    assert refused.code == 2 and "-y" in refused.err
+    assert {r["status"] for r in t1.ok("-r", "t1", "-o", "json", "show", "flashcache").records} == {"normal"}
+
+
+def test_a_plan_only_run_changes_nothing_and_says_whether_it_would(t1):
+    """It should exit 3 with -n --detailed-exitcode when the plan has changes, and leave the rack as it was."""
+    done = t1("-r", "t1", "-o", "json", "resize", "flashcache", "size=288g", "-n", "--detailed-exitcode")
+    assert done.code == 3 and {r["outcome"] for r in done.records} == {"planned"}
+    assert {r["size"] for r in t1.ok("-r", "t1", "-o", "json", "show", "flashcache").records} == {FULL}
+    done = t1("-r", "t1", "resize", "flashcache", "size=364.75g", "-n", "--detailed-exitcode")
+    assert done.code == 0
+
+
+def test_read_only_refuses_before_anything_is_sent(t1):
+    """It should refuse every change with -m, CellCLI's own included."""
+    for statement in ("flush flashcache -y", "alter iormplan dbplan='' -y", "drop diskgroup RECO -y"):
+        refused = t1("-r", "t1", "-m", statement)
+        assert refused.code == 2, statement
+    assert not t1.ok("-r", "t1", "-o", "json", "journal", "show").records
