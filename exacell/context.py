@@ -102,6 +102,7 @@ class Context:
         self._selection: CellSet | None = None
         self._on: CellSet | None = None
         self._last: dict[str, CellSet] = {}
+        self._told_fallback: frozenset[str] = frozenset()
         self._lock = threading.RLock()
 
     # -- the rack ------------------------------------------------------------------------------------------------
@@ -307,7 +308,19 @@ class Context:
         answers = self.fleet.query(cells or self.cells(), statements, cancel=self.interrupted)
         good = answers.good
         self.remember(good, [c for c in answers.answers if c not in good])
+        self._tell_fallback()
         return answers
+
+    def _tell_fallback(self) -> None:
+        """Say once which cells took no login for reads, so that their reads run as the write login with -m."""
+        fallback: frozenset[str] = getattr(self.transport, "read_fallback", frozenset())
+        new = fallback - self._told_fallback
+        if new:
+            rack = self.need_rack()
+            self._told_fallback |= new
+            self.console.say(
+                f"{fold(new)}: {rack.read_user} can't log in; reads run as {rack.write_user} with cellcli -m"
+            )
 
     def facts(self, *statements: str) -> dict[str, f.CellFacts]:
         """Return fresh facts of every selected cell, for planning.
@@ -455,7 +468,7 @@ class Context:
                     self.need_rack()
                 return line.call.command.handler(self, line.call)
             if line.cellcli is not None:
-                from exacell.commands.cells import pass_through
+                from exacell.passthrough import pass_through
 
                 return pass_through(self, line)
         raise StatementError("the line holds no statement")

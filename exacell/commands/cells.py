@@ -1,179 +1,15 @@
-"""CellCLI's own statements to all selected cells, and trusting a cell's host key."""
+"""Trusting a cell's host key. CellCLI's own statements are in exacell.passthrough."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from exacell.cellcli.fold import VOLATILE, fold_records
-from exacell.cellcli.reply import (
-    errors,
-    read_columns,
-    read_describe,
-    read_detail,
-    values,
-)
-from exacell.cellcli.schema import ObjectType, find_object
-from exacell.cellcli.statement import Change, Describe, Grant, List, render
-from exacell.cellset import fold
-from exacell.commands.griddisk import headers_if_needed
-from exacell.context import Context
-from exacell.errors import ExitCode, RefusedError, StatementError
-from exacell.fleet import problem_of
-from exacell.language.line import Line
-from exacell.language.registry import Call, Command, Effect, Kind, Param, Value, command
-from exacell.output.result import Column, Result
-from exacell.plan.guard import facts_needed, guard_plan
-from exacell.transport.base import FleetResult, Reply, Role, State
+from exacell.errors import RefusedError, StatementError
+from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.output.result import Result
 
-AS_PRINTED = ("table", "raw")
-"""Output formats that show what the cells printed; the others get typed values."""
-
-
-def pass_through(ctx: Context, line: Line) -> Result:
-    """Return what the selected cells answer to a CellCLI statement; a changing one is planned and guarded first.
-
-    Raises:
-        RefusedError: a guard forbids it; nothing was sent.
-    """
-    statement = line.cellcli
-    form = str(line.flags.get("format") or ctx.settings.format)
-    timeout = line.flags.get("timeout")
-    seconds = float(timeout) if isinstance(timeout, (int, float)) else None
-    if isinstance(statement, List):
-        return _list(ctx, statement, form, seconds)
-    if isinstance(statement, Describe):
-        return _describe(ctx, statement, seconds)
-    assert isinstance(statement, (Change, Grant))
-    return _write(ctx, line, statement)
-
-
-def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
-    facts = ctx.facts(*facts_needed(statement))
-    headers = headers_if_needed(ctx, facts) if any(fact.grid_disks for fact in facts.values()) else None
-    call = Call(command=_AS_COMMAND, flags=line.flags, text=line.text)
-    plan = guard_plan(
-        ctx.need_rack().name, facts, statement, text=line.text, accepted=ctx.accepted_loss(call), headers=headers
-    )
-    return ctx.change(plan, call)
-
-
-def _ask(ctx: Context, text: str, timeout: float | None) -> FleetResult:
-    result = ctx.fleet.send(dict.fromkeys(ctx.cells(), text), role=Role.READ, timeout=timeout, cancel=ctx.interrupted)
-    good = [r.target for r in result.ok if not errors(r.stdout)]
-    ctx.remember(good, [t for t in result.targets if t not in good])
-    return result
-
-
-def _problems(result: FleetResult) -> tuple[dict[str, Reply], list[str], ExitCode]:
-    """Split replies into good ones and problem lines, and judge the exit code."""
-    good: dict[str, Reply] = {}
-    problems: list[str] = []
-    for reply in result.replies.values():
-        found = errors(reply.stdout) or errors(reply.stderr)
-        if found:
-            problems.append(f"{reply.target}: " + "; ".join(f"{e.code}: {e.message}" for e in found))
-        elif reply.state is not State.OK:
-            problems.append(f"{reply.target}: {problem_of(reply)}")
-        else:
-            good[reply.target] = reply
-    code = result.exit_code
-    if problems and code is ExitCode.DONE:
-        code = ExitCode.FAILED
-    return good, problems, code
-
-
-def _list(ctx: Context, statement: List, form: str, timeout: float | None) -> Result:
-    kind = find_object(statement.object)
-    assert kind is not None
-    precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
-    if precise or (statement.all_attributes and form != "raw"):
-        return _list_xml(ctx, statement, kind)
-    result = _ask(ctx, render(statement), timeout)
-    good, problems, code = _problems(result)
-    raw = [(cell, reply.stdout) for cell, reply in good.items()]
-    if statement.detail and form == "table":
-        return Result(text=_detail_text(statement, good), raw=raw, problems=problems, exit_code=code)
-    columns = _columns(statement, kind)
-    records: list[dict[str, Any]] = []
-    for cell, reply in good.items():
-        rows: Sequence[Mapping[str, str]]
-        if statement.detail:
-            rows = read_detail(reply.stdout, statement.object)
-        else:
-            rows = read_columns(reply.stdout, columns, statement.object)
-        for row in rows:
-            typed: Mapping[str, Value] = row if form in AS_PRINTED else values(row, statement.object)
-            records.append({"cell": cell, **typed})
-    shown = [Column("cell"), *(Column(name) for name in columns)] if columns and not statement.detail else []
-    return Result(
-        records=records,
-        columns=shown,
-        raw=raw,
-        fold=True,
-        data=True,
-        problems=problems,
-        exit_code=code,
-    )
-
-
-def _detail_text(statement: List, good: Mapping[str, Reply]) -> str:
-    """Return DETAIL as cells print it, once for all cells that answer the same; names what was left out for that."""
-    answers = {cell: read_detail(reply.stdout, statement.object) for cell, reply in good.items()}
-    named = {name.lower() for name in statement.attributes}
-    left_out = sorted(
-        {name for rows in answers.values() for row in rows for name in row if name in VOLATILE}
-        if len(answers) > 1 and not named
-        else ()
-    )
-    folds = fold_records(answers, statement.object, ignore=left_out)
-    blocks = []
-    for group in folds:
-        single = len(group.cells) == 1
-        rows = answers[group.cells[0]] if single else group.records
-        body = "\n\n".join(_detail_rows(row, () if single else left_out) for row in rows)
-        blocks.append(f"{fold(group.cells)}\n{body}" if len(answers) > 1 else body)
-    text = "\n\n".join(blocks)
-    if left_out and any(len(group.cells) > 1 for group in folds):
-        text += f"\n\nleft out, each cell's own: {', '.join(left_out)} (name a cell with ON, or use -o json, to see them)"
-    return text
-
-
-def _detail_rows(row: Mapping[str, str], left_out: Sequence[str]) -> str:
-    return "\n".join(
-        f"  {name + ':':<22}{value.replace(chr(10), chr(10) + ' ' * 24)}".rstrip()
-        for name, value in row.items()
-        if name not in left_out
-    )
-
-
-def _columns(statement: List, kind: ObjectType) -> tuple[str, ...]:
-    names = statement.attributes or (() if statement.detail else kind.default_columns)
-    known = {name.lower(): attribute.name for name, attribute in kind.attributes.items()}
-    return tuple(known.get(name.lower(), name) for name in names)
-
-
-def _list_xml(ctx: Context, statement: List, kind: ObjectType) -> Result:
-    answers = ctx.query(render(statement))
-    columns = [] if statement.detail or statement.all_attributes else _columns(statement, kind)
-    if statement.object.startswith("METRIC") and "metricValue" in columns:
-        columns = [*columns, "unit"]
-    rows = [
-        {"cell": row["cell"], **{name: row.get(name) for name in columns}} if columns else row for row in answers.rows()
-    ]
-    return Result(records=rows, fold=True, data=True, problems=answers.problems, exit_code=answers.exit_code)
-
-
-def _describe(ctx: Context, statement: Describe, timeout: float | None) -> Result:
-    result = _ask(ctx, render(statement), timeout)
-    good, problems, code = _problems(result)
-    records = [
-        {"cell": cell, "name": row.name, "modifiable": row.modifiable, "hidden": row.hidden}
-        for cell, reply in good.items()
-        for row in read_describe(reply.stdout)
-    ]
-    raw = [(cell, reply.stdout) for cell, reply in good.items()]
-    return Result(records=records, raw=raw, fold=True, data=True, problems=problems, exit_code=code)
+if TYPE_CHECKING:
+    from exacell.context import Context
 
 
 @command(
@@ -214,10 +50,3 @@ def trust(ctx: Context, call: Call) -> Result:
         transport.trust(offer)
     row = {"cell": name, "keyType": key.key_type, "fingerprint": key.fingerprint, "knownHosts": str(offer.trust_file)}
     return Result(records=[row])
-
-
-def _never(ctx: Context, call: Call) -> Result:
-    raise AssertionError("CellCLI's statements are not called as commands")
-
-
-_AS_COMMAND = Command(words=("cellcli",), group="cells", effect=Effect.WRITE, summary="", example="", handler=_never)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from exacell.context import Context
+from typing import TYPE_CHECKING
+
 from exacell.errors import RefusedError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
-from exacell.plan import facts as f
-from exacell.plan.diskgroup import Wanted, create_plan, drop_plan, instance_nodes
-from exacell.plan.griddisk import members
-from exacell.probe import asm_records
+
+if TYPE_CHECKING:
+    from exacell.context import Context
 
 GROUP = "ASM"
 
@@ -50,6 +50,8 @@ _DISK_COLUMNS = (
 )
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per disk group; empty when there is none of that name."""
+    from exacell.probe import asm_records
+
     records = asm_records(ctx.asm(call.text_arg("asm")).facts())["asm.diskgroup"]
     ctx.learned.learn({Kind.DISKGROUP: [str(r["name"]) for r in records]})
     wanted = call.text_arg("name").upper()
@@ -71,6 +73,8 @@ def show(ctx: Context, call: Call) -> Result:
 )
 def show_disks(ctx: Context, call: Call) -> Result:
     """Return one record per discovered disk."""
+    from exacell.probe import asm_records
+
     wanted = call.text_arg("diskgroup").upper()
     records = asm_records(ctx.asm(call.text_arg("asm")).facts())["asm.disk"]
     rows = [{"cell": None, **r} for r in records if not wanted or r["diskgroup"] == wanted]
@@ -102,6 +106,10 @@ def show_disks(ctx: Context, call: Call) -> Result:
 )
 def create(ctx: Context, call: Call) -> Result:
     """Return one record per node with its outcome."""
+    from exacell.plan import facts as f
+    from exacell.plan.diskgroup import Wanted, create_plan, instance_nodes
+    from exacell.plan.griddisk import members
+
     name, prefix = call.text_arg("name"), call.text_arg("prefix")
     au_size = call.int_arg("au_size") or 0
     if au_size not in (1 << power for power in range(20, 27)):
@@ -136,6 +144,8 @@ def create(ctx: Context, call: Call) -> Result:
 )
 def drop(ctx: Context, call: Call) -> Result:
     """Return one record per node with its outcome."""
+    from exacell.plan.diskgroup import drop_plan, instance_nodes
+
     client = ctx.asm(call.text_arg("asm"))
     asm = client.facts()
     plan = drop_plan(

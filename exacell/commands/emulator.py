@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from exacell.context import Context
 from exacell.errors import ExitCode
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
+
+if TYPE_CHECKING:
+    from exacell.context import Context
 
 GROUP = "racks"
 

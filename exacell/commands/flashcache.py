@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from exacell.context import Context
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
-from exacell.plan import facts as f
-from exacell.plan.flashcache import flush_plan, resize_plan
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.plan.facts import CellFacts
 
 GROUP = "flash cache"
 
-_PLANNING = (f.CELL, f.FLASHCACHE, f.CELLDISK, f.FLASH_PHYSICALDISK, f.GRIDDISK, f.FLASH_METRICS)
+
+def _planning_facts() -> tuple[str, ...]:
+    from exacell.plan import facts as f
+
+    return (f.CELL, f.FLASHCACHE, f.CELLDISK, f.FLASH_PHYSICALDISK, f.GRIDDISK, f.FLASH_METRICS)
 
 
 @command(
@@ -26,6 +31,8 @@ _PLANNING = (f.CELL, f.FLASHCACHE, f.CELLDISK, f.FLASH_PHYSICALDISK, f.GRIDDISK,
 )
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per cell; a cell without a flash cache has nulls."""
+    from exacell.plan import facts as f
+
     statements = (f.CELL, f.FLASHCACHE, f.FLASH_METRICS)
     answers = ctx.query(*statements)
     rows = []
@@ -51,7 +58,7 @@ def show(ctx: Context, call: Call) -> Result:
     )
 
 
-def _row(fact: f.CellFacts) -> dict[str, Any]:
+def _row(fact: CellFacts) -> dict[str, Any]:
     cache = fact.flash_cache
     return {
         "cell": fact.cell,
@@ -86,7 +93,9 @@ def _row(fact: f.CellFacts) -> dict[str, Any]:
 )
 def flush(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome and the proof."""
-    facts = ctx.facts(*_PLANNING)
+    from exacell.plan.flashcache import flush_plan
+
+    facts = ctx.facts(*_planning_facts())
     rack = ctx.need_rack().name
     plan = flush_plan(rack, facts, recreate=call.args.get("recreate") == "needed", statement=call.text)
     return ctx.change(plan, call)
@@ -105,7 +114,10 @@ def flush(ctx: Context, call: Call) -> Result:
 )
 def resize(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
-    facts = ctx.facts(*_PLANNING, f.IORMPLAN)
+    from exacell.plan.facts import IORMPLAN
+    from exacell.plan.flashcache import resize_plan
+
+    facts = ctx.facts(*_planning_facts(), IORMPLAN)
     size = call.int_arg("size")
     assert size is not None
     return ctx.change(resize_plan(ctx.need_rack().name, facts, size=size, statement=call.text), call)

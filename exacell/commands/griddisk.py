@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from exacell.context import Context
 from exacell.errors import ExacellError, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
-from exacell.plan import facts as f
-from exacell.plan.griddisk import carve_plan, release_plan
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.plan.facts import CellFacts
 
 GROUP = "grid disks"
 
@@ -38,6 +40,8 @@ _PREFIX = Param(name="prefix", kind=Kind.PREFIX, required=True, help="exactly th
 )
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per cell, prefix and size."""
+    from exacell.plan import facts as f
+
     answers = ctx.query(f.GRIDDISK)
     wanted = call.text_arg("prefix").lower()
     rows: list[dict[str, object]] = []
@@ -100,6 +104,9 @@ def show(ctx: Context, call: Call) -> Result:
 )
 def carve(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
+    from exacell.plan import facts as f
+    from exacell.plan.griddisk import carve_plan
+
     given = [name for name in ("size", "free", "usable") if call.args.get(name) is not None]
     if len(given) > 1:
         raise StatementError(f"carve griddisk: {' and '.join(f'{g}=' for g in given)} exclude each other")
@@ -129,6 +136,9 @@ def carve(ctx: Context, call: Call) -> Result:
 )
 def release(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
+    from exacell.plan import facts as f
+    from exacell.plan.griddisk import release_plan
+
     facts = ctx.facts(f.CELL, f.FLASHCACHE, f.CELLDISK, f.FLASH_PHYSICALDISK, f.GRIDDISK, f.IORMPLAN, f.FLASH_METRICS)
     plan = release_plan(
         ctx.need_rack().name,
@@ -141,7 +151,7 @@ def release(ctx: Context, call: Call) -> Result:
     return ctx.change(plan, call)
 
 
-def headers_if_needed(ctx: Context, facts: Mapping[str, f.CellFacts]) -> Mapping[str, str] | None:
+def headers_if_needed(ctx: Context, facts: Mapping[str, CellFacts]) -> Mapping[str, str] | None:
     """Return grid disk → header_status over all ASM clusters of the rack, None when they can't all be asked.
 
     Only asked when a grid disk still names a disk group that it may have left (asmModeStatus UNUSED or DROPPED).

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from exacell.context import Context
+from typing import TYPE_CHECKING
+
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
-from exacell.plan import facts as f
-from exacell.plan.iorm import flashlog_plan
+
+if TYPE_CHECKING:
+    from exacell.context import Context
 
 GROUP = "IORM"
 
@@ -23,6 +25,8 @@ _DB = Param(name="db", kind=Kind.DB, required=True, help="database, as LIST DATA
 )
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per cell and directive; a cell without directives has one record with a null name."""
+    from exacell.plan import facts as f
+
     answers = ctx.query(f.IORMPLAN, f.DATABASE)
     rows: list[dict[str, object]] = []
     names: dict[str, None] = {}
@@ -43,6 +47,9 @@ def show(ctx: Context, call: Call) -> Result:
 
 
 def _toggle(ctx: Context, call: Call, *, on: bool) -> Result:
+    from exacell.plan import facts as f
+    from exacell.plan.iorm import flashlog_plan
+
     facts = ctx.facts(f.CELL, f.IORMPLAN, f.DATABASE)
     plan = flashlog_plan(ctx.need_rack().name, facts, db=call.text_arg("db"), on=on, statement=call.text)
     return ctx.change(plan, call)

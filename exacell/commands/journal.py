@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from exacell.cellset import fold
-from exacell.context import Context
 from exacell.errors import ExitCode, JournalError
-from exacell.journal import Entry
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.journal import Entry
 
 GROUP = "change control"
 

@@ -4,75 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from exacell.cellcli.schema import metrics as metric_table
-from exacell.context import EMULATED_POLL, POLL, Context
 from exacell.errors import ExitCode, RefusedError
 from exacell.language.registry import Call, Effect, Kind, Param, command
-from exacell.metrics.delta import CellDelta, delta
-from exacell.metrics.snapshot import CellCounters, Snapshot
 from exacell.output.result import Column, Result
-from exacell.plan import facts as f
-from exacell.store import Store
-from exacell.units import format_duration
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.metrics.delta import CellDelta
+    from exacell.metrics.snapshot import Snapshot
 
 GROUP = "metrics"
 
 KINDS = ("flashlog", "flashcache")
-
-COLLECTION_WAIT = 150.0
-"""Seconds on the cell's clock to wait for a new collection, which comes every minute."""
-
-
-def _statement(kind: str) -> str:
-    return f"list metriccurrent where objectType = '{kind.upper()}'"
-
-
-def _created(kind: str) -> str:
-    return f"list {kind} attributes name, creationTime"
-
-
-def _read(ctx: Context, kind: str) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
-    statements = (_statement(kind), _created(kind), f.CELL, f.IORMPLAN)
-    answers = ctx.query(*statements)
-    found: dict[str, CellCounters] = {}
-    for cell, answer in answers.good.items():
-        values = f.metric_values(answer.tables[0])
-        created = answer.tables[1]
-        fact = f.build(cell, statements[2:], answer.tables[2:])
-        found[cell] = CellCounters(
-            collected=max((at for _, at in values.values()), default=0),
-            values={name: value for name, (value, _) in values.items()},
-            passport={
-                "release": fact.release,
-                "flashCacheMode": fact.mode,
-                "dbPlan": fact.iorm_text,
-                "created": str(created[0].get("creationTime") or "") if created else "",
-            },
-        )
-    return found, answers.problems, answers.exit_code
-
-
-def _wait_for_collection(ctx: Context, kind: str) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
-    """Read until every cell that answers shows a collection later than the one it showed first."""
-    first, problems, code = _read(ctx, kind)
-    rack = ctx.need_rack()
-    poll = EMULATED_POLL if rack.emulated else POLL
-    waited, limit = 0.0, COLLECTION_WAIT if not rack.emulated else COLLECTION_WAIT / 5
-    latest = first
-    while first and any(latest[c].collected <= first[c].collected for c in first if c in latest):
-        if waited >= limit or ctx.interrupted.wait(poll):
-            stuck = [c for c in first if c in latest and latest[c].collected <= first[c].collected]
-            why = "interrupted" if ctx.interrupted.is_set() else f"no new collection within {format_duration(limit)}"
-            return (
-                {c: v for c, v in latest.items() if c not in stuck},
-                (*problems, *(f"{c}: {why}" for c in stuck)),
-                ExitCode.INTERRUPTED if ctx.interrupted.is_set() else ExitCode.FAILED,
-            )
-        waited += poll
-        latest, problems, code = _read(ctx, kind)
-    return latest, problems, code
 
 
 @command(
@@ -93,7 +38,11 @@ def snap(ctx: Context, call: Call) -> Result:
     """Return one record per cell: its collection and the number of counters kept."""
     kind, name = call.text_arg("kind"), call.text_arg("as")
     rack = ctx.need_rack().name
-    read = _wait_for_collection if call.args.get("fresh") else _read
+    from exacell.metrics.snapshot import Snapshot
+    from exacell.sampling import read_counters, wait_for_collection
+    from exacell.store import Store
+
+    read = wait_for_collection if call.args.get("fresh") else read_counters
     cells, problems, code = read(ctx, kind)
     if not cells:
         return Result(problems=problems or (f"no cell gave {kind} counters",), exit_code=code or ExitCode.FAILED)
@@ -127,6 +76,8 @@ def _iso(ms: int) -> str:
 )
 def snaps(ctx: Context, call: Call) -> Result:
     """Return one record per snapshot."""
+    from exacell.store import Store
+
     rack = ctx.need_rack().name
     rows = [
         {"cell": None, "name": s.name, "kind": s.kind, "taken": s.taken, "cells": len(s.cells)}
@@ -150,6 +101,10 @@ def snaps(ctx: Context, call: Call) -> Result:
 )
 def show_delta(ctx: Context, call: Call) -> Result:
     """Return one record per cell and, last of each kind, the rack's with a null cell."""
+    from exacell.cellcli.schema import metrics as metric_table
+    from exacell.metrics.delta import delta
+    from exacell.store import Store
+
     rack = ctx.need_rack().name
     store = Store(ctx.home.state_dir / "store.db")
     first = {s.kind: s for s in store.find(rack, call.text_arg("before"))}

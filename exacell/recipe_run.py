@@ -1,0 +1,118 @@
+"""Run the lines of a recipe, and take back what a run changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exacell.errors import ExacellError, ExitCode, InterruptedByUserError, RecipeError
+from exacell.language.line import Line
+from exacell.language.registry import Call, Effect, Value
+from exacell.output.result import Result, worst
+from exacell.plan.undo import undo_plan
+from exacell.recipes import Recipe, RecipeLine
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+
+class RecipeRunner:
+    """Runs the lines of one recipe and gathers what they answer."""
+
+    def __init__(self, ctx: Context, recipe: Recipe, flags: Mapping[str, Value]) -> None:
+        self._ctx = ctx
+        self._recipe = recipe
+        self._flags = flags
+        self._first_change = len(ctx.changes)
+        self._results: list[Result] = []
+        self._codes: list[ExitCode] = []
+        self._problems: list[str] = []
+
+    def run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
+        """Run all lines; the final ones in any case. Raises what stopped the others when nothing else went wrong."""
+        stopped: ExacellError | None = None
+        for source, line in lines:
+            if source.final or stopped is not None:
+                continue
+            try:
+                self._one(source, line)
+            except ExacellError as error:
+                stopped = error
+        for source, line in lines:
+            if source.final:
+                try:
+                    self._one(source, line)
+                except ExacellError as error:
+                    self._problems.append(f"finally, line {source.number}: {error.message}")
+                    self._codes.append(ExitCode.FAILED)
+        return self._gathered(stopped)
+
+    def _one(self, source: RecipeLine, line: Line) -> None:
+        ctx = self._ctx
+        if ctx.interrupted.is_set() and not source.final:
+            raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before line {source.number}")
+        ctx.console.say(f"[{source.number}] {line.text}")
+        if line.call is not None:
+            flags = {**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.call.flags}
+            line = replace(line, call=replace(line.call, flags=flags, text=line.call.text), flags=flags)
+            if line.call is not None and line.call.command.words == ("undo", "run"):
+                result = undo_changes(ctx, line.call, ctx.changes[self._first_change :])
+                return self._keep(source, line, result)
+        elif line.cellcli is not None:
+            line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.flags})
+        self._ceiling(line)
+        interrupted = ctx.interrupted.is_set()
+        result = ctx.execute(line)
+        if interrupted:
+            ctx.interrupted.set()
+        self._keep(source, line, result)
+        return None
+
+    def _ceiling(self, line: Line) -> None:
+        self._ctx.risk_ceiling = self._recipe.risk
+
+    def _keep(self, source: RecipeLine, line: Line, result: Result) -> None:
+        for note in result.notes:
+            self._ctx.console.say(note)
+        self._codes.append(result.exit_code)
+        self._problems += list(result.problems)
+        if line.effect is Effect.READ and result.data:
+            self._results.append(result)
+        elif result.text:
+            self._ctx.console.say(result.text)
+        if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not source.final:
+            first = result.problems[0] if result.problems else "it failed"
+            error = RecipeError(f"recipe {self._recipe.name}, line {source.number} ({line.text}): {first}")
+            error.exit_code = result.exit_code
+            raise error
+
+    def _gathered(self, stopped: ExacellError | None) -> Result:
+        self._ctx.risk_ceiling = ""
+        records = [record for result in self._results for record in result.records]
+        columns = self._results[0].columns if len(self._results) == 1 else ()
+        problems = list(dict.fromkeys(self._problems))
+        code = worst(self._codes)
+        if stopped is not None:
+            problems = [p for p in problems if p not in stopped.message]
+            problems.append(stopped.message)
+            done = any(c is ExitCode.DONE for c in self._codes)
+            code = worst([stopped.exit_code, ExitCode.FAILED if done and self._ctx.changes else stopped.exit_code])
+        return Result(
+            records=records, columns=columns, data=bool(self._results), fold=True, problems=problems, exit_code=code
+        )
+
+
+_PASSED_ON = frozenset({"yes", "dry-run", "detailed-exitcode", "reason", "ticket", "accept-opaque"})
+"""Flags of ``run`` that hold for each of the recipe's statements; loss of data is never accepted wholesale."""
+
+
+def undo_changes(ctx: Context, call: Call, changes: Sequence[int]) -> Result:
+    """Take back the changes with these numbers, newest first."""
+    rack = ctx.need_rack().name
+    entries = [ctx.journal.entries(rack=rack, change=number) for number in changes]
+    plan = undo_plan(rack, entries, statement=call.text)
+    if not plan.changes_something:
+        ctx.console.say("undo run: there is nothing to take back")
+        return Result()
+    return ctx.change(plan, call)
