@@ -25,7 +25,7 @@ from exacell.journal import Journal, Row, caching_off
 from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
 from exacell.names import NameCache
-from exacell.output.result import Record, Result
+from exacell.output.result import Column, Record, Result
 from exacell.paths import Home
 from exacell.plan import facts as f
 from exacell.plan.model import Gate, Plan, Risk
@@ -346,7 +346,8 @@ class Context:
         if problems:
             raise RefusedError(
                 f"{problems[0]}{f' (and {len(problems) - 1} more)' if len(problems) > 1 else ''}; nothing was sent",
-                hint="a change is planned with facts of every selected cell: mend it, or leave it out with use or ON",
+                hint=self._not_running(problems)
+                or "a change is planned with facts of every selected cell: mend it, or leave it out with use or ON",
             )
         return {cell: found[cell] for cell in cells}
 
@@ -447,6 +448,7 @@ class Context:
             notes.append("interrupted: what was under way has ended, nothing more was started")
         return Result(
             records=[*_ended(plan, report), *_idle(plan)],
+            columns=_outcome_columns(plan, report),
             fold=True,
             notes=notes,
             problems=problems,
@@ -466,12 +468,23 @@ class Context:
             if line.call is not None:
                 if line.call.command.effect is Effect.WRITE:
                     self.need_rack()
-                return line.call.command.handler(self, line.call)
-            if line.cellcli is not None:
+                result = line.call.command.handler(self, line.call)
+            elif line.cellcli is not None:
                 from exacell.passthrough import pass_through
 
-                return pass_through(self, line)
-        raise StatementError("the line holds no statement")
+                result = pass_through(self, line)
+            else:
+                raise StatementError("the line holds no statement")
+        hint = self._not_running(result.problems) if result.exit_code is ExitCode.NOT_EXECUTED else ""
+        return replace(result, notes=(*result.notes, hint)) if hint else result
+
+    def _not_running(self, problems: Sequence[str]) -> str:
+        """Return the way out when an emulated rack refuses connections because it does not run."""
+        rack = self.rack
+        refused = any("refused the connection" in problem for problem in problems)
+        if rack is None or not rack.emulated or not refused:
+            return ""
+        return f"{rack.name} is an emulated rack and does not run: exacell emulator start {rack.name}"
 
     @contextmanager
     def _on_cells(self, on: str) -> Iterator[None]:
@@ -620,6 +633,14 @@ def _idle(plan: Plan, nodes: Sequence[str] = ()) -> list[Record]:
     return rows
 
 
+def _outcome_columns(plan: Plan, report: Report) -> tuple[Column, ...]:
+    names = ["node"] if all(step.asm for step in plan.steps) else ["cell", "node"]
+    if not any(step.asm for step in plan.steps):
+        names = ["cell"]
+    sizes = ["dirtyAfterFlush", "usedAfterFlush"] if report.flushed else []
+    return (*(Column(name) for name in (*names, "outcome", "detail")), *(Column(name, "size") for name in sizes))
+
+
 def _ended(plan: Plan, report: Report) -> list[Record]:
     """One record per target: its worst step, or done."""
     rows: list[Record] = []
@@ -642,4 +663,3 @@ def _ended(plan: Plan, report: Report) -> list[Record]:
             row |= {"dirtyAfterFlush": flushed.dirty, "usedAfterFlush": flushed.used}
         rows.append(row)
     return rows
-

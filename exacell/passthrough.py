@@ -139,10 +139,11 @@ def _detail_text(statement: List, good: Mapping[str, Reply]) -> str:
 
 
 def _detail_rows(row: Mapping[str, str], left_out: Sequence[str]) -> str:
+    shown = {name: value for name, value in row.items() if name not in left_out}
+    width = max((len(name) + 3 for name in shown), default=0)
     return "\n".join(
-        f"  {name + ':':<22}{value.replace(chr(10), chr(10) + ' ' * 24)}".rstrip()
-        for name, value in row.items()
-        if name not in left_out
+        f"  {name + ':':<{width}}{value.replace(chr(10), chr(10) + ' ' * (width + 2))}".rstrip()
+        for name, value in shown.items()
     )
 
 

@@ -90,7 +90,8 @@ class RecipeRunner:
     def _gathered(self, stopped: ExacellError | None) -> Result:
         self._ctx.risk_ceiling = ""
         records = [record for result in self._results for record in result.records]
-        columns = self._results[0].columns if len(self._results) == 1 else ()
+        shapes = {tuple(column.name for column in result.columns) for result in self._results}
+        columns = self._results[0].columns if len(shapes) == 1 else ()
         problems = list(dict.fromkeys(self._problems))
         code = worst(self._codes)
         if stopped is not None:

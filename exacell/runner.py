@@ -134,7 +134,7 @@ class Runner:
             self.out.flush()
             if self.console.spooling:
                 self.console.copy(self._text(result, format_name))
-        if format_name == "table" and result.data and not result.records and not result.text:
+        if format_name == "table" and result.data and not (result.records or result.text or result.problems):
             self.console.say("(none)")
         for note in result.notes:
             self.console.say(note)
