@@ -185,26 +185,20 @@ def _check(text: str, line: CommandLine, place: str) -> None:
         raise _WrongStatement(error, text, place) from error
 
 
-def interact(ctx: Context, runner: Runner | None = None) -> int:
-    """Take statements from the prompt on a terminal, else from standard input until it ends; return the exit code."""
-    from exacell.commands.session import SessionExit
-    from exacell.output.result import worst
-    from exacell.output.terminal import TerminalConsole
-    from exacell.runner import Runner
+def interact(ctx: Context, runner: Runner) -> ExitCode:
+    """Take statements from the prompt on a terminal, else from standard input until it ends; return the exit code.
 
+    Raises:
+        SessionExit: a script said EXIT.
+    """
     stdin = sys.stdin
     if stdin is None or stdin.closed:
         return ExitCode.DONE
-    console = ctx.console if isinstance(ctx.console, TerminalConsole) else TerminalConsole()
     if stdin.isatty() and sys.stdout.isatty():
         from exacell.repl.app import run
 
-        return run(ctx, console)
-    own = runner or Runner(ctx, console)
-    try:
-        return own.run_statements(_script_of(stdin))
-    except SessionExit:
-        return worst(own.codes)
+        return run(ctx, runner.console)
+    return runner.run_statements(_script_of(stdin))
 
 
 _SHOWPIECE = "run reset_cold -y"
@@ -218,7 +212,7 @@ def _nested(ctx: Context, runner: Runner, text: str) -> ExitCode:
     if text:
         return runner.run_statements(split_statements(text))
     before = len(runner.codes)
-    code = ExitCode(interact(ctx, runner))
+    code = interact(ctx, runner)
     at_prompt = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty() and sys.stdout.isatty()
     if at_prompt or len(runner.codes) > before:
         return code

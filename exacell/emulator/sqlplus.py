@@ -34,6 +34,8 @@ _SQL_WORDS_TEXT = """
 _SQL_WORDS = frozenset(_SQL_WORDS_TEXT.split())
 _BLOCK_WORDS = frozenset({"BEGIN", "DECLARE"})
 _LOGON_ATTEMPTS = 3
+_LEAST_PAUSE = 1.0
+"""Rack seconds between two looks at a rebalance that is waited for."""
 _USAGE = """
 Usage: sqlplus [ [<option>] [{logon | /nolog}] [<start>] ]
   -H, -V   help, version
@@ -337,7 +339,7 @@ class _SqlPlus:
         self.last_code = 0
         if outcome.wait_for and self.session is not None:
             while (seconds := self.session.wait_seconds(outcome.wait_for)) > 0:
-                yield Pause(seconds)
+                yield Pause(max(seconds, _LEAST_PAUSE))
         yield from self._show(outcome)
         if self.settings.timing:
             yield Out("Elapsed: 00:00:00.01\n")

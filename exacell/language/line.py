@@ -308,6 +308,9 @@ def _unknown_first(words: list[Word]) -> StatementError:
     )
 
 
+_BEFORE_ONLY = ("-r", "-c", "-g", "-l", "-m", "-o", "-f", "-e")
+
+
 def _take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word], dict[str, Value]]:
     bare: list[Word] = []
     flags: dict[str, Value] = {}
@@ -321,6 +324,13 @@ def _take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word
         else:
             bare.append(word)
             continue
+        if flag is None and word.raw in _BEFORE_ONLY:
+            raise StatementError(
+                f"{word.raw} stands before the statement",
+                start=word.start,
+                end=word.end,
+                hint="behind it: --format=json" if word.raw == "-o" else f"exacell {word.raw} … statement",
+            )
         if flag is None:
             near = difflib.get_close_matches(name.lower(), [f.name for f in known], n=2)
             raise StatementError(

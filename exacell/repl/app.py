@@ -48,7 +48,7 @@ _CPR_TIMEOUT = 1
 """Seconds in which a terminal answers where its cursor is; one that does not has no toolbar."""
 
 
-def run(ctx: Context, console: TerminalConsole) -> int:
+def run(ctx: Context, console: TerminalConsole) -> ExitCode:
     """Talk with the user until they leave; return the process's exit code, which is 0."""
     return Prompt(ctx, console).run()
 
@@ -64,8 +64,9 @@ class Prompt:
         self._told: set[str] = set()
         self.session = self._make_session()
 
-    def run(self) -> int:
+    def run(self) -> ExitCode:
         """Read and run statements until Ctrl-D or EXIT."""
+        self.ctx.run_nested = self._nested
         self._greet()
         first: Callable[[], None] | None = self._begin_background
         while True:
@@ -108,6 +109,11 @@ class Prompt:
         session.app.renderer.cpr_not_supported_callback = None
         session.app.renderer.CPR_TIMEOUT = _CPR_TIMEOUT
         return session
+
+    def _nested(self, text: str) -> ExitCode:
+        if not text:
+            raise StatementError("this is a prompt already", hint="connect <rack> goes to another rack")
+        return self.runner.run_text(text)
 
     def _recipe_params(self, name: str) -> Sequence[Param]:
         from exacell.recipes import recipe_params

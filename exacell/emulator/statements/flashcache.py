@@ -19,7 +19,8 @@ from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 from exacell.emulator.workload import flush_seconds
 from exacell.units import ALLOCATION_UNIT, format_size
 
-_LOOK_AGAIN_S = 60.0
+_LOOK_AGAIN_S, _LEAST_PAUSE_S = 60.0, 0.5
+"""Rack seconds between two looks at a flush: bounded below, because clocks cannot tell tiny pauses from none."""
 
 
 def create(place: Place, statement: CreateFlashCache) -> Effects:
@@ -130,7 +131,7 @@ def wait_for_flush(place: Place, names: Iterable[str]) -> Effects:
             - place.rack.now()
             for member in waiting
         )
-        yield Pause(min(left, _LOOK_AGAIN_S) if left > 0 else _LOOK_AGAIN_S)
+        yield Pause(min(max(left, _LEAST_PAUSE_S), _LOOK_AGAIN_S) if left > 0 else _LOOK_AGAIN_S)
 
 
 def _rebuild(place: Place, statement: AlterFlashCache) -> None:
