@@ -329,6 +329,8 @@ class Context:
             RefusedError: a selected cell gave no answer: a plan needs them all.
         """
         cells = self.cells()
+        if not statements:
+            return {cell: f.CellFacts(cell=cell) for cell in cells}
         releases = self.fleet.releases(cells)
         modern = [c for c in cells if f.statements_for(*statements, release=releases.get(c, "")) != list(statements)]
         old = [c for c in cells if c not in modern]
@@ -510,8 +512,8 @@ class Context:
         if not read_only:
             if self.options.monitor:
                 raise RefusedError("-m was given: this session stays read-only")
-            rack = self.rack
-            if rack is not None and rack.production and self.read_only:
+            rack = self.need_rack()
+            if rack.production and self.read_only:
                 answer = self.console.ask(f"{rack.name} is a production rack: type its name for read-write: ")
                 if answer is None or answer.strip() != rack.name:
                     raise RefusedError(f"{rack.name} stays read-only: its name was not typed")

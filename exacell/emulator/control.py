@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from exacell.emulator import wire
-from exacell.emulator.names import fold
+from exacell.emulator.names import GRID_HOME, fold
 from exacell.emulator.store import (
     Json,
     RackFiles,
@@ -381,7 +381,7 @@ def _write_rack_file(home: Path, info: RackInfo) -> None:
             "",
             "[asm.main]",
             f"nodes = {json.dumps(fold(info.dbnodes))}",
-            'home = "/u01/app/19.0.0.0/grid"',
+            f"home = {json.dumps(GRID_HOME)}",
             'sid = "+ASM1"',
             'user = "grid"',
             f"databases = {json.dumps(list(info.databases))}",

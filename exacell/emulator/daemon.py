@@ -19,10 +19,11 @@ from datetime import datetime
 from pathlib import Path
 
 from exacell.emulator.identity import bind_all, client_key, write_client_files
+from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.programs import Programs
 from exacell.emulator.server import RackServers
 from exacell.emulator.service import ControlService
-from exacell.emulator.shell import CELL, DATABASE_HOME, DBNODE, GRID_HOME, Host, write_programs
+from exacell.emulator.shell import CELL, DBNODE, Host, write_programs
 from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json
 from exacell.emulator.world import World
 from exacell.errors import EmulatorError, ExacellError

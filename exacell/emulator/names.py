@@ -1,10 +1,15 @@
-"""Host names folded as cell sets are written."""
+"""Names on the emulated hosts: where Oracle's software is installed, and host names folded as cell sets are written."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from itertools import groupby
+
+GRID_HOME = "/u01/app/19.0.0.0/grid"
+"""ORACLE_HOME of the grid infrastructure on the emulated database nodes."""
+DATABASE_HOME = "/u01/app/oracle/product/19.0.0.0/dbhome_1"
+"""ORACLE_HOME of the databases there."""
 
 
 def fold(names: Sequence[str]) -> str:

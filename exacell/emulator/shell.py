@@ -19,12 +19,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from exacell.emulator import shim
+from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.store import RackFiles, write_text
-
-GRID_HOME = "/u01/app/19.0.0.0/grid"
-"""ORACLE_HOME of the grid infrastructure on the emulated database nodes."""
-DATABASE_HOME = "/u01/app/oracle/product/19.0.0.0/dbhome_1"
-"""ORACLE_HOME of the databases there."""
 
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 _SPECIAL = frozenset("|&;<>()$`*?[]{}~#\n")

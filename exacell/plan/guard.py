@@ -51,7 +51,12 @@ _CELL_SERVICES = ("SHUTDOWN SERVICES", "RESTART SERVICES")
 
 
 def facts_needed(statement: Statement) -> tuple[str, ...]:
-    """Return the LIST statements whose answers :func:`guard_plan` needs for this statement."""
+    """Return the LIST statements whose answers :func:`guard_plan` needs for this statement.
+
+    None for starting services, which is what brings back a cell that answers nothing.
+    """
+    if isinstance(statement, CellChange) and statement.action == "STARTUP SERVICES":
+        return ()
     return _ALWAYS + _FACTS.get(getattr(statement, "object", ""), ())
 
 

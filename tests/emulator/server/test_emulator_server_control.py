@@ -113,8 +113,6 @@ def test_other_options_for_an_existing_rack_are_refused(home: Path) -> None:
         ({"cells": "many"}, "cells=many"),
         ({"cells": 0}, "cells=0"),
         ({"model": "x99"}, "x99"),
-        ({"mode": "sideways"}, "sideways"),
-        ({"release": "3.1"}, "3.1"),
         ({"cellcli-start": "soon"}, "soon"),
         ({"speed": "fast"}, "speed=fast"),
     ],

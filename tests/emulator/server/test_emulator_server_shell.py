@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from exacell.emulator.shell import CELL, DBNODE, GRID_HOME, simple_command
+from exacell.emulator.names import GRID_HOME
+from exacell.emulator.shell import CELL, DBNODE, simple_command
 
 PLAIN = (
     "cellcli -e list cell",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -130,7 +131,8 @@ def test_programs_are_reached_where_they_are_installed(rack: RunningRack) -> Non
 
 def test_a_client_that_leaves_ends_what_it_ran(rack: RunningRack) -> None:
     """When the client is gone, programs are closed and the processes of its shell end, whatever they wait for."""
-    for number, command in ((301, "cellcli sleep 301"), (302, "cellcli sleep 302 | cat; sleep 303")):
+    unique = 100_000 + os.getpid()
+    for number, command in ((301, "cellcli sleep 301"), (302, f"cellcli sleep 302 | cat; sleep {unique}")):
         command_line = ["ssh", "-F", str(rack.files.ssh_config), "exa1cel01", command]
         client = subprocess.Popen(command_line, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert client.stdout is not None and client.stdin is not None
@@ -138,7 +140,7 @@ def test_a_client_that_leaves_ends_what_it_ran(rack: RunningRack) -> None:
         client.kill()
         client.communicate()
         wait_for(lambda number=number: f"sleep {number}" in rack.world.closed)
-    assert subprocess.run(["pgrep", "-f", "^sleep 303"], capture_output=True).stdout == b""
+    assert subprocess.run(["pgrep", "-f", f"^sleep {unique}"], capture_output=True).stdout == b""
 
 
 def test_waiting_programs_do_not_hold_up_others(rack: RunningRack) -> None:

@@ -1,0 +1,79 @@
+"""Equal cells are shown once."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exacell.output.folding import MASK, fold_records, fold_texts, masker
+from exacell.output.render import lines
+from exacell.output.result import Column, Result
+
+CELLS = [f"exa1cel0{n}" for n in range(1, 4)]
+
+
+def disks(*odd: str) -> list[dict[str, object]]:
+    return [
+        {"cell": cell, "name": f"DATA_CD_{n:02}_{cell}", "status": "inactive" if f"{cell}:{n}" in odd else "active"}
+        for cell in CELLS
+        for n in range(3)
+    ]
+
+
+def test_records_that_differ_in_the_cells_name_only_are_one() -> None:
+    """Nine equal grid disks on three cells are three rows with the name masked."""
+    folded = fold_records(disks())
+    assert [f.record["name"] for f in folded] == [f"DATA_CD_{n:02}_{MASK}" for n in range(3)]
+    assert {f.cells for f in folded} == {tuple(CELLS)} and not any(f.odd for f in folded)
+
+
+def test_the_odd_record_stands_beside_its_siblings_with_its_full_name() -> None:
+    """One inactive disk is one odd row, next to the same disk of the other cells, its name not masked."""
+    folded = fold_records(disks("exa1cel02:1"))
+    rows = [(f.cells, f.record["name"], f.odd) for f in folded]
+    assert rows[1] == (("exa1cel01", "exa1cel03"), f"DATA_CD_01_{MASK}", True)
+    assert rows[2] == (("exa1cel02",), "DATA_CD_01_exa1cel02", True)
+
+
+def test_cells_with_nothing_in_common_keep_their_order() -> None:
+    """When all cells differ, rows come cell by cell."""
+    records = [{"cell": cell, "value": index} for index, cell in enumerate(CELLS)]
+    assert [f.cells[0] for f in fold_records(records)] == CELLS
+
+
+def test_a_record_that_a_cell_has_twice_is_shown_twice() -> None:
+    """Folding loses no record: a duplicate within one cell stays."""
+    records = [{"cell": cell, "a": 1} for cell in ("c1", "c1", "c2")]
+    assert [f.cells for f in fold_records(records)] == [("c1", "c2"), ("c1",)]
+
+
+@given(st.lists(st.tuples(st.sampled_from(CELLS), st.integers(0, 3), st.sampled_from("xy")), max_size=12))
+def test_folding_loses_and_invents_nothing(items: list[tuple[str, int, str]]) -> None:
+    """Unfolded again, the rows are exactly the records that came in."""
+    records = [{"cell": cell, "n": n, "t": t} for cell, n, t in items]
+    back = [{"cell": cell, **f.record} for f in fold_records(records) for cell in f.cells]
+    assert sorted(map(str, back)) == sorted(map(str, records))
+
+
+def test_only_whole_names_are_masked() -> None:
+    """cel1 is not found inside cel12 or excel1; a qualified name masks its first label too."""
+    assert masker("cel1")("cel12 excel1 FD_cel1 cel1_X") == f"cel12 excel1 FD_{MASK} {MASK}_X"
+    assert masker("cel1.example.com")("FD_cel1 cel1.example.com") == f"FD_{MASK} {MASK}"
+    assert masker("10.0.0.1")("10 disks at 10.0.0.1") == f"10 disks at {MASK}"
+
+
+def test_texts_fold_by_block_the_common_one_first() -> None:
+    """Equal blocks of text are printed once under the folded names, the odd block last."""
+    texts = [("c2", "odd\n"), ("c1", "GridDisk A_c1 altered\n"), ("c3", "GridDisk A_c3 altered  \n\n")]
+    first, last = fold_texts(texts)
+    assert (first.cells, first.text, first.odd) == (("c1", "c3"), f"GridDisk A_{MASK} altered", False)
+    assert (last.cells, last.text, last.odd) == (("c2",), "odd", True)
+
+
+def test_a_table_of_thousands_of_rows_is_quick() -> None:
+    """14 cells with 300 rows each are folded and aligned in well under a second."""
+    import time
+
+    records = [{"cell": f"cel{c:02}", "name": f"M{n}", "value": c * n} for c in range(14) for n in range(300)]
+    result = Result(records=records, columns=(Column("name"), Column("value", "number")), fold=True)
+    start = time.process_time()
+    count = sum(1 for _ in lines(result, "table"))
+    assert count > 3000 and time.process_time() - start < 0.8

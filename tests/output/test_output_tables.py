@@ -1,0 +1,82 @@
+"""Tables for eyes."""
+
+import pytest
+
+from exacell.output.render import lines
+from exacell.output.result import Column, Result
+from exacell.output.tables import number_text, size_text, table_lines, value_text
+
+RECORDS = [
+    {"cell": "exa1cel01", "name": "exa1cel01_FLASHCACHE", "size": 391647330304, "status": "normal"},
+    {"cell": "exa1cel02", "name": "exa1cel02_FLASHCACHE", "size": 309237645312, "status": "normal"},
+]
+COLUMNS = (Column("name"), Column("size", "size"), Column("status"))
+
+
+def test_columns_are_aligned_and_sizes_stand_right() -> None:
+    """Titles, dashes and rows line up; sizes are right-aligned as CellCLI prints them; no blanks at line ends."""
+    shown = list(table_lines(RECORDS, COLUMNS))
+    assert shown == [
+        "cell       name                     size  status",
+        "---------  --------------------  -------  ------",
+        "exa1cel01  exa1cel01_FLASHCACHE  364.75G  normal",
+        "exa1cel02  exa1cel02_FLASHCACHE     288G  normal",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "shown"),
+    [
+        (391647330304, "364.75G"),
+        (0, "0"),
+        (5150605312, "4.797G"),
+        (4912 * 2**20, "4.797G"),
+        (2**20 + 1, "1M"),
+        (7, "7B"),
+    ],
+)
+def test_sizes_are_exact_when_short_else_rounded(size_bytes: int, shown: str) -> None:
+    """A size is CellCLI's own spelling up to ten characters, else rounded to four digits."""
+    exact = size_text(size_bytes)
+    assert exact == shown or len(exact) <= 10
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(3418, "3,418"), (0.5, "0.5"), (1234.5678, "1,234.568"), (0.0001, "0.0001")]
+)
+def test_numbers_have_separators(value: float, shown: str) -> None:
+    """Thousands are separated and decimals cut at three."""
+    assert number_text(value) == shown
+
+
+def test_absent_values_and_booleans_are_words() -> None:
+    """None, an empty text and an empty list are a dash; booleans yes and no."""
+    assert [value_text(v) for v in (None, "", (), True, False, 0)] == ["-", "-", "-", "yes", "no", "0"]
+
+
+def test_a_rack_record_has_no_cell_column() -> None:
+    """Records of the rack alone show no cell column."""
+    assert next(iter(table_lines([{"cell": None, "name": "DATA"}]))) == "name"
+
+
+def test_a_table_wider_than_the_terminal_is_shown_one_attribute_a_line() -> None:
+    """Nothing is cut: a table that does not fit turns into label and value, an empty line between records."""
+    shown = list(table_lines(RECORDS, COLUMNS, width=40))
+    assert shown[:2] == ["cell:   exa1cel01", "name:   exa1cel01_FLASHCACHE"] and shown[4] == ""
+
+
+def test_the_odd_cell_is_coloured_only_with_colour() -> None:
+    """With colour the odd row is highlighted; without there is no escape at all."""
+    records = [{"cell": c, "mode": "a" if c != "c3" else "b"} for c in ("c1", "c2", "c3")]
+    plain = list(table_lines(records, folded=True))
+    assert not any("\x1b" in line for line in plain)
+    colored = list(table_lines(records, folded=True, color=True))
+    assert "\x1b[" in colored[-1] and "c3" in colored[-1]
+
+
+def test_a_cells_text_cannot_drive_the_terminal() -> None:
+    """Escape sequences in values and texts are spelt out."""
+    result = Result(records=[{"cell": "c1", "comment": "a\x1b[2Jb"}])
+    shown = "\n".join(lines(result, "table"))
+    assert "\x1b" not in shown and "\\x1b[2J" in shown
+    assert "\x1b" not in "\n".join(lines(Result(raw=[("c1", "\x1b]0;x\x07")], fold=True), "table"))

@@ -1,0 +1,132 @@
+"""The console of a terminal or a pipe, error lines and progress."""
+
+import io
+import os
+import pty
+
+import pytest
+
+from exacell.console import Progress
+from exacell.errors import ExacellError, StatementError
+from exacell.output.faults import error_lines, sentence, underlined
+from exacell.output.progress import progress_lines
+from exacell.output.style import wants_color
+from exacell.output.terminal import TerminalConsole
+
+
+class Tty(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def progress(number: int = 1, **states: str) -> Progress:
+    return Progress(stage="flush", number=number, of=2, states=states, fraction={}, eta=65.0)
+
+
+def test_nobody_is_asked_without_a_terminal() -> None:
+    """Where standard input is no terminal, a question has no answer at all."""
+    console = TerminalConsole(err=io.StringIO(), stdin=io.StringIO("y\n"))
+    assert console.confirm("proceed?") is None and console.ask("name: ") is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"), [("y\n", True), ("YES\n", True), ("n\n", False), ("\n", False), ("", None)]
+)
+def test_only_yes_is_yes(typed: str, answer: bool | None) -> None:
+    """Enter alone is no; the end of input is no answer."""
+    err = Tty()
+    assert TerminalConsole(err=err, stdin=Tty(typed)).confirm("Proceed?") is answer
+    assert err.getvalue().startswith("Proceed? [y/N] ")
+
+
+def test_progress_in_a_log_is_one_line_a_stage_and_one_a_failure() -> None:
+    """Without a terminal each stage and each failure is said once, however often it is reported."""
+    err = io.StringIO()
+    console = TerminalConsole(err=err, stdin=io.StringIO())
+    for states in (
+        {"c1": "flushing", "c2": "flushing"},
+        {"c1": "flushing", "c2": "failed: x"},
+        {"c1": "done", "c2": "failed: x"},
+    ):
+        console.progress(progress(**states))
+    console.progress(progress(2, c1="dropping"))
+    console.progress(None)
+    assert err.getvalue().splitlines() == ["[1/2] flush on c[1-2]", "  c2: failed: x", "[2/2] flush on c1"]
+
+
+def test_live_progress_is_erased_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal progress is drawn in place, talk goes above it, and nothing of it is left."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    err = Tty()
+    console = TerminalConsole(err=err, stdin=io.StringIO())
+    console.progress(progress(c1="flushing"))
+    console.say("a note")
+    console.progress(None)
+    assert err.getvalue().endswith("\x1b[2A\r\x1b[J") and "a note\n" in err.getvalue()
+
+
+def test_progress_folds_cells_in_the_same_state_failures_last() -> None:
+    """Cells in the same state share a line, failed ones come last, and lines fit the width."""
+    shown = list(progress_lines(progress(c1="failed: no", c2="flushing", c3="flushing"), 40))
+    assert shown == ["[1/2] flush, about 1m05s left", "  c[2-3]  flushing", "  c1  failed: no"]
+    assert all(len(line) < 20 for line in progress_lines(progress(c1="x" * 99), 20))
+
+
+@pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"TERM": "xterm", "NO_COLOR": "1"}, {}])
+def test_colour_is_not_used_where_it_is_not_wanted(env: dict[str, str]) -> None:
+    """NO_COLOR and a dumb or unknown terminal get plain text."""
+    assert not wants_color(Tty(), env) and wants_color(Tty(), {"TERM": "xterm", "NO_COLOR": ""})
+    assert not wants_color(io.StringIO(), {"TERM": "xterm"})
+
+
+def test_the_faulty_word_is_underlined() -> None:
+    """A bad statement is one line of reason, then the statement with marks exactly below the faulty word."""
+    error = StatementError("'flashcach' is not an object", start=5, end=14, suggestions=("flashcache",))
+    assert list(error_lines(error, text="list flashcach detail")) == [
+        "exacell: 'flashcach' is not an object: did you mean flashcache?",
+        "    list flashcach detail",
+        "         ^^^^^^^^^",
+    ]
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 4), (150, 160), (295, 299), (299, 299)])
+def test_a_long_statement_is_shown_around_its_fault(start: int, end: int) -> None:
+    """Whatever the place, both lines fit the width and the marks stand below the faulty text."""
+    text = "".join(chr(97 + n % 26) for n in range(299))
+    shown, marks = underlined(text, start, end, width=60)
+    assert len(shown) <= 60 and len(marks) <= 60
+    at = marks.index("^")
+    if end > start:
+        assert shown[at : at + end - start] == text[start:end]
+
+
+def test_a_hint_follows_on_the_same_line() -> None:
+    """Message and hint are one line, even when the message had several."""
+    assert sentence(ExacellError("a\nb.", hint="do c")) == "a b; do c"
+
+
+def test_an_answer_can_be_typed_on_a_real_terminal() -> None:
+    """On a pty the question is shown and the typed line returned without its end."""
+    leader, follower = pty.openpty()
+    with os.fdopen(follower, "r") as stdin:
+        os.write(leader, b"t1\n")
+        err = Tty()
+        assert TerminalConsole(err=err, stdin=stdin).ask("rack?") == "t1"
+        assert err.getvalue() == "rack? "
+    os.close(leader)
+
+
+def test_the_spool_gets_a_copy(tmp_path: os.PathLike[str]) -> None:
+    """spool writes what is copied until it ends, and append adds to it."""
+    from pathlib import Path
+
+    path = Path(tmp_path) / "out.txt"
+    console = TerminalConsole(err=io.StringIO(), stdin=io.StringIO())
+    console.spool(path)
+    console.copy("a\n")
+    console.spool(path, append=True)
+    console.copy("b\n")
+    console.spool(None)
+    console.copy("c\n")
+    assert path.read_text() == "a\nb\n" and console.spooling is None
