@@ -20,6 +20,7 @@ from exacell.errors import ExitCode, RefusedError
 from exacell.fleet import Fleet, problem_of
 from exacell.journal import Journal, Row, actor
 from exacell.plan import facts as f
+from exacell.plan.asmfacts import sql_errors
 from exacell.plan.model import Check, Gate, Plan, Stage, Step, Watch
 from exacell.plan.watch import FlushState, FlushWatch
 from exacell.probe import NO_ANSWER, Prober
@@ -321,16 +322,22 @@ class _Run:
     def entering(self, stage: Stage) -> list[Step]:
         if stage.gate is Gate.MEND:
             started = self.ended.get(stage.mends, {})
-            finished = self.ended.get(stage.unless, {})
             maybe = (Outcome.DONE, Outcome.FAILED, Outcome.UNKNOWN)
             return [
                 step
                 for step in stage.steps
-                if started.get(step.target) in maybe and not _finished(finished, step.target)
+                if started.get(step.target) in maybe and not self._finished(stage.unless, step.target)
             ]
         if stage.gate is Gate.ALL and self.dropped:
             return []
         return [step for step in stage.steps if step.target not in self.dropped]
+
+    def _finished(self, unless: str, target: str) -> bool:
+        """Whether the stage that makes mending unnecessary ended well: on the target, or where it runs instead of it."""
+        ended = self.ended.get(unless, {})
+        if any(step.target == target for stage in self.plan.stages if stage.key == unless for step in stage.steps):
+            return target in ended and ended[target].good
+        return bool(ended) and all(outcome.good for outcome in ended.values())
 
     def add(self, stage: Stage, results: Sequence[StepResult]) -> None:
         outcomes = self.ended.setdefault(stage.key or stage.title, {})
@@ -350,13 +357,6 @@ class _Run:
         for result in self.report.results:
             counts[result.outcome] = counts.get(result.outcome, 0) + 1
         return counts
-
-
-def _finished(outcomes: Mapping[str, Outcome], target: str) -> bool:
-    """Whether the stage that makes mending unnecessary ended well: on the target, or where it ran instead of it."""
-    if target in outcomes:
-        return outcomes[target].good
-    return bool(outcomes) and all(outcome.good for outcome in outcomes.values())
 
 
 def _finishes(stage: Stage, run: _Run) -> bool:
@@ -424,8 +424,8 @@ def _judge_sql(step: Step, reply: Reply, problem: str) -> StepResult:
         return StepResult(step=step, outcome=Outcome.DONE, said=reply.stdout)
     if reply.state in (State.UNREACHABLE, State.NOT_ATTEMPTED):
         return StepResult(step=step, outcome=Outcome.REFUSED, reason=problem)
-    lost = reply.state is State.TIMED_OUT or not reply.stdout.strip()
-    outcome = Outcome.UNKNOWN if lost else Outcome.FAILED
+    # Only an error line is a no; an answer that ends early may have been cut behind a statement that passed.
+    outcome = Outcome.FAILED if sql_errors(reply.stdout) else Outcome.UNKNOWN
     return StepResult(step=step, outcome=outcome, reason=problem, said=reply.stdout)
 
 

@@ -222,6 +222,8 @@ def _facts(cluster: str, node: str, tables: Mapping[str, Sequence[Mapping[str, s
         AsmInstance(inst_id=r["inst_id"], name=r["instance_name"], host=r["host_name"], version=r["version"])
         for r in tables["instance"]
     )
+    if not instances:
+        raise ReplyError(f"{node}: gv$instance has no row, so that nothing can be told of the ASM cluster {cluster}")
     own = _own_instance(node, instances)
     files = {r["group_number"]: _int(r["count(*)"]) for r in tables["file"]}
     rows_by_name: dict[str, list[Mapping[str, str]]] = {}

@@ -53,10 +53,15 @@ def failure(check: Check, records: Sequence[Record]) -> str:
     for record in chosen:
         value = _get(record, check.attribute)
         if not _holds(check, value):
-            shown = "empty" if value in (None, "") else value
+            shown = _shown(value)
             name = _get(record, "name")
             return _because(check, f"{check.object} {name}: {check.attribute} is {shown}, not {_wanted(check)}")
     return ""
+
+
+def _shown(value: Any) -> str:
+    text = ", ".join(str(v) for v in value) if isinstance(value, tuple) else "" if value is None else str(value)
+    return text or "empty"
 
 
 def _wanted(check: Check) -> str:
@@ -67,7 +72,7 @@ def _wanted(check: Check) -> str:
         Op.AT_MOST: f"at most {text}",
         Op.ABOVE: f"above {text}",
         Op.NE: f"something else than {text}",
-    }.get(check.op, text if value not in (None, "") else "empty")
+    }.get(check.op, text if value not in (None, "", ()) else "empty")
 
 
 def _because(check: Check, text: str) -> str:

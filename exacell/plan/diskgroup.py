@@ -342,7 +342,8 @@ def _dismount(asm: AsmFacts, node: str, instances: Mapping[str, str], name: str)
 
 def _drop(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk], name: str, contents: str, risk: Risk) -> Step:
     paths = tuple(disk.grid_disk for disk in members)
-    files = () if contents else (_group_check(name, "files", 0),)
+    alone = Check(object="asm.diskgroup", attribute="clients", value=(), where={"name": name}, why="databases use it")
+    files = (alone,) if contents else (_group_check(name, "files", 0), alone)
     disks = ", ".join(f"'{disk.path}'" for disk in members)
     kind = next((word for word, code in _TYPE.items() if code == group.type), "normal").upper()
     again = (

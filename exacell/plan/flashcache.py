@@ -220,9 +220,9 @@ def _flush_notes(cells: Mapping[str, CellFacts]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _flush_stage(cells: Sequence[CellFacts]) -> Stage:
+def _flush_stage(cells: Sequence[CellFacts], gate: Gate = Gate.EACH) -> Stage:
     steps = tuple(_flush_step(fact, fact.flash_cache) for fact in cells if fact.flash_cache is not None)
-    return Stage(title="flush the flash cache and prove it empty", key="flush", steps=steps)
+    return Stage(title="flush the flash cache and prove it empty", key="flush", gate=gate, steps=steps)
 
 
 def _recreate_stages(
@@ -322,7 +322,8 @@ def recreate_stages(todo: Sequence[CellFacts], sizes: Mapping[str, int]) -> list
     stages: list[Stage] = []
     flushing = [fact for fact in dirty_ones if fact.writeback]
     if flushing:
-        stages.append(_flush_stage(flushing))
+        # Nothing is dropped unless all get there, so that nothing is flushed for it either.
+        stages.append(_flush_stage(flushing, Gate.ALL))
     if todo:
         stages += _recreate_stages(todo, sizes, Gate.ALL)
     if flushing:

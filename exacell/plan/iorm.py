@@ -28,15 +28,18 @@ def agree(facts: Mapping[str, CellFacts]) -> IormPlan:
     return groups[0][1] if groups else IormPlan()
 
 
-def refuse_unknown_database(facts: Mapping[str, CellFacts], db: str, plan: IormPlan) -> None:
-    """Raise when no cell knows the database: a cell accepts a misspelt name without a word.
+def known_database(facts: Mapping[str, CellFacts], db: str, plan: IormPlan) -> str:
+    """Return the database as the plan or the cells spell it: a cell accepts a misspelt name without a word.
 
     Raises:
         RefusedError: naming the databases that there are.
     """
     known = {name.rsplit(".", 1)[-1].lower(): name for fact in facts.values() for name in fact.databases}
-    if db.lower() in known or any(d.name.lower() == db.lower() for d in plan.directives):
-        return
+    own = plan.named(db)
+    if own:
+        return own[0].name
+    if db.lower() in known:
+        return known[db.lower()].rsplit(".", 1)[-1]
     listed = ", ".join(sorted(set(known.values()), key=str.lower)) or "none"
     raise RefusedError(f"no cell knows a database {db}; LIST DATABASE has: {listed}")
 
@@ -51,11 +54,12 @@ def flashlog_plan(rack: str, facts: Mapping[str, CellFacts], *, db: str, on: boo
         RefusedError: the cells disagree, the database is unknown, or its directive can't be split off.
     """
     old = agree(facts)
-    refuse_unknown_database(facts, db, old)
+    db = known_database(facts, db, old)
     word = "on" if on else "off"
-    holds = effective(old, db)
+    inherited = effective(old, db)
+    holds = old.named(db) or ((inherited,) if inherited else ())
     # Flash logging is on for every database unless a directive says otherwise. Source: Oracle SAGUG, flashlog.
-    if ((holds.get("flashlog") if holds else None) or "on").lower() == word:
+    if all((directive.get("flashlog") or "on").lower() == word for directive in holds) and (holds or on):
         return Plan(statement=statement, rack=rack, done=dict.fromkeys(facts, f"flashLog is {word} for {db} already"))
     new = set_directive(old, db, "flashLog", word)
     return plan_change(rack, facts, old, new, statement)

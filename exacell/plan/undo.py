@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
+from exacell.cellcli import iorm
 from exacell.errors import RefusedError
-from exacell.journal import Entry
 from exacell.plan.model import Check, Op, Plan, Risk, Stage, Step, Undo
 
 
-def undo_plan(rack: str, changes: Sequence[Sequence[Entry]], *, statement: str) -> Plan:
+class JournalRow(Protocol):
+    """What a row of the journal says: its kind, its target, and a body of JSON."""
+
+    @property
+    def kind(self) -> str:
+        """Of the row: plan, intent, outcome, end or observed."""
+
+    @property
+    def target(self) -> str:
+        """The cell or node, empty for a whole change."""
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        """The row's own words."""
+
+
+def undo_plan(rack: str, changes: Sequence[Sequence[JournalRow]], *, statement: str) -> Plan:
     """Return the plan that takes ``changes`` back, newest first.
 
     Args:
@@ -32,7 +49,7 @@ def undo_plan(rack: str, changes: Sequence[Sequence[Entry]], *, statement: str) 
     return Plan(statement=statement, rack=rack, stages=tuple(stages), done=done)
 
 
-def _stages(rows: Sequence[Entry]) -> list[Stage]:
+def _stages(rows: Sequence[JournalRow]) -> list[Stage]:
     """One stage per intent wave, in reverse; steps that were not done or change nothing are left out."""
     intents = [row for row in rows if row.kind == "intent"]
     outcomes = {(row.target, str(row.body.get("what"))): row for row in rows if row.kind == "outcome"}
@@ -51,7 +68,7 @@ def _stages(rows: Sequence[Entry]) -> list[Stage]:
     ]
 
 
-def _inverse(row: Entry, what: str) -> Step:
+def _inverse(row: JournalRow, what: str) -> Step:
     inverse = str(row.body.get("inverse") or "")
     undo = Undo(str(row.body.get("undo")))
     return Step(

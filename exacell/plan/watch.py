@@ -14,7 +14,7 @@ from typing import Any
 from exacell.units import human_size
 
 COMPLETE = ("complete", "completed")
-FLUSHED = "flushed"
+FLUSHED = "normal - flushed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class FlushWatch:
 
     first_dirty: int | None = None
     completed_at: int | None = None
-    """The newest collectionTime (epoch ms of the cell's clock) when completion was seen first."""
+    """FC_BY_DIRTY's collectionTime (epoch ms of the cell's clock) when completion was seen first."""
     _last: FlushState = field(default_factory=lambda: FlushState(phrase="starting"))
 
     def feed(
@@ -88,15 +88,22 @@ class FlushWatch:
                 used=used,
             )
         open_disks = [d for d in disks if str(d.get("flushStatus") or "").lower() not in COMPLETE]
-        if open_disks or FLUSHED not in status:
+        if open_disks or not disks or "flushed" not in status:
             self.completed_at = None
             return self._flushing(dirty, used, len(disks) - len(open_disks), len(disks))
-        newest = max((at for _, at in metrics.values()), default=None)
-        if newest is None:
-            return FlushState(phrase="flushed, waiting for metrics", fraction=0.99, used=used)
+        if status != FLUSHED:
+            return FlushState(
+                phrase="failed",
+                failed=f"the flush ended with status {status}, not {FLUSHED}",
+                dirty=dirty,
+                used=used,
+            )
+        if dirty_value is None:
+            return FlushState(phrase="flushed, waiting for FC_BY_DIRTY", fraction=0.99, used=used)
+        collected = dirty_value[1]
         if self.completed_at is None:
-            self.completed_at = newest
-        if newest <= self.completed_at:
+            self.completed_at = collected
+        if collected <= self.completed_at:
             return FlushState(phrase="flushed, waiting for a collection", fraction=0.99, dirty=dirty, used=used)
         if dirty:
             return FlushState(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import pytest
@@ -143,3 +143,9 @@ def carved(lab: Lab) -> Lab:
     """A default rack with 48 flash grid disks ``ssd_…``."""
     lab.carve()
     return lab
+
+
+@pytest.fixture
+def new_lab() -> Callable[..., Lab]:
+    """Makes racks of another kind: keyword arguments as RackSpec takes them."""
+    return lambda **spec: Lab(spec=spec)

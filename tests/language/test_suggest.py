@@ -1,0 +1,136 @@
+"""What may come next in a half-typed line."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exacell.language.registry import Kind, Param, commands
+from exacell.language.suggest import suggest
+from exacell.language.suggestion import pieces
+
+KNOWN = {
+    Kind.CELL: ["exa1cel01", "exa1cel02"],
+    Kind.CELLSET: ["@all", "@failed"],
+    Kind.DB: ["SPOT", "ERP"],
+    Kind.RACK: ["t1"],
+    Kind.RECIPE: ["reset_cold", "flashlog_ab"],
+    Kind.SNAPSHOT: ["before", "after"],
+    Kind.DISKGROUP: ["DATA"],
+    Kind.PREFIX: ["ssddisk"],
+}
+PARAMS = (Param(name="size", kind=Kind.SIZE, words=("keep",), default="keep", help="flash-cache size per cell"),)
+
+
+def names(kind: Kind) -> Sequence[str]:
+    return KNOWN.get(kind, ())
+
+
+def offered(text: str) -> list[str]:
+    """The whole lines that the suggestions make."""
+    found = suggest(text, names=names, recipe_params=lambda name: PARAMS if name == "reset_cold" else ())
+    return [text[: s.start] + s.text for s in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("li", ["list"]),
+        ("LI", ["list"]),
+        ("list flashc", ["list flashcache", "list flashcachecontent"]),
+        ("flush f", ["flush flashcache"]),
+        ("list cell; list flashl", ["list cell; list flashlog"]),
+        ("on exa1cel01,exa1cel02 list flashl", ["on exa1cel01,exa1cel02 list flashlog"]),
+        (
+            "on exa1cel01,",
+            ["on exa1cel01,@all", "on exa1cel01,@failed", "on exa1cel01,exa1cel01", "on exa1cel01,exa1cel02"],
+        ),
+        ("on @f", ["on @failed"]),
+        ("list flashcache attributes name,si", ["list flashcache attributes name,size"]),
+        ("list flashcache attributes name, SI", ["list flashcache attributes name, size"]),
+        ("list griddisk where asmmodes", ["list griddisk where asmModeStatus"]),
+        ("list griddisk where asmModeStatus=onl", ["list griddisk where asmModeStatus=ONLINE"]),
+        ("list griddisk where asmModeStatus = onl", ["list griddisk where asmModeStatus = ONLINE"]),
+        (
+            "list griddisk where size > 1G a",
+            ["list griddisk where size > 1G and", "list griddisk where size > 1G attributes"],
+        ),
+        ("list griddisk where name like 'x' order ", ["list griddisk where name like 'x' order by"]),
+        ("list metriccurrent fl_disk_f", ["list metriccurrent FL_DISK_FIRST"]),
+        ("list metriccurrent where name = fl_disk_f", ["list metriccurrent where name = FL_DISK_FIRST"]),
+        ("list database s", ["list database SPOT"]),
+        ("describe gri", ["describe griddisk"]),
+        ("alter flashcache all can", ["alter flashcache all cancel"]),
+        ("alter flashcache all cancel fl", ["alter flashcache all cancel flush"]),
+        ("alter cell flashcachem", ["alter cell flashCacheMode="]),
+        ("create griddisk all flashdisk pre", ["create griddisk all flashdisk prefix="]),
+        ("create griddisk all performanceoptimized f", ["create griddisk all performanceoptimized flashdisk"]),
+        ("resize flashcache s", ["resize flashcache size="]),
+        ("enable flashlog db=s", ["enable flashlog db=SPOT"]),
+        ("connect ", ["connect t1"]),
+        ("run res", ["run reset_cold"]),
+        ("run reset_cold s", ["run reset_cold size="]),
+        ("run reset_cold size=", ["run reset_cold size=keep"]),
+        ("@res", ["@reset_cold"]),
+        ("@reset_cold si", ["@reset_cold size="]),
+        ("resize flashcache size=288g --dry", ["resize flashcache size=288g --dry-run"]),
+        ("set mode ", ["set mode ro", "set mode rw"]),
+        ("set format js", ["set format json", "set format jsonl"]),
+        ("delta be", ["delta before"]),
+        ("delta before ", ["delta before before", "delta before after"]),
+        ("!ls ", []),
+        ("# list ", []),
+        ("list cell | gr", []),
+        ("nonsense ", []),
+    ],
+)
+def test_suggestions(text: str, wanted: list[str]) -> None:
+    """What is offered is exactly what may come next, in its canonical spelling."""
+    assert offered(text) == wanted
+
+
+def test_every_command_can_be_reached_word_by_word() -> None:
+    """Typing any command's words one after another, each one is offered."""
+    for words in commands():
+        for count in range(len(words)):
+            text = " ".join(words[:count]) + (" " if count else "")
+            assert " ".join(words[: count + 1]) in offered(text), words
+
+
+def test_a_parameter_is_offered_once() -> None:
+    """A parameter that has been given is not offered again."""
+    assert "resize flashcache size=1g size=" not in offered("resize flashcache size=1g ")
+
+
+def test_attributes_that_were_named_are_not_offered_again() -> None:
+    """ATTRIBUTES name, … does not offer name a second time."""
+    assert not any(line.endswith(",name") for line in offered("list cell attributes name,"))
+
+
+def test_flags_of_changes_are_not_offered_for_reads() -> None:
+    """show flashcache takes no --yes, flush flashcache does."""
+    assert "show flashcache --yes" not in offered("show flashcache --")
+    assert "flush flashcache --yes" in offered("flush flashcache --")
+
+
+def test_descriptions_say_units_and_kinds() -> None:
+    """Metrics come with their unit, attributes with their kind."""
+    metric = suggest("list metriccurrent FL_DISK_FIRST", names=names)[0]
+    attribute = suggest("list flashcache attributes siz", names=names)[0]
+    assert "IO requests" in metric.meta and "size" in attribute.meta
+
+
+@given(st.text(alphabet="list grdkwhe=,;'\"()@!-|>$\n", max_size=40))
+def test_nothing_that_is_typed_breaks_it(text: str) -> None:
+    """Whatever stands before the cursor, suggestions start inside it and begin with what is typed there."""
+    for suggestion in suggest(text, names=names):
+        assert 0 <= suggestion.start <= len(text)
+
+
+@given(st.text(alphabet="ab c'\"()=\t", max_size=30))
+def test_pieces_keep_their_places(text: str) -> None:
+    """Each piece is found in the line at its own offset, and the last one reaches the cursor."""
+    found = pieces(text)
+    assert all(text[p.start : p.start + len(p.text)] == p.text for p in found)
+    assert found[-1].start + len(found[-1].text) == len(text)
