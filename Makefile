@@ -29,7 +29,7 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.tested
 	@sh .ci/install-os-packages tests
-	@$(VENV)/bin/python -m pytest $(ARGS)
+	@$(VENV)/bin/python -m pytest -n auto $(ARGS)
 
 lint: $(VENV)/.tested
 	@$(VENV)/bin/ruff check .

@@ -21,7 +21,7 @@ from exacell.console import Console
 from exacell.engine import Engine, Outcome, Report
 from exacell.errors import CellSetError, ConfigError, ExitCode, RefusedError, StatementError
 from exacell.fleet import Answers, Fleet
-from exacell.journal import Journal, Row, caching_off
+from exacell.journal import Journal, Row, actor, alive, caching_off
 from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
 from exacell.names import NameCache
@@ -29,6 +29,7 @@ from exacell.output.result import Column, Record, Result
 from exacell.paths import Home
 from exacell.plan import facts as f
 from exacell.plan.model import Gate, Plan, Risk
+from exacell.plan.saved import SavedPlan, refuse_moved, refuse_other_plan
 from exacell.transport.base import State, Transport
 
 if TYPE_CHECKING:
@@ -91,6 +92,12 @@ class Context:
         """The recipe whose line is being carried out, for the journal."""
         self.changes: list[int] = []
         """Numbers of the changes made by this session, oldest first."""
+        self.last_plan: Plan | None = None
+        """The plan that was made last, for ``plan as=``."""
+        self.last_facts: dict[str, f.CellFacts] = {}
+        """What was read for it."""
+        self.expected: SavedPlan | None = None
+        """While a saved plan is applied: what it was made from."""
         self.risk_ceiling = ""
         """The highest risk that the recipe being run declares; empty for none."""
         self.run_nested: Callable[[str], ExitCode] = _nowhere
@@ -351,7 +358,14 @@ class Context:
                 hint=self._not_running(problems)
                 or "a change is planned with facts of every selected cell: mend it, or leave it out with use or ON",
             )
-        return {cell: found[cell] for cell in cells}
+        self.last_facts = {cell: found[cell] for cell in cells}
+        if self.expected is not None:
+            refuse_moved(self.expected, self.last_facts)
+        return self.last_facts
+
+    def _refuse_moved_plan(self, plan: Plan) -> None:
+        if self.expected is not None:
+            refuse_other_plan(self.expected, plan)
 
     # -- changing ------------------------------------------------------------------------------------------------
 
@@ -367,6 +381,8 @@ class Context:
                 self.console.say(f"{cell}: {why}")
         if not plan.changes_something:
             return Result(records=_idle(plan, self.need_rack().dbnodes), data=True, fold=True)
+        self.last_plan = plan
+        self._refuse_moved_plan(plan)
         self.console.show_plan(plan)
         if flags.get("dry-run"):
             code = ExitCode.CHANGES if flags.get("detailed-exitcode") else ExitCode.DONE
@@ -528,6 +544,10 @@ class Context:
         if self.rack is None:
             return ()
         lines = []
+        for row in self.journal.unfinished(self.rack.name):
+            if alive(row.body):
+                continue
+            lines.append(f"change {row.change} ({row.body.get('statement')}) never ended: resume finishes it")
         for item in caching_off(self.journal.caching_entries(self.rack.name)):
             cells = fold(item.cells)
             lines.append(
@@ -535,6 +555,12 @@ class Context:
                 f"flush flashcache mends it (or at once: on {cells} alter flashcache all cancel flush)"
             )
         return tuple(lines)
+
+    def note_resumed(self, statement: str, origin: str) -> None:
+        """Journal that an unfinished change needed nothing more, so that it is not offered again."""
+        change = self.journal.begin(self.need_rack().name, {"statement": statement, "origin": origin, **actor()})
+        end = Row(kind="end", body={"exitCode": 0, "done": {"nothing to do": 1}})
+        self.journal.append(self.need_rack().name, change, [end])
 
     def observe_caching(self, caching: Mapping[str, str]) -> None:
         """Note in the journal that caching was seen on, for cells that an earlier change had left without."""

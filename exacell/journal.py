@@ -83,8 +83,37 @@ def _digest(prev: str, fields: Sequence[object]) -> str:
 
 
 def actor() -> dict[str, str]:
-    """Return who acts, for the plan row: OS user, SUDO_USER and host."""
-    return {"user": getpass.getuser(), "sudoUser": os.environ.get("SUDO_USER", ""), "host": socket.gethostname()}
+    """Return who acts, for the plan row: OS user, SUDO_USER, host and process."""
+    return {
+        "user": getpass.getuser(),
+        "sudoUser": os.environ.get("SUDO_USER", ""),
+        "host": socket.gethostname(),
+        "pid": str(os.getpid()),
+    }
+
+
+def alive(body: Mapping[str, Any]) -> bool:
+    """Return whether the process that wrote a plan row still runs; True for one of another host, which can't be told."""
+    if body.get("host") != socket.gethostname():
+        return True
+    pid = str(body.get("pid") or "")
+    if not pid.isdigit():
+        return False
+    try:
+        # The state follows the program's name, which is in parentheses and may hold anything; Z has ended.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False if Path("/proc/self").exists() else _signalled(pid)
+
+
+def _signalled(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, ValueError):
+        return False
+    return True
 
 
 class Journal:
@@ -149,7 +178,7 @@ class Journal:
                 "select coalesce(max(seq), 0), coalesce((select hash from entry order by seq desc limit 1), ?) from entry",
                 (_GENESIS,),
             ).fetchone()
-            self._refuse_cut_tail(seq, prev)
+            self._refuse_damage(connection, seq)
             if change is None:
                 change = 1 + connection.execute("select coalesce(max(change), 0) from entry").fetchone()[0]
             for row in rows:
@@ -178,7 +207,8 @@ class Journal:
 
     def _keep_head(self, seq: int, digest: str) -> None:
         temporary = self.head_path.with_name(self.head_path.name + ".new")
-        with open(temporary, "w", encoding="ascii") as stream:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "w", encoding="ascii") as stream:
             stream.write(f"{seq} {digest}\n")
             stream.flush()
             os.fsync(stream.fileno())
@@ -191,15 +221,25 @@ class Journal:
         except FileNotFoundError:
             return None
         except ValueError as error:
-            raise JournalError(f"{self.head_path} is damaged: run 'journal verify'") from error
+            raise JournalError(f"the kept head {self.head_path} is damaged: it is no row number and hash") from error
 
-    def _refuse_cut_tail(self, seq: int, digest: str) -> None:
+    def _refuse_damage(self, connection: sqlite3.Connection, last: int) -> None:
+        """Raise when the row that the kept head names is not there as it was written: a new head would hide that."""
         kept = self._head()
-        if kept is not None and (kept[0] > seq or (kept[0] == seq and kept[1] != digest)):
-            raise JournalError(
-                f"the journal {self.path} ends at row {seq}, but its kept head says {kept[0]}: rows are missing or edited",
-                hint="journal verify shows where; nothing that changes cells is sent until it is mended",
-            )
+        if kept is None:
+            # A crash between the first row and its head leaves one row without a head, never more.
+            if last <= 1:
+                return
+            said = f"its kept head {self.head_path} is missing"
+        else:
+            row = connection.execute("select hash from entry where seq = ?", (kept[0],)).fetchone()
+            if kept[0] <= last and row is not None and row[0] == kept[1]:
+                return
+            said = f"its kept head says {kept[0]}: rows are missing or edited"
+        raise JournalError(
+            f"the journal {self.path} ends at row {last}, but {said}",
+            hint="journal verify shows where; nothing that changes cells is sent until it is mended",
+        )
 
     @property
     def head(self) -> str:
@@ -259,10 +299,26 @@ class Journal:
             " and kind <> 'plan'",
         )
 
+    def unfinished(self, rack: str) -> list[Entry]:
+        """Return the plan rows of changes that never ended, oldest first, without those that were resumed."""
+        rows = self._select(
+            rack=rack,
+            extra="kind = 'plan' and not exists (select 1 from entry as later where later.change = entry.change"
+            " and later.kind = 'end')",
+        )
+        return [row for row in rows if not self._resumed(rack, row.change)]
+
+    def _resumed(self, rack: str, change: int) -> bool:
+        return bool(self._select(rack=rack, extra=f"kind = 'plan' and body like '%\"origin\":\"resume {change}\"%'"))
+
     def verify(self) -> str:
         """Return what is wrong with the chain, one line naming the first bad row; empty when it is whole."""
         if not self.path.exists():
-            return "" if self._head() is None else f"{self.path} is missing, but its kept head says row {self._head()}"
+            return (
+                f"{self.path} is missing, but its kept head {self.head_path} is there"
+                if self.head_path.exists()
+                else ""
+            )
         try:
             connection = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=30)
             try:
@@ -281,13 +337,17 @@ class Journal:
             if claimed_prev != prev or _digest(prev, fields) != claimed:
                 return f"row {fields[0]} ({fields[4]} of change {fields[3]}) was edited or moved"
             prev = claimed
-        kept = self._head()
+        try:
+            kept = self._head()
+        except JournalError as error:
+            return error.message
         if kept is None:
             return f"the kept head {self.head_path} is missing" if rows else ""
         if kept[0] > expected:
             return f"rows {expected + 1} to {kept[0]} were cut off"
-        if kept[0] == expected and kept[1] != prev:
-            return f"row {expected} is not the one that was written"
+        # A crash may leave the head behind the rows, never before a row that it has seen in another form.
+        if kept[0] < 1 or rows[kept[0] - 1][-1] != kept[1]:
+            return f"row {kept[0]} is not the one that was written"
         return ""
 
 

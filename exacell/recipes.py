@@ -235,16 +235,42 @@ def _put_in(word: Word, values: Mapping[str, Value]) -> str:
     key, equals, value = word.raw.partition("=")
     if equals and re.fullmatch(r"(--)?[A-Za-z_][\w.\-]*", key):
         return f"{key}={_value(value, values)}"
-    return _value(word.raw, values)
+    put = _value(word.raw, values)
+    # A bare word of letters, or one with @, could be a verb, a keyword or a recipe: quotes make it a value.
+    return _marked(put) if put != word.raw and re.fullmatch(r"[A-Za-z]+|@.*", put) else put
 
 
 def _value(raw: str, values: Mapping[str, Value]) -> str:
     whole = _WHOLE.fullmatch(raw)
     if whole is not None:
         return _quoted(str(_lookup(whole[1], values)))
-    if raw[:1] in ("'", '"') or not _INSIDE.search(raw):
+    if raw[:1] in ("'", '"'):
+        return raw
+    if raw.startswith("("):
+        return _in_list(raw, values)
+    if not _INSIDE.search(raw):
         return raw
     return _quoted(_INSIDE.sub(lambda match: str(_lookup(match[1], values)), raw))
+
+
+_LIST_ITEM = re.compile(r"(?<=[=(,\s])\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))(?=[),\s])")
+
+
+def _in_list(raw: str, values: Mapping[str, Value]) -> str:
+    """Put values into a list in parentheses, such as an IORM plan: each stays one item of it."""
+    pieces: list[str] = []
+    end = 0
+    for match in _LIST_ITEM.finditer(raw):
+        value = str(_lookup(match[1] or match[2], values))
+        inside_quotes = sum(raw.count(mark, 0, match.start()) % 2 for mark in "'\"")
+        plain = re.fullmatch(r"[A-Za-z0-9_.]+", value)
+        pieces += [raw[end : match.start()], match[0] if inside_quotes else value if plain else _marked(value)]
+        end = match.end()
+    text = "".join(pieces) + raw[end:]
+    left = _INSIDE.search(raw[end:] if not pieces else _LIST_ITEM.sub("", raw))
+    if left is not None:
+        raise RecipeError(f"{left[0]} in a list is put in only where it is a whole item: (name={left[0]},share=1)")
+    return text
 
 
 def _lookup(name: str, values: Mapping[str, Value]) -> Value:
@@ -257,13 +283,19 @@ def _lookup(name: str, values: Mapping[str, Value]) -> Value:
 def _quoted(value: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_.+,:@%/\[\]*-]+", value) and not value.startswith("-"):
         return value
+    return _marked(value)
+
+
+def _marked(value: str) -> str:
     if "'" in value and '"' in value:
         raise RecipeError(f"the value {value} holds both kinds of quotes")
+    if not value.isprintable():
+        raise RecipeError(f"the value {value!r} holds something that can't be printed")
     mark = '"' if "'" in value else "'"
     return f"{mark}{value}{mark}"
 
 
-_CONDITION = re.compile(r"(\S+)\s*(!=|=)\s*(\S+)")
+_CONDITION = re.compile(r"([^\s!=]+)\s*(!=|=)\s*([^\s!=]+)")
 
 
 def holds(condition: str, values: Mapping[str, Value]) -> bool:
@@ -286,6 +318,8 @@ def holds(condition: str, values: Mapping[str, Value]) -> bool:
 
 def _side(text: str, values: Mapping[str, Value]) -> Value:
     whole = _WHOLE.fullmatch(text)
+    if whole is None and text.startswith("$"):
+        raise RecipeError(f"'{text}' is not a parameter: $name")
     return _lookup(whole[1], values) if whole else text.strip("\"'")
 
 
@@ -331,7 +365,10 @@ def check_recipe(recipe: Recipe) -> None:
         if samples[param.name] in param.words:
             samples[param.name] = _SAMPLES.get(param.kind, "x")
     for line in recipe.lines:
-        holds(line.when, samples)
+        try:
+            holds(line.when, samples)
+        except RecipeError as error:
+            raise _error(recipe.name, line.number, error.message, error.hint) from error
         line_of(recipe, line, samples)
 
 

@@ -196,17 +196,24 @@ class Runner:
 
     def _pipe(self, text: str, command: str) -> None:
         self.out.flush()
-        process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, stdout=_descriptor(self.out), text=True)
-        try:
-            process.communicate(text)
-        except BrokenPipeError:
-            process.wait()  # The reader had enough, as head has.
+        with self.console.lend():
+            process = subprocess.Popen(
+                command, shell=True, stdin=subprocess.PIPE, stdout=_descriptor(self.out), text=True
+            )
+            try:
+                process.communicate(text)
+            except BrokenPipeError:
+                process.wait()  # The reader had enough, as head has.
         if process.returncode:
             self.console.say(f"{command}: exit status {process.returncode}")
 
     def _local(self, command: str) -> ExitCode:
         self.out.flush()
-        status = subprocess.run(command, shell=True, stdout=_descriptor(self.out), check=False).returncode
+        try:
+            with self.console.lend():
+                status = subprocess.run(command, shell=True, stdout=_descriptor(self.out), check=False).returncode
+        except KeyboardInterrupt:
+            return ExitCode.INTERRUPTED
         if status:
             self.console.say(f"{command}: exit status {status}")
         return ExitCode.FAILED if status else ExitCode.DONE

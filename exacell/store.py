@@ -1,20 +1,29 @@
-"""Snapshots on disk, in SQLite: what the counters of each cell were at one moment."""
+"""Snapshots, kept plans and baselines on disk, in SQLite."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 from exacell.errors import ExacellError, ExitCode
 from exacell.metrics.snapshot import Snapshot, from_json, to_json
+from exacell.plan.saved import SavedPlan
 
 _SCHEMA = """
 create table if not exists snapshot (
     rack text not null, name text not null, kind text not null, taken text not null, body text not null,
     primary key (rack, name, kind)
+);
+create table if not exists plan (
+    rack text not null, name text not null, made text not null, body text not null, primary key (rack, name)
+);
+create table if not exists baseline (
+    rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
 );
 """
 
@@ -37,7 +46,7 @@ class Store:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             connection = sqlite3.connect(self._path, timeout=30)
             try:
-                connection.execute(_SCHEMA)
+                connection.executescript(_SCHEMA)
                 with connection:
                     yield connection
             finally:
@@ -82,3 +91,57 @@ class Store:
                 f"there is no snapshot {name} of rack {rack}; there are: {known}", hint="snap flashlog as=NAME"
             )
         return found
+
+    def save_plan(self, plan: SavedPlan) -> None:
+        """Keep a plan; one of the same name is replaced."""
+        with self._open() as connection:
+            connection.execute(
+                "insert or replace into plan values (?,?,?,?)",
+                (plan.rack, plan.name, plan.made, json.dumps(asdict(plan))),
+            )
+
+    def plans(self, rack: str) -> list[SavedPlan]:
+        """Return the kept plans of a rack, oldest first."""
+        if not self._path.exists():
+            return []
+        with self._open() as connection:
+            rows = connection.execute("select body from plan where rack=? order by made, name", (rack,)).fetchall()
+        return [SavedPlan(**{**body, "cells": tuple(body["cells"])}) for body in (json.loads(row[0]) for row in rows)]
+
+    def find_plan(self, rack: str, name: str) -> SavedPlan:
+        """Return the kept plan of that name.
+
+        Raises:
+            StoreError: there is none; names those that there are.
+        """
+        found = self.plans(rack)
+        for plan in found:
+            if plan.name.lower() == name.lower():
+                return plan
+        known = ", ".join(plan.name for plan in found) or "none"
+        raise StoreError(f"there is no plan {name} of rack {rack}; there are: {known}", hint="plan as=NAME <statement>")
+
+    def save_baseline(self, rack: str, name: str, facts: Mapping[str, Mapping[str, str]]) -> None:
+        """Keep a baseline; one of the same name is replaced."""
+        taken = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._open() as connection:
+            connection.execute(
+                "insert or replace into baseline values (?,?,?,?)", (rack, name, taken, json.dumps(facts))
+            )
+
+    def find_baseline(self, rack: str, name: str) -> dict[str, dict[str, str]]:
+        """Return the baseline of that name.
+
+        Raises:
+            StoreError: there is none; names those that there are.
+        """
+        with self._open() as connection:
+            rows = connection.execute("select name, body from baseline where rack=?", (rack,)).fetchall()
+        for known, body in rows:
+            if known.lower() == name.lower():
+                found: dict[str, dict[str, str]] = json.loads(body)
+                return found
+        names = ", ".join(row[0] for row in rows) or "none"
+        raise StoreError(
+            f"there is no baseline {name} of rack {rack}; there are: {names}", hint="save baseline as=NAME"
+        )

@@ -88,7 +88,7 @@ def verify(ctx: Context, call: Call) -> Result:
     """Return one record; exit code 1 when the journal is damaged."""
     problem = ctx.journal.verify()
     count = len(ctx.journal.entries()) if not problem else None
-    row = {"cell": None, "whole": not problem, "rows": count, "head": ctx.journal.head or None}
+    row = {"cell": None, "whole": not problem, "rows": count, "head": None if problem else ctx.journal.head or None}
     return Result(
         records=[row], problems=[problem] if problem else [], exit_code=ExitCode.FAILED if problem else ExitCode.DONE
     )

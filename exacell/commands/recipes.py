@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from exacell.errors import ExitCode, InterruptedByUserError, RecipeError, RefusedError
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
+from exacell.language.words import split_words
 from exacell.output.result import Column, Record, Result
 from exacell.units import format_duration, parse_duration
 
@@ -251,7 +252,8 @@ def host(ctx: Context, call: Call) -> Result:
         RefusedError: it was not accepted.
     """
     text = call.text_arg("command")
-    text = text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
+    words = split_words(text)
+    text = words[0].value if len(words) == 1 else text
     rack = ctx.rack
     if rack is not None and (rack.production or ctx.read_only):
         raise RefusedError(f"host {text}: refused on {'a production' if rack.production else 'a read-only'} rack")

@@ -141,7 +141,7 @@ class _Session:
         line = yield from self._ask(PROMPT if prompts else "")
         while line is not None and line.rstrip().endswith("-") and not is_comment(line):
             following = yield from self._ask(CONTINUATION if prompts else "")
-            line = line.rstrip()[:-1] + " " + (following or "")
+            line = line.rstrip()[:-1].rstrip() + " " + (following or "")
             if following is None:
                 break
         return line
@@ -217,7 +217,7 @@ class _Session:
         for line in text.splitlines():
             pending += line.rstrip()
             if pending.endswith("-") and not is_comment(pending):
-                pending = pending[:-1] + " "
+                pending = pending[:-1].rstrip() + " "
                 continue
             statement, pending = pending, ""
             if _is_exit(statement):

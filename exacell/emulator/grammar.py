@@ -136,9 +136,7 @@ def parse_list(stream: TokenStream, release: Release) -> ListStatement:
         if not owner.list_forms & {"name", "names"}:
             raise stream.error()
         names.append(stream.take().text)
-        while stream.accept_symbol(","):
-            if "names" not in owner.list_forms:
-                raise stream.error()
+        while "names" in owner.list_forms and stream.accept_symbol(","):
             names.append(stream.expect_value().text)
     filters: tuple[Filter, ...] = ()
     attributes: tuple[Attribute, ...] | None = None

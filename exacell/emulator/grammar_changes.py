@@ -1,19 +1,34 @@
-"""The statements that change an emulated cell, and their parser.
+"""The parser of the statements that change an emulated cell, and of any statement.
 
 The grammar is that of reference cellcli.md 2.3; a comma between attribute settings may be left out, as published
-examples do. What a real cell knows and this one does not carry out is :class:`NotEmulated`, not a syntax error.
+examples do. What a real cell knows and this one does not carry out is a NotEmulated, not a syntax error.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 
+from exacell.emulator.changes import (
+    AlterCell,
+    AlterCellDisk,
+    AlterFlashCache,
+    AlterGridDisk,
+    AlterIormPlan,
+    CellServices,
+    Change,
+    CreateFlashCache,
+    CreateFlashLog,
+    CreateGridDisk,
+    DropFlashCache,
+    DropFlashLog,
+    DropGridDisk,
+    NotEmulated,
+    Selection,
+    Statement,
+)
 from exacell.emulator.grammar import (
     Filter,
-    ReadStatement,
     filters_at,
     object_type_at,
     parse_describe,
@@ -27,146 +42,6 @@ from exacell.emulator.profiles import CATPLAN_UNTIL, CLUSTERPLAN_SINCE, IORM_ALW
 from exacell.emulator.schema import Release, object_types
 from exacell.emulator.tokens import Kind, Token, TokenStream
 from exacell.units import GIB, KIB, MIB, TIB
-
-
-@dataclass(frozen=True, kw_only=True)
-class Selection:
-    """Which disks: named ones, or ALL with an optional media word (``names`` is None then)."""
-
-    names: tuple[str, ...] | None = None
-    media: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class CreateFlashCache:
-    """CREATE FLASHCACHE; ``members`` None for ALL."""
-
-    members: tuple[str, ...] | None = None
-    size_bytes: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlterFlashCache:
-    """ALTER FLASHCACHE; ``action`` is FLUSH, CANCEL or empty for a change of members or size."""
-
-    members: tuple[str, ...] | None = None
-    size_bytes: int | None = None
-    force: bool = False
-    action: str = ""
-    nowait: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class DropFlashCache:
-    """DROP FLASHCACHE."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CreateFlashLog:
-    """CREATE FLASHLOG; ``members`` None for ALL."""
-
-    members: tuple[str, ...] | None = None
-    size_bytes: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class DropFlashLog:
-    """DROP FLASHLOG."""
-
-    force: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class CreateGridDisk:
-    """CREATE GRIDDISK; with ALL there are ``prefixes``, else a ``name`` and a ``cell_disk``."""
-
-    media: str | None = None
-    prefixes: tuple[str, ...] = ()
-    name: str = ""
-    cell_disk: str = ""
-    values: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlterGridDisk:
-    """ALTER GRIDDISK; ``action`` is ACTIVE, INACTIVE, FLUSH, CANCEL or empty when ``values`` are set."""
-
-    which: Selection
-    action: str = ""
-    force: bool = False
-    nowait: bool = False
-    values: Mapping[str, str] = field(default_factory=dict)
-    filters: tuple[Filter, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class DropGridDisk:
-    """DROP GRIDDISK; ``prefixes`` with ALL."""
-
-    which: Selection
-    prefixes: tuple[str, ...] = ()
-    force: bool = False
-    erase: str = ""
-    nowait: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlterCellDisk:
-    """ALTER CELLDISK; ``action`` is FLUSH, CANCEL or empty when ``values`` are set."""
-
-    which: Selection
-    action: str = ""
-    nowait: bool = False
-    values: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlterCell:
-    """ALTER CELL attribute=value."""
-
-    values: Mapping[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CellServices:
-    """ALTER CELL {SHUTDOWN|STARTUP|RESTART} SERVICES."""
-
-    action: str
-    service: str
-    ignore_redundancy: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlterIormPlan:
-    """ALTER IORMPLAN; plans by name (dbplan, catplan, clusterplan), not yet checked against the rules."""
-
-    objective: str | None = None
-    plans: Mapping[str, tuple[Directive, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class NotEmulated:
-    """A statement that real cells know. ``title`` is its verb and object."""
-
-    title: str
-
-
-Change = (
-    CreateFlashCache
-    | AlterFlashCache
-    | DropFlashCache
-    | CreateFlashLog
-    | DropFlashLog
-    | CreateGridDisk
-    | AlterGridDisk
-    | DropGridDisk
-    | AlterCellDisk
-    | AlterCell
-    | CellServices
-    | AlterIormPlan
-    | NotEmulated
-)
-Statement = ReadStatement | Change
 
 SERVICES = ("RS", "MS", "CELLSRV", "ALL")
 _PLANS = ("DBPLAN", "CATPLAN", "CLUSTERPLAN")

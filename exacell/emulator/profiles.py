@@ -134,7 +134,7 @@ def releases() -> Mapping[str, ReleaseProfile]:
     """Return the release profiles by name."""
     return MappingProxyType(
         {
-            name: ReleaseProfile(name=name, number=release_of(name), **{**row, "models": tuple(row["models"])})
+            name: ReleaseProfile(name=name, number=release_of(row["banner"]), **{**row, "models": tuple(row["models"])})
             for name, row in _table("releases.toml").items()
         }
     )

@@ -351,7 +351,8 @@ class _QueryParser:
                 view = reader.name(903)
             if reader.here.is_mark("@"):
                 raise reader.error(942)
-        alias = view
+        # A sub-query without an alias gets one that nobody can write, so that joins tell the sources apart.
+        alias = view or f"(query at {at})"
         if reader.here.kind is TokenKind.QUOTED or (
             reader.here.kind is TokenKind.NAME and reader.here.value not in _ENDS_SOURCE
         ):

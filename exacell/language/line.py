@@ -90,8 +90,8 @@ def split_statements(text: str) -> list[str]:
     if text.lstrip().startswith("!") or re.match(rf"\s*({'|'.join(RAW_TAILS)})\s", text, re.IGNORECASE):
         return [text.strip()]
     pieces, start = [], 0
-    for offset, char, quoted, _ in scan(text):
-        if char == ";" and not quoted:
+    for offset, char, quoted, depth in scan(text):
+        if char == ";" and not quoted and depth == 0:
             pieces.append(text[start:offset])
             start = offset + 1
     pieces.append(text[start:])
@@ -124,18 +124,33 @@ def _quote_word(word: str) -> str:
     if word in _OPERATORS or not word:
         return word or "''"
     key, equals, value = word.partition("=")
-    if equals and re.fullmatch(r"(--)?[A-Za-z_][\w.\-]*", key) and not value.startswith("("):
+    if equals and re.fullmatch(r"(--)?[A-Za-z_][\w.\-]*", key):
         return f"{key}={_quote(value)}" if value else word
     return _quote(word)
 
 
 def _quote(value: str) -> str:
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+    if _is_one_word(value):
         return value
-    if not re.search(r"[\s|;<>'\"]", value) or (value.startswith("(") and value.endswith(")")):
-        return value
+    if "'" in value and '"' in value:
+        raise StatementError(f"the word {value} holds both kinds of quotes, for which there is no spelling")
     mark = '"' if "'" in value else "'"
     return f"{mark}{value}{mark}"
+
+
+def _is_one_word(value: str) -> bool:
+    """Whether the prompt would read ``value`` as one word too, quotes or parentheses around it included."""
+    if value.startswith("#") or value == "--" or not value:
+        return False
+    try:
+        places = list(scan(value))
+    except StatementError:
+        return False
+    if value[0] in "'\"":
+        return all(quoted for _, _, quoted, _ in places)
+    if value[0] == "(" and all(depth for _, char, quoted, depth in places[:-1]) and value[-1] == ")":
+        return places[-1][3] == 0
+    return not re.search(r"[\s|;<>'\"()]", value)
 
 
 def parse_line(text: str, *, shell: bool = True) -> Line | None:

@@ -229,6 +229,7 @@ MODULES = (
     "iorm",
     "metrics",
     "journal",
+    "change",
     "recipes",
     "emulator",
     "help",

@@ -70,6 +70,7 @@ def _statement(parts: list[Piece], names: Names, recipe_params: RecipeParams) ->
         return
     command = _command(parts[:-1])
     if command is not None and command.params and command.params[-1].rest:
+        yield from _next_words(parts[:-1], parts[-1])
         yield from _rest(command, parts, names, recipe_params)
         return
     typed = parts[-1]

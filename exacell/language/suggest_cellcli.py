@@ -204,17 +204,14 @@ def _change(form: Form, subject: ObjectType | None, parts: Sequence[Piece]) -> I
     offered: list[tuple[str, str]] = []
     if not done and form.all:
         offered.append(("all", ""))
-    if not done or words[-1] in ("ALL", *(str(medium) for medium in form.media)):
-        offered += [
-            (str(medium).lower(), "") for medium in form.media if str(medium) not in words and (done or not form.all)
-        ]
     phrases = [*form.actions, *form.flags]
+    if not form.all or words[-1:] == ["ALL"] or words[:1] == ["ALL"]:
+        phrases = [*form.media, *phrases]
     for phrase in phrases:
         heads = phrase.split()
         begun = next((n for n in range(len(heads) - 1, 0, -1) if words[-n:] == heads[:n]), 0)
-        rest = heads[begun:]
-        if begun or (rest and rest[0] not in words):
-            offered.append((rest[0].lower(), phrase.lower() if len(heads) > 1 else ""))
+        if begun or heads[0] not in words:
+            offered.append((heads[begun].lower(), phrase.lower() if len(heads) > 1 else ""))
     for phrase, arguments in form.actions.items():
         heads = phrase.split()
         if arguments != ANY and words[-len(heads) :] == heads:

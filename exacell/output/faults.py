@@ -55,7 +55,7 @@ def underlined(text: str, start: int, end: int, *, width: int | None = None, mar
     room = None if width is None else max(width - margin, 20)
     lead = ""
     if room is not None and len(line) > room:
-        cut = max(0, min(left + size - room + 2 * len(_ELLIPSIS), left - room + 1))
+        cut = min(left, max(0, left + size - (room - 2 * len(_ELLIPSIS))))
         if cut:
             lead, line, left = _ELLIPSIS, line[cut:], left - cut
         if len(lead) + len(line) > room:

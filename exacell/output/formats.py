@@ -6,8 +6,6 @@ Sizes are integer bytes, absent values are null (or empty), and ``cell`` comes f
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -81,20 +79,21 @@ def flat(value: Any) -> str:
 def as_csv(records: Sequence[Record], *, header: bool = True) -> Iterator[str]:
     """Yield CSV with a header line; quoting as RFC 4180 has it. A quoted field may hold line ends."""
     keys = keys_of(records)
-    if not keys:
-        return
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    if header:
-        writer.writerow(keys)
+    if header and keys:
+        yield _csv_line(keys)
     for record in records:
-        writer.writerow([flat(record.get(key)) for key in keys])
-        if buffer.tell() > 1 << 16:
-            yield buffer.getvalue().removesuffix("\n")
-            buffer.seek(0)
-            buffer.truncate()
-    if buffer.tell():
-        yield buffer.getvalue().removesuffix("\n")
+        yield _csv_line([flat(record.get(key)) for key in keys])
+
+
+def _csv_line(fields: Sequence[str]) -> str:
+    # A line of one empty field is quoted: readers skip an empty line.
+    return ",".join(map(_csv_field, fields)) or '""'
+
+
+def _csv_field(text: str) -> str:
+    if "," in text or '"' in text or "\n" in text or "\r" in text:
+        return '"' + text.replace('"', '""') + '"'
+    return text
 
 
 _TSV = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TextIO
 
@@ -55,6 +55,8 @@ class TerminalConsole:
         self.read_line = read_line
         self.echo = False
         self.local_dates = False
+        self.lend: Callable[[], AbstractContextManager[object]] = nullcontext
+        """Gives the terminal back to a local command while it runs, where a prompt has changed its modes."""
         self._spool: tuple[Path, TextIO] | None = None
         self.color = wants_color(self._err)
         self._live = self.color

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup
@@ -56,6 +56,8 @@ def create_plan(
             f"create diskgroup {name}: there are no grid disks {wanted.prefix}_* on the cells",
             hint=f"carve griddisk prefix={wanted.prefix} makes them",
         )
+    # ASM compares names with their case: the disk string is spelled as the disks are.
+    wanted = replace(wanted, prefix=next(iter(expected.values())).prefix or wanted.prefix)
     _refuse_few(name, wanted.redundancy, len(grid_disks))
     matched = [d for d in asm.disks if d.grid_disk.lower().startswith(wanted.prefix.lower() + "_")]
     existing = asm.group(name)

@@ -86,7 +86,7 @@ def carve_plan(
     cells = [cell for cell in facts if cell not in skipped]
     if not cells:
         return Plan(statement=statement, rack=rack, skipped=skipped)
-    _refuse_names(prefix, [disk for cell in cells for disk in disks[cell]])
+    _refuse_names(prefix, {cell: disks[cell] for cell in cells}, facts)
     free, tightest = _smallest(cells, disks)
     wanted = _wanted(each, usable, redundancy, sum(len(disks[cell]) for cell in cells))
     existing = {cell: _existing(facts[cell], prefix, disks[cell]) for cell in cells}
@@ -122,8 +122,21 @@ def carve_plan(
     )
 
 
-def _refuse_names(prefix: str, disks: Sequence[CellDisk]) -> None:
-    longest = max((f"{prefix}_{disk.name}" for disk in disks), key=len)
+def _refuse_names(prefix: str, disks: Mapping[str, Sequence[CellDisk]], facts: Mapping[str, CellFacts]) -> None:
+    owner: dict[str, str] = {}
+    for cell, found in disks.items():
+        for disk in found:
+            name = f"{prefix}_{disk.name}"
+            other = owner.setdefault(name.lower(), cell)
+            if other != cell:
+                raise RefusedError(f"carve griddisk: {other} and {cell} would both have a grid disk {name}")
+    for cell, fact in facts.items():
+        taken = next((g.name for g in fact.grid_disks if owner.get(g.name.lower(), cell) != cell), "")
+        if taken:
+            raise RefusedError(
+                f"carve griddisk: {cell} has a grid disk {taken} already, which {owner[taken.lower()]} would get"
+            )
+    longest = max((f"{prefix}_{disk.name}" for found in disks.values() for disk in found), key=len)
     if len(longest) > LONGEST_NAME:
         raise RefusedError(
             f"carve griddisk: the name {longest} has {len(longest)} characters, {LONGEST_NAME} is the limit",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from exacell.cellcli.iorm import IormPlan
+from exacell.cellcli.iorm import render as render_plan
 from exacell.cellcli.statement import Change as CellChange
 from exacell.cellcli.statement import Grant, Media, Statement, render
 from exacell.cellset import fold
@@ -131,9 +133,15 @@ def _lossy(
     accepted: Sequence[str],
     *,
     needs: Mapping[str, tuple[Check, ...]] | None = None,
+    always: Mapping[str, tuple[Check, ...]] | None = None,
     **more: object,
 ) -> Plan:
-    """Return the plan when every cell in ``reasons`` had its loss accepted by name; refuse otherwise."""
+    """Return the plan when every cell in ``reasons`` had its loss accepted by name; refuse otherwise.
+
+    Args:
+        needs: what stands in for the acceptance on the other cells, read again right before.
+        always: what no acceptance replaces.
+    """
     lower = {name.lower() for name in accepted}
     missing = [cell for cell in reasons if cell.lower() not in lower]
     if missing:
@@ -150,7 +158,7 @@ def _lossy(
             cell,
             statement,
             Risk.DATA if cell in reasons else Risk.PERFORMANCE,
-            needs=() if cell in reasons else (needs or {}).get(cell, ()),
+            needs=((always or {}).get(cell, ())) + (() if cell in reasons else (needs or {}).get(cell, ())),
             **more,
         )
         for cell in facts
@@ -295,26 +303,14 @@ def _griddisk(
         refuse_used(text, {cell: grids for cell, grids in hit.items() if grids}, headers)
     if statement.action == "INACTIVE":
         _refuse_offline(text, {cell: grids for cell, grids in hit.items() if grids})
+    free = {cell: _unused(hit[cell]) for cell in facts}
     if statement.verb == "DROP" and not statement.has("FORCE"):
-        needs = {
-            cell: (
-                Check(
-                    object="griddisk",
-                    attribute="asmModeStatus",
-                    op=Op.IN,
-                    value=("UNUSED", "DROPPED"),
-                    where={"name": tuple(g.name for g in hit[cell])},
-                    why="a grid disk that ASM uses is never dropped",
-                ),
-            )
-            for cell in facts
-        }
         steps = [
             _step(
                 c,
                 statement,
                 Risk.REDUNDANCY,
-                needs=needs[c],
+                needs=free[c],
                 expect=len(hit[c]),
                 inverse="what the grid disks held is gone",
             )
@@ -323,9 +319,43 @@ def _griddisk(
         return _plan(rack, text, steps)
     if statement.has("FORCE"):
         reason = "FORCE drops grid disks under whoever uses them"
-        return _lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), accepted)
-    risk = Risk.REDUNDANCY if statement.action == "INACTIVE" else Risk.PERFORMANCE
-    return _plan(rack, text, [_step(c, statement, risk, expect=len(hit[c])) for c in facts])
+        return _lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), accepted, always=free)
+    if statement.action == "INACTIVE":
+        return _plan(
+            rack,
+            text,
+            [_step(c, statement, Risk.REDUNDANCY, needs=_may_go(hit[c]), expect=len(hit[c])) for c in facts],
+        )
+    needs = free if "size" in changed else dict.fromkeys(facts, ())
+    return _plan(rack, text, [_step(c, statement, Risk.PERFORMANCE, needs=needs[c], expect=len(hit[c])) for c in facts])
+
+
+def _unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    if not grids:
+        return ()
+    return (
+        Check(
+            object="griddisk",
+            attribute="asmModeStatus",
+            op=Op.IN,
+            value=("UNUSED", "DROPPED"),
+            where={"name": tuple(grid.name for grid in grids)},
+            why="a grid disk that ASM uses is never taken away",
+        ),
+    )
+
+
+def _may_go(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    """What is read again right before disks go offline: ASM can spare the used ones, the others are still unused."""
+    used = tuple(grid.name for grid in grids if grid.asm_mode not in ("UNUSED", "DROPPED"))
+    spare = Check(
+        object="griddisk",
+        attribute="asmDeactivationOutcome",
+        value="Yes",
+        where={"name": used},
+        why="a disk group would lose data or dismount",
+    )
+    return ((spare,) if used else ()) + _unused([grid for grid in grids if grid.name not in used])
 
 
 def _refuse_offline(text: str, hit: Mapping[str, Sequence[GridDisk]]) -> None:
@@ -352,7 +382,7 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
     steps = []
     names = [s.attribute.lower() for s in statement.settings]
     for cell, fact in facts.items():
-        inverse = f"ALTER IORMPLAN dbplan={fact.iorm_text or chr(34) * 2}" if names == ["dbplan"] else ""
+        inverse = f"ALTER IORMPLAN dbplan={render_plan(fact.iorm or IormPlan())}" if names == ["dbplan"] else ""
         change = Change(
             object="iormplan", name=cell, attribute="dbPlan", before=fact.iorm_text or "-", after="replaced"
         )
@@ -392,7 +422,8 @@ def _cell(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text
             reason = "IGNORE REDUNDANCY stops the cell even where a disk group would dismount"
             return _lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), accepted)
         _refuse_offline(text, {cell: fact.grid_disks for cell, fact in facts.items()})
-        return _simple(rack, facts, statement, text, Risk.REDUNDANCY)
+        steps = [_step(c, statement, Risk.REDUNDANCY, needs=_may_go(fact.grid_disks)) for c, fact in facts.items()]
+        return _plan(rack, text, steps)
     return _simple(rack, facts, statement, text, Risk.PERFORMANCE)
 
 
@@ -420,4 +451,5 @@ def _celldisk(
     }
     refuse_used(text, {cell: grids for cell, grids in hit.items() if grids}, headers)
     reason = "the cell disks' contents are lost"
-    return _lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), accepted)
+    always = {cell: _unused(grids) for cell, grids in hit.items()}
+    return _lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), accepted, always=always)

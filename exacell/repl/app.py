@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
@@ -163,6 +164,7 @@ class Prompt:
     def _run(self, text: str) -> None:
         with TypingAhead(self._keep) as typing:
             self.console.read_line = lambda question: typing.question(lambda: self.console.read_here(question))
+            self.console.lend = typing.lent
             try:
                 found = segments(text)
                 for segment in found:
@@ -172,6 +174,7 @@ class Prompt:
                         break
             finally:
                 self.console.read_line = None
+                self.console.lend = nullcontext
 
     def _indent(self, text: str) -> int | None:
         """Return in which column the entered line began on the screen, None when it does not fit on one row."""

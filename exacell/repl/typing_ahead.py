@@ -6,8 +6,8 @@ import os
 import select
 import sys
 import termios
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any
 
@@ -45,12 +45,19 @@ class TypingAhead:
 
     def question(self, ask: Callable[[], str | None]) -> str | None:
         """Return what ``ask`` reads from the terminal, with echo and line editing on."""
-        if self._before is None:
+        with self.lent():
             return ask()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Give the terminal back as it was: for a question, or for a local command such as an editor."""
+        if self._before is None:
+            yield
+            return
         self._drain()
         termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
         try:
-            return ask()
+            yield
         finally:
             self._quiet()
 

@@ -5,7 +5,10 @@ Source: reference cellcli.md 5 and 6.1; Oracle DBMMN, shutting-exadata-storage-s
 
 from __future__ import annotations
 
-from exacell.emulator.grammar_changes import AlterCell, CellServices
+from exacell.emulator.changes import (
+    AlterCell,
+    CellServices,
+)
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import RUNNING, STOPPED, Cell
 from exacell.emulator.objects import Place

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from exacell.emulator.grammar_changes import AlterCellDisk
+from exacell.emulator.changes import (
+    AlterCellDisk,
+)
 from exacell.emulator.messages import FLUSH_COMPLETE, CellError, Code
 from exacell.emulator.models import CellDisk, DiskType
 from exacell.emulator.objects import Place

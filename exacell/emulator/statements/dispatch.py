@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.emulator.grammar import Describe, Help, ListStatement, SetOption
-from exacell.emulator.grammar_changes import (
+from exacell.emulator.changes import (
     AlterCell,
     AlterCellDisk,
     AlterFlashCache,
@@ -19,6 +18,7 @@ from exacell.emulator.grammar_changes import (
     NotEmulated,
     Statement,
 )
+from exacell.emulator.grammar import Describe, Help, ListStatement, SetOption
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import STOPPED
 from exacell.emulator.objects import Place

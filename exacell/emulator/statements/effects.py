@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from exacell.emulator.grammar_changes import Selection
+from exacell.emulator.changes import (
+    Selection,
+)
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import Cell, DiskType
 from exacell.emulator.objects import Place

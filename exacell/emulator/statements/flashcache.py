@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from exacell.emulator.build import new_id
-from exacell.emulator.grammar_changes import AlterFlashCache, CreateFlashCache
+from exacell.emulator.changes import (
+    AlterFlashCache,
+    CreateFlashCache,
+)
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import CacheMember, Cell, FlashCache
 from exacell.emulator.objects import Place

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from exacell.emulator.build import FLASH_LOG_BYTES, new_id
-from exacell.emulator.grammar_changes import CreateFlashLog, DropFlashLog
+from exacell.emulator.changes import (
+    CreateFlashLog,
+    DropFlashLog,
+)
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import FlashLog
 from exacell.emulator.objects import Place

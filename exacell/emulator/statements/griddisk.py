@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from exacell.emulator.build import new_id
-from exacell.emulator.grammar_changes import AlterGridDisk, CreateGridDisk, DropGridDisk, size_of
+from exacell.emulator.changes import (
+    AlterGridDisk,
+    CreateGridDisk,
+    DropGridDisk,
+)
+from exacell.emulator.grammar_changes import size_of
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.metrics import dirty_by_grid_disk
 from exacell.emulator.models import GridDisk

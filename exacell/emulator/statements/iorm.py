@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from exacell.emulator.grammar_changes import AlterIormPlan, size_of
+from exacell.emulator.changes import (
+    AlterIormPlan,
+)
+from exacell.emulator.grammar_changes import size_of
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import Directive
 from exacell.emulator.objects import Place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.emulator.profiles import releases
+from exacell.emulator.asm import Asm
 
 MODES = "select mode_status||count(*) from v$asm_disk where group_number={} group by mode_status order by 1"
 
@@ -81,7 +81,7 @@ def test_two_failure_groups_lost(lab):
 def test_repair_time_expires(lab):
     """A disk that stays away longer than disk_repair_time is expelled by a rebalance."""
     lab.sql("alter diskgroup reco set attribute 'disk_repair_time'='2h';\n")
-    lab.cell("alter griddisk RECO_CD_03_exa1cel03 inactive")
+    lab.cell("alter griddisk RECO_CD_03_exa1cel03 inactive", 3)
     lab.pass_time(3600)
     timer = "select repair_timer||'' from v$asm_disk where name='RECO_CD_03_EXA1CEL03'"
     assert 3500 <= int(lab.rows(timer)[0]) <= 3600
@@ -171,7 +171,8 @@ def test_dropped_grid_disk_forgets_its_header(carved):
     """A grid disk that is dropped and created again is a candidate, whatever it was before."""
     carved.create()
     carved.sql("drop diskgroup ssd;\n")
-    carved.cell("drop griddisk all flashdisk prefix=ssd")
+    carved.cell("alter griddisk all flashdisk prefix=ssd inactive")
+    assert "successfully dropped" in carved.cell("drop griddisk all flashdisk prefix=ssd force").out
     carved.cell("create griddisk all flashdisk prefix=ssd")
     query = "select distinct header_status from v$asm_disk where path like 'o/192.168.10.1{}/ssd%'"
     assert carved.rows(query.format(1)) == ["CANDIDATE"]
@@ -189,14 +190,22 @@ def test_resize(carved):
     assert carved.rows("select total_mb||'' from v$asm_diskgroup where name='SSD'") == ["235776"]
 
 
-@pytest.mark.parametrize("release", ["11.2", "12.1", "19.3"])
-def test_views_by_release(release, new_lab):
+@pytest.mark.parametrize("version", [(11, 2, 0, 4, 0), (12, 1, 0, 2, 0), (19, 0, 0, 0, 0)])
+def test_views_by_release(version, lab, monkeypatch):
     """V$ASM_OPERATION has PASS from 12.1 on, disk groups have logical sectors from 12.2 on: before, ORA-00904."""
-    name = next(name for name in releases() if name.startswith(release))
-    lab = new_lab(release=name)
-    assert lab.sql("select pass from v$asm_operation;\n").codes == ([904] if release == "11.2" else [])
-    old = release != "19.3"
+    monkeypatch.setattr(Asm, "version", version)
+    assert lab.sql("select pass from v$asm_operation;\n").codes == ([904] if version < (12, 1) else [])
+    old = version < (12, 2)
     assert lab.sql("select logical_sector_size from v$asm_diskgroup;\n").codes == ([904] if old else [])
     assert ("Logical_Sector" in lab.run("asmcmd", "lsdg").out) != old
     assert ("Site_GUID" in lab.run("asmcmd", "lsdsk", "-k").out) != old
     assert ("SP2-0158" in lab.sql("set markup csv on\n").out) == old
+
+
+@pytest.mark.parametrize(
+    ("release", "version"), [("12.1.2", "12.1.0.2.0"), ("19.3", "19.0.0.0.0"), ("22.1", "19.0.0.0.0")]
+)
+def test_version_goes_with_the_cells(release, version, new_lab):
+    """The instances have a release that goes with the cells' release."""
+    model = "x8m" if release == "22.1" else "x2"
+    assert new_lab(release=release, model=model).rows("select version from v$instance") == [version]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from cells_bench import IN_DATA, AsmStub, Bench
 
+from exacell.emulator.grammar_changes import parse
+from exacell.emulator.messages import CellError
 from exacell.emulator.objects import ROWS, Place
 from exacell.emulator.schema import object_types
 
@@ -167,8 +169,10 @@ def test_describe_says_what_can_be_altered(bench: Bench) -> None:
 
 
 def test_old_releases_do_not_order(bench: Bench) -> None:
-    """ORDER BY and LIMIT exist from 12.1.2.1 on: 12.1.2 as a profile is taken without them."""
-    assert "CELL-01504" in Bench(model="x6", release="12.1.2").e("list celldisk order by size limit 1")
+    """ORDER BY and LIMIT exist from 12.1.2.1 on: 12.1.2.3 has them, 12.1.1 calls them a syntax error."""
+    assert len(Bench(model="x6", release="12.1.2").values("list celldisk order by size limit 1")) == 1
+    with pytest.raises(CellError, match="CELL-01504"):
+        parse("list celldisk order by size limit 1", (12, 1, 1))
 
 
 def test_flash_cache_content_follows_the_cache(bench: Bench) -> None:

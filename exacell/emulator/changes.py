@@ -1,0 +1,149 @@
+"""The statements that change an emulated cell, as :mod:`exacell.emulator.grammar_changes` parses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from exacell.emulator.grammar import Filter, ReadStatement
+from exacell.emulator.models import Directive
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """Which disks: named ones, or ALL with an optional media word (``names`` is None then)."""
+
+    names: tuple[str, ...] | None = None
+    media: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateFlashCache:
+    """CREATE FLASHCACHE; ``members`` None for ALL."""
+
+    members: tuple[str, ...] | None = None
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlterFlashCache:
+    """ALTER FLASHCACHE; ``action`` is FLUSH, CANCEL or empty for a change of members or size."""
+
+    members: tuple[str, ...] | None = None
+    size_bytes: int | None = None
+    force: bool = False
+    action: str = ""
+    nowait: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropFlashCache:
+    """DROP FLASHCACHE."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateFlashLog:
+    """CREATE FLASHLOG; ``members`` None for ALL."""
+
+    members: tuple[str, ...] | None = None
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropFlashLog:
+    """DROP FLASHLOG."""
+
+    force: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateGridDisk:
+    """CREATE GRIDDISK; with ALL there are ``prefixes``, else a ``name`` and a ``cell_disk``."""
+
+    media: str | None = None
+    prefixes: tuple[str, ...] = ()
+    name: str = ""
+    cell_disk: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlterGridDisk:
+    """ALTER GRIDDISK; ``action`` is ACTIVE, INACTIVE, FLUSH, CANCEL or empty when ``values`` are set."""
+
+    which: Selection
+    action: str = ""
+    force: bool = False
+    nowait: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)
+    filters: tuple[Filter, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropGridDisk:
+    """DROP GRIDDISK; ``prefixes`` with ALL."""
+
+    which: Selection
+    prefixes: tuple[str, ...] = ()
+    force: bool = False
+    erase: str = ""
+    nowait: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlterCellDisk:
+    """ALTER CELLDISK; ``action`` is FLUSH, CANCEL or empty when ``values`` are set."""
+
+    which: Selection
+    action: str = ""
+    nowait: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlterCell:
+    """ALTER CELL attribute=value."""
+
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellServices:
+    """ALTER CELL {SHUTDOWN|STARTUP|RESTART} SERVICES."""
+
+    action: str
+    service: str
+    ignore_redundancy: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlterIormPlan:
+    """ALTER IORMPLAN; plans by name (dbplan, catplan, clusterplan), not yet checked against the rules."""
+
+    objective: str | None = None
+    plans: Mapping[str, tuple[Directive, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotEmulated:
+    """A statement that real cells know. ``title`` is its verb and object."""
+
+    title: str
+
+
+Change = (
+    CreateFlashCache
+    | AlterFlashCache
+    | DropFlashCache
+    | CreateFlashLog
+    | DropFlashLog
+    | CreateGridDisk
+    | AlterGridDisk
+    | DropGridDisk
+    | AlterCellDisk
+    | AlterCell
+    | CellServices
+    | AlterIormPlan
+    | NotEmulated
+)
+Statement = ReadStatement | Change

@@ -1,0 +1,82 @@
+"""A rack whose cells answer from a table, without any connection."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+
+
+class TableTransport:
+    """Answers every request by the first of its rules whose text is in the command."""
+
+    def __init__(self) -> None:
+        self.read_only = False
+        self.asked: list[Request] = []
+        self.rules: list[tuple[str, Callable[[str], str]]] = []
+        self.down: set[str] = set()
+
+    def run(
+        self,
+        requests: Sequence[Request],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> FleetResult:
+        """Return one reply per request."""
+        self.asked += requests
+        replies = {request.target: self._reply(request) for request in requests}
+        return FleetResult(targets=tuple(r.target for r in requests), replies=replies)
+
+    def _reply(self, request: Request) -> Reply:
+        if request.target in self.down:
+            return Reply(target=request.target, state=State.UNREACHABLE, problem="connection refused")
+        for text, answer in self.rules:
+            if text in request.command.lower():
+                return Reply(target=request.target, state=State.OK, stdout=answer(request.target), exit_status=0)
+        return Reply(target=request.target, state=State.OK, stdout="\n", exit_status=0)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _as_xml(cell: str) -> str:
+    return (
+        f'<?xml version="1.0" encoding="utf-8" ?>\n<cli-output>\n<context cell="{cell}"/>\n'
+        f"<cell> <name>{cell}</name>\n<status>online</status>\n</cell>\n</cli-output>\n"
+    )
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh EXACELL_HOME with one rack of three cells, t1."""
+    (tmp_path / "racks.d").mkdir()
+    (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-03]"\n')
+    (tmp_path / "racks.d" / "prod.toml").write_text('cells = "prod[1-2]"\nproduction = true\n')
+    monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
+    for name in [name for name in os.environ if name.startswith("EXACELL_") and name != "EXACELL_HOME"]:
+        monkeypatch.delenv(name)
+    return tmp_path
+
+
+@pytest.fixture
+def rack(home: Path, monkeypatch: pytest.MonkeyPatch) -> TableTransport:
+    """The transport that every context gets."""
+    import exacell.context as module
+
+    transport = TableTransport()
+    transport.rules.append(("releaseversion", lambda cell: f"\t {cell}\t 19.3.2.0.0.190918\n"))
+    transport.rules.append(("-xml", _as_xml))
+    transport.rules.append(("list cell", lambda cell: f"\t {cell}\t online\n"))
+    original = module.Context.__init__
+
+    def init(self: module.Context, **given: object) -> None:
+        original(self, **{**given, "transport": transport})  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module.Context, "__init__", init)
+    return transport

@@ -1,0 +1,90 @@
+"""argv before the statement, and scripts."""
+
+import pytest
+
+from exacell.errors import StatementError
+from exacell.options import read_argv, usage
+from exacell.scripts import read_script
+
+
+def test_options_end_at_the_statement() -> None:
+    """What stands behind the first word of the statement is the statement's, even when it looks like an option."""
+    line = read_argv(["-r", "t1", "-n", "resize", "flashcache", "-y", "-r"])
+    assert line.value("rack") == "t1" and line.flags == {"dry-run": None}
+    assert line.words == ("resize", "flashcache", "-y", "-r")
+
+
+@pytest.mark.parametrize("argv", [["-rt1"], ["-r=t1"], ["--rack=t1"], ["--rack", "t1"], ["-nr", "t1"]])
+def test_an_options_value_may_be_written_in_every_usual_way(argv: list[str]) -> None:
+    """-rt1, -r=t1, --rack=t1 and --rack t1 mean the same, short switches may be joined."""
+    assert read_argv([*argv, "cells"]).value("rack") == "t1"
+
+
+def test_several_executes_are_one_batch() -> None:
+    """-e may be given more than once, in order."""
+    assert read_argv(["-e", "a", "-e", "b", "-o", "json"]).value("execute") == "a; b"
+
+
+def test_long_options_that_are_not_ours_belong_to_the_statement() -> None:
+    """--reason=x before the statement is the statement's flag."""
+    assert read_argv(["--reason=x", "--detailed-exitcode", "flush"]).flags == {"reason": "x", "detailed-exitcode": None}
+
+
+@pytest.mark.parametrize("argv", [["-r"], ["-z", "cells"], ["--version=1"], ["-e"]])
+def test_a_wrong_option_is_an_error(argv: list[str]) -> None:
+    """An unknown option or a missing value is a usage error."""
+    with pytest.raises(StatementError):
+        read_argv(argv)
+
+
+def test_the_help_page_fits_one_screen() -> None:
+    """--help has at most 24 lines of 80 columns and names every first word of our own statements."""
+    from exacell.language.registry import commands
+
+    page = usage().splitlines()
+    assert len(page) <= 24 and max(map(len, page)) <= 80
+    words = set("\n".join(page).split())
+    assert {key[0] for key in commands()} <= words
+
+
+SCRIPT = """\
+# a comment
+-- another
+rem one more
+list cell; list flashcache
+
+list griddisk -
+  where size > 1G -
+  attributes name
+alter iormplan dbplan=((name=SPOT, share=8),
+  (name=default, share=1))
+"""
+
+
+def test_a_script_is_statements_with_their_lines() -> None:
+    """Comments and empty lines are dropped, ; separates, - and open parentheses continue, numbers are kept."""
+    found = list(read_script(SCRIPT.splitlines(keepends=True)))
+    assert [(s.number, " ".join(s.text.split())) for s in found] == [
+        (4, "list cell"),
+        (4, "list flashcache"),
+        (6, "list griddisk where size > 1G attributes name"),
+        (9, "alter iormplan dbplan=((name=SPOT, share=8), (name=default, share=1))"),
+    ]
+
+
+def test_statements_arrive_as_soon_as_they_are_complete() -> None:
+    """A program that feeds a script line by line gets each statement run before it writes the next line."""
+    lines = iter(["list cell\n", "list flashcache\n"])
+    script = read_script(lines)
+    assert next(script).text == "list cell" and next(lines) == "list flashcache\n"
+
+
+def test_a_script_that_ends_inside_a_statement_is_an_error() -> None:
+    """An open parenthesis at the end names the line where the statement began."""
+    with pytest.raises(StatementError, match="starts on line 2 never ends"):
+        list(read_script(["list cell", "alter iormplan dbplan=((name=a"]))
+
+
+def test_a_last_line_that_continues_into_nothing_still_counts() -> None:
+    """A - at the very end of a script does not swallow the statement."""
+    assert [s.text for s in read_script(["list cell -"])] == ["list cell"]

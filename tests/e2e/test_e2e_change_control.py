@@ -1,0 +1,52 @@
+"""Kept plans, resume, drift and baselines, by the real program on the default emulated rack."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SMALL = 309237645312
+
+
+def test_a_kept_plan_is_applied_as_it_was_shown(t1):
+    """It should carry out a kept plan when nothing has moved, and refuse it afterwards, naming what has."""
+    planned = t1.ok("-r", "t1", "-o", "json", "plan", "as=small", "resize", "flashcache", "size=288g").records
+    assert {r["outcome"] for r in planned} == {"planned"}
+    t1.ok("-r", "t1", "apply", "small", "-y")
+    assert {r["size"] for r in t1.ok("-r", "t1", "-o", "json", "show", "flashcache").records} == {SMALL}
+    refused = t1("-r", "t1", "apply", "small", "-y")
+    assert refused.code == 2
+    assert "exa1cel01" in refused.err and "was" in refused.err and "nothing was sent" in refused.err
+
+
+def test_a_killed_resize_is_resumed_to_its_end(t1):
+    """It should say at the next start that a change never ended, and finish it with resume, once."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "exacell", "-r", "t1", "resize", "flashcache", "size=288g", "-y"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=t1.env,
+    )  # fmt: skip
+    for _ in range(400):
+        shown = t1("-r", "t1", "-o", "json", "list", "flashcache", "attributes", "name,status").records
+        if all("flush" in r["status"] for r in shown) and shown:
+            break
+    process.kill()
+    process.wait()
+    assert "resume finishes it" in t1.ok("-r", "t1", "show", "flashcache").err
+    t1.ok("-r", "t1", "resume", "-y")
+    after = t1.ok("-r", "t1", "-o", "json", "show", "flashcache")
+    assert {(r["size"], r["caching"]) for r in after.records} == {(SMALL, "on")}
+    assert "resume finishes it" not in after.err
+    assert "nothing is unfinished" in t1.ok("-r", "t1", "resume", "-y").err
+
+
+def test_drift_names_the_odd_cell_and_its_attribute(t1):
+    """It should exit 0 on equal cells, and 5 with cell, attribute, value and what was expected when one differs."""
+    t1.ok("-r", "t1", "save", "baseline", "as=golden")
+    assert t1.ok("-r", "t1", "-o", "json", "drift").records == []
+    t1.ok("-r", "t1", "on exa1cel02 alter iormplan objective=basic -y")
+    for statement in ("drift", "drift baseline=golden"):
+        drifted = t1("-r", "t1", "-o", "json", statement)
+        assert drifted.code == 5
+        assert [(r["cell"], r["attribute"], r["value"], r["expected"]) for r in drifted.records] == [
+            ("exa1cel02", "objective", "basic", "auto")
+        ]

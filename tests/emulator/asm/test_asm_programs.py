@@ -1,0 +1,150 @@
+"""asmcmd, srvctl and oracleasm: layouts, options, statuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from exacell.emulator.dbnode import program
+from exacell.errors import EmulatorError
+
+
+def test_lsdg(carved):
+    """LSDG has the columns and alignment of 12.2 and later; names end in a slash."""
+    carved.create("FLASH_AB")
+    assert carved.run("asmcmd", "lsdg", "flash_ab").out.splitlines() == [
+        "State    Type    Rebal  Sector  Logical_Sector  Block       AU  Total_MB  Free_MB  Req_mir_free_MB"
+        "  Usable_file_MB  Offline_disks  Voting_files  Name",
+        "MOUNTED  NORMAL  N         512             512   4096  4194304    235776   235572             4912"
+        "          115330              0             N  FLASH_AB/",
+    ]
+
+
+def test_lsdg_everywhere(lab):
+    """-g adds the instance; a group that is not there fails."""
+    lines = lab.run("asmcmd", "lsdg", "-g", "DATA").lines
+    assert lines[0].startswith("Inst_ID  State")
+    assert [line.split()[0] for line in lines[1:]] == ["1", "2"]
+    ran = lab.run("asmcmd", "lsdg", "NOSUCH")
+    assert ran.status != 0
+    assert ran.err.startswith("ASMCMD-8001")
+
+
+def test_lsdsk(carved):
+    """LSDSK lists member paths; -G one group, --candidate the free ones, -k and -p and -t more columns."""
+    assert len(carved.run("asmcmd", "lsdsk", "--suppressheader").lines) == 72
+    assert len(carved.run("asmcmd", "lsdsk", "--suppressheader", "--candidate").lines) == 48
+    assert len(carved.run("asmcmd", "lsdsk", "--suppressheader", "-G", "RECO").lines) == 36
+    assert (
+        carved.run("asmcmd", "lsdsk", "--suppressheader", "o/192.168.10.11/RECO_CD_0*")
+        .lines[0]
+        .endswith("RECO_CD_00_exa1cel01")
+    )
+    header = carved.run("asmcmd", "lsdsk", "-k").lines[0]
+    assert header.split() == [
+        "Total_MB",
+        "Free_MB",
+        "OS_MB",
+        "Name",
+        "Failgroup",
+        "Site_Name",
+        "Site_GUID",
+        "Site_Status",
+        "Failgroup_Type",
+        "Library",
+        "Label",
+        "Failgroup_Label",
+        "Site_Label",
+        "UDID",
+        "Product",
+        "Redund",
+        "Path",
+    ]
+    assert carved.run("asmcmd", "lsdsk", "-p").lines[0].split() == (
+        ["Group_Num", "Disk_Num", "Incarn", "Mount_Stat", "Header_Stat", "Mode_Stat", "State", "Path"]
+    )
+    assert carved.run("asmcmd", "lsdsk", "-t").lines[0].split() == ["Create_Date", "Mount_Date", "Repair_Timer", "Path"]
+
+
+def test_lsop_idle_lsct_lsattr_ls(lab):
+    """LSOP is a bare heading when nothing runs; LSCT shows clients; LSATTR -lm the attributes; LS the directories."""
+    assert lab.run("asmcmd", "lsop").out == "Group_Name  Pass  State  Power  EST_WORK  EST_RATE  EST_TIME\n"
+    assert lab.run("asmcmd", "lsct", "DATA").lines[1].split()[0] == "SPOT"
+    attributes = lab.run("asmcmd", "lsattr", "-lm", "-G", "DATA", "compat*").lines
+    assert attributes[0].split() == ["Group_Name", "Name", "Value", "RO", "Sys"]
+    assert attributes[1].split() == ["DATA", "compatible.asm", "19.0.0.0.0", "N", "Y"]
+    assert lab.run("asmcmd", "ls").lines == ["DATA/", "RECO/"]
+    assert "DATAFILE/" in lab.run("asmcmd", "ls", "+DATA/SPOT").lines
+    assert lab.run("asmcmd", "ls", "+DATA/NOSUCH").err.startswith("ASMCMD-8002")
+
+
+def test_asmcmd_refusals(lab):
+    """Unknown commands and options fail, and so does everything without an ASM instance or for oracle."""
+    assert lab.run("asmcmd", "frobnicate").err.startswith("ASMCMD-8022")
+    assert lab.run("asmcmd", "lsdg", "--nonsense").status != 0
+    assert lab.run("asmcmd", "lsdg", login="oracle").err.startswith("ASMCMD-8102")
+
+
+def test_asmcmd_prompt(lab):
+    """Without a command asmcmd reads commands until exit."""
+    ran = lab.run("asmcmd", text="ls\n\nlsop\nexit\n")
+    assert ran.out.count("ASMCMD> ") == 4
+    assert "DATA/" in ran.out
+
+
+def test_asmcmd_changes(carved):
+    """mount, umount, rebal and dropdg do what their SQL does, with its errors."""
+    carved.create()
+    assert carved.run("asmcmd", "mount", "SSD", node=2).status == 0
+    assert "ORA-15073" in carved.run("asmcmd", "dropdg", "ssd").err
+    assert carved.run("asmcmd", "umount", "ssd", node=2).status == 0
+    assert carved.run("asmcmd", "rebal", "--power", "4", "ssd").status == 0
+    assert carved.run("asmcmd", "dropdg", "ssd").status == 0
+    assert "SSD" not in carved.asm.groups
+
+
+def test_srvctl(carved):
+    """status, start and stop work by node, in the old and the new spelling of their options."""
+    carved.create()
+    status = ("status", "diskgroup", "-g", "SSD")
+    assert carved.run("srvctl", *status).out == "Disk Group SSD is running on exa1db01\n"
+    assert carved.run("srvctl", "start", "diskgroup", "-diskgroup", "SSD", "-node", "exa1db02").status == 0
+    assert carved.run("srvctl", *status).out == "Disk Group SSD is running on exa1db01,exa1db02\n"
+    assert carved.run("srvctl", "stop", "diskgroup", "-g", "SSD", "-n", "exa1db01,exa1db02").status == 0
+    assert carved.run("srvctl", *status).out == "Disk Group SSD is not running\n"
+    assert carved.run("srvctl", "start", "diskgroup", "-g", "SSD").status == 0
+    again = carved.run("srvctl", "start", "diskgroup", "-g", "SSD")
+    assert again.status == 1
+    assert "already running" in again.out
+
+
+def test_srvctl_refusals(lab):
+    """A group in use does not stop, unknown groups, nodes and options are named; nothing changes."""
+    stopped = lab.run("srvctl", "stop", "diskgroup", "-g", "DATA", "-n", "exa1db02")
+    assert stopped.status == 1
+    assert "ORA-15027" in stopped.out
+    assert lab.asm.groups["DATA"].mounted == [0, 1]
+    assert "PRCA-1000" in lab.run("srvctl", "status", "diskgroup", "-g", "NOSUCH").out
+    assert "exa9db09" in lab.run("srvctl", "status", "diskgroup", "-g", "DATA", "-n", "exa9db09").out
+    assert lab.run("srvctl", "status", "diskgroup").status == 1
+    assert lab.run("srvctl", "stop", "nodeapps").status == 1
+
+
+def test_srvctl_forgets_dropped_groups(carved):
+    """After DROP DISKGROUP the clusterware's resource is gone."""
+    carved.create()
+    carved.sql("drop diskgroup ssd;\n")
+    assert "PRCA-1000" in carved.run("srvctl", "status", "diskgroup", "-g", "SSD").out
+
+
+def test_oracleasm(lab):
+    """ASMLib has no disks on a rack with grid disks."""
+    assert (lab.run("oracleasm", "listdisks").out, lab.run("oracleasm", "listdisks").status) == ("", 0)
+    assert lab.run("oracleasm").status == 1
+
+
+def test_no_such_program_or_node(lab):
+    """The dispatcher names what it does not know."""
+    with pytest.raises(EmulatorError, match="lsnrctl is no program"):
+        program("lsnrctl", lab.rack, "exa1db01", "grid", [], env={}, tty=False, has_stdin=False)
+    with pytest.raises(EmulatorError, match="exa1db09 is no database node"):
+        program("sqlplus", lab.rack, "exa1db09", "grid", [], env={}, tty=False, has_stdin=False)

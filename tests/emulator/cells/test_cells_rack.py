@@ -1,0 +1,143 @@
+"""Racks: what they can be made of, storing them, clocks, and who may import whom."""
+
+from __future__ import annotations
+
+import ast
+import json
+import time
+from pathlib import Path
+
+import pytest
+from cells_bench import Bench
+
+import exacell.emulator as emulator
+from exacell.emulator.clock import RackClock
+from exacell.emulator.profiles import models, releases
+from exacell.emulator.rack import Rack, RackSpec
+from exacell.errors import EmulatorError
+
+PURE = (
+    *(
+        "build",
+        "cellcli",
+        "changes",
+        "clock",
+        "grammar",
+        "grammar_changes",
+        "help",
+        "messages",
+        "metrics",
+        "models",
+        "objects",
+    ),
+    *("printer", "profiles", "rack", "schema", "space", "tokens", "values", "workload"),
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cells": 1}, "cells=1 is not possible"),
+        ({"dbnodes": 0}, "dbnodes=0 is not possible"),
+        ({"db": ()}, "names no database"),
+        ({"db": ("1X",)}, "db=1X is not a database name"),
+        ({"db": ("A", "a")}, "names a database twice"),
+        ({"model": "x99"}, "model=x99 cannot be emulated; there are x2, x6, x8m, x10m"),
+        ({"release": "9.9"}, "release=9.9 cannot be emulated; there are 12.1.2, 19.3"),
+        ({"model": "x10m", "release": "19.3"}, "release 19.3 does not run on model x10m; for that use release=24.1"),
+        ({"mode": "sideways"}, "mode=sideways is no flash cache mode"),
+        ({"speed": 0}, "speed=0 is not possible"),
+        ({"cellcli_start": -1}, "cellcli-start=-1 is no time"),
+    ],
+)
+def test_impossible_racks_are_refused(options: dict[str, object], message: str) -> None:
+    """A rack that cannot be is refused with the value, the rule and the way out."""
+    with pytest.raises(EmulatorError, match=message):
+        RackSpec(**{"name": "t1", **options})  # type: ignore[arg-type]
+
+
+def test_the_release_follows_the_model() -> None:
+    """Without a release a rack gets its model's: 19.3 for the default x2."""
+    assert RackSpec(name="t").release == "19.3"
+    assert RackSpec(name="t", model="X10M").release == "24.1"
+
+
+@pytest.mark.parametrize(
+    ("model", "release"), [(model, release.name) for release in releases().values() for model in release.models]
+)
+def test_every_model_and_release_that_go_together_work(model: str, release: str) -> None:
+    """Each pair of the tables makes a rack whose cells list their cache and take the main statements."""
+    assert model in models()
+    bench = Bench(model=model, release=release, cells=2)
+    assert bench.one("list cell attributes releaseVersion").startswith(release)
+    assert bench.one("list flashcache attributes status") == "normal"
+    bench.flush()
+    assert "CELL-" not in bench.e("drop flashcache; create flashcache all size=100g; alter iormplan objective=basic")
+
+
+def test_a_rack_is_stored_and_restored_whole(bench: Bench) -> None:
+    """What is stored, restored and stored again is the same, and the restored rack answers as the first did."""
+    bench.e("alter flashcache all flush nowait; alter cell comment='x'; alter iormplan dbplan=((name=a,share=1))")
+    bench.rack.start_load(db="SPOT", redo=10, seconds=600)
+    bench.pass_time(100)
+    state = json.loads(json.dumps(bench.rack.to_state()))
+    statements = (
+        "list cell detail; list flashcache detail; list griddisk detail; list metriccurrent; list iormplan detail"
+    )
+    answer = bench.e(statements)
+    restored = Bench()
+    restored.wall = bench.wall
+    clock = RackClock(speed=60, wall=lambda: restored.wall, rack_start=bench.rack.clock.now())
+    restored.rack = Rack.from_state(state, clock)
+    assert json.loads(json.dumps(restored.rack.to_state())) == state
+    assert restored.e(statements) == answer
+
+
+def test_another_format_is_not_read(bench: Bench) -> None:
+    """A state of another format is refused with the way out."""
+    with pytest.raises(EmulatorError, match="reset=yes"):
+        Rack.from_state({**bench.rack.to_state(), "format": 0}, bench.rack.clock)
+
+
+def test_ids_and_names_are_unique(bench: Bench) -> None:
+    """No two objects of a rack share an id, no two grid disks a name, no two cells an address."""
+    ids = [d.id for c in bench.rack.cells.values() for d in (*c.cell_disks.values(), *c.grid_disks.values())]
+    names = [name for c in bench.rack.cells.values() for name in c.grid_disks]
+    assert len(ids) == len(set(ids)) == 3 * 52
+    assert len(names) == len(set(names))
+    many = Bench(cells=300)
+    assert len({cell.ip for cell in many.rack.cells.values()}) == 300
+
+
+def test_the_clock_runs_faster_than_the_wall() -> None:
+    """A rack clock starts at wall time, or where it is told, and passes speed seconds in one."""
+    wall = 100.0
+    clock = RackClock(speed=60, wall=lambda: wall)
+    later = RackClock(speed=2, wall=lambda: wall, rack_start=5000)
+    wall = 101.0
+    assert (clock.now(), later.now()) == (160.0, 5002.0)
+    with pytest.raises(EmulatorError, match="must be above 0"):
+        RackClock(speed=0)
+
+
+def test_long_silence_costs_nothing() -> None:
+    """Bringing a large rack over a quiet week takes no time worth mentioning."""
+    bench = Bench(cells=100)
+    started = time.perf_counter()
+    bench.pass_time(7 * 86400)
+    assert time.perf_counter() - started < 1
+    assert len(bench.rack.metrics["exa1cel01"].collections) == 1
+
+
+def test_the_cells_import_nothing_of_the_client() -> None:
+    """The emulated cells know errors, units, their schema data and themselves; no sockets, files or event loops."""
+    root = Path(emulator.__file__).parent
+    files = [root / f"{name}.py" for name in PURE] + sorted((root / "statements").glob("*.py"))
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for name in names:
+                assert name.split(".")[0] not in ("asyncio", "socket", "os", "threading", "subprocess", "asyncssh")
+                if name.startswith("exacell"):
+                    assert name.startswith(("exacell.emulator", "exacell.errors", "exacell.units")), (path.name, name)
