@@ -267,7 +267,7 @@ def _in_list(raw: str, values: Mapping[str, Value]) -> str:
         pieces += [raw[end : match.start()], match[0] if inside_quotes else value if plain else _marked(value)]
         end = match.end()
     text = "".join(pieces) + raw[end:]
-    left = _INSIDE.search(raw[end:] if not pieces else _LIST_ITEM.sub("", raw))
+    left = _INSIDE.search(_LIST_ITEM.sub("", raw))
     if left is not None:
         raise RecipeError(f"{left[0]} in a list is put in only where it is a whole item: (name={left[0]},share=1)")
     return text

@@ -330,6 +330,11 @@ class _SqlPlus:
         if self.session is None and not self.idle:
             yield Out(sp2(640) + "\n")
             return None
+        if self.settings.verify and replaced != statement:
+            pairs = zip(statement.split("\n"), replaced.split("\n"), strict=False)
+            for number, (old, new) in enumerate(pairs, start=1):
+                if old != new:
+                    yield Out(f"old {number:3d}: {old}\nnew {number:3d}: {new}\n")
         try:
             outcome = self._execute(replaced)
         except OraError as error:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
@@ -46,6 +47,22 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Upload:
+    """Files that a request sends instead of running a command, as scp would.
+
+    Attributes:
+        sources: local files; directories only with ``recursive``.
+        destination: a file or directory there, relative to the login's home; empty for the home itself.
+        keep: modification time and exact mode are kept (``scp -p``).
+    """
+
+    sources: tuple[Path, ...]
+    destination: str
+    keep: bool = False
+    recursive: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """One command for one target.
 
@@ -54,6 +71,9 @@ class Request:
         command: the complete remote command line, already quoted for a POSIX shell.
         stdin: text sent to the command's standard input, which is then closed; None sends end-of-file at once.
         timeout: seconds from sending to the last byte of the answer; None takes the rack's command timeout.
+        login: who logs in, instead of the one whom the configuration has for ``role``.
+        on_output: told of each piece of standard output as it arrives, from the thread that reads it.
+        upload: files to send instead of running ``command``, which is then only for messages.
     """
 
     target: str
@@ -61,6 +81,9 @@ class Request:
     role: Role
     stdin: str | None = None
     timeout: float | None = None
+    login: str | None = None
+    on_output: Callable[[bytes], None] | None = None
+    upload: Upload | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +97,7 @@ class Reply:
         seconds: wall time from the request's start to its end.
         problem: one complete line (names no target), empty when OK.
         fingerprint: of the key that logged in (``SHA256:…``), empty when unknown; for the journal.
+        banner: what the server showed before the login, empty when it showed nothing.
     """
 
     target: str
@@ -84,6 +108,7 @@ class Reply:
     seconds: float = 0.0
     problem: str = ""
     fingerprint: str = ""
+    banner: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

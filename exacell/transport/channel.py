@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -27,10 +28,17 @@ _LAST_WORDS_S = 0.1
 
 @dataclass
 class Capture:
-    """What has arrived so far; written by the reading thread, readable by any."""
+    """What has arrived so far; written by the reading thread, readable by any. ``on_output`` hears of standard output."""
 
     stdout_parts: list[bytes] = field(default_factory=list)
     stderr_parts: list[bytes] = field(default_factory=list)
+    on_output: Callable[[bytes], None] | None = None
+
+    def take(self, piece: bytes) -> None:
+        """Keep a piece of standard output and hand it on."""
+        self.stdout_parts.append(piece)
+        if self.on_output is not None and piece:
+            self.on_output(piece)
 
     @property
     def stdout(self) -> str:
@@ -91,13 +99,13 @@ def execute(channel: paramiko.Channel, command: str, stdin: str | None, capture:
         try:
             channel.exec_command(command)
         except (SSHException, EOFError, OSError):
-            return Ending(end=End.LOST if _is_dead(channel.get_transport()) else End.REFUSED)
+            return Ending(end=End.LOST if is_dead(channel.get_transport()) else End.REFUSED)
         _feed(channel, (stdin or "").encode("utf-8", "surrogateescape"))
         _drain(channel, bell, capture)
         status = channel.recv_exit_status()
         if status >= 0:
             return Ending(end=End.STATUS, exit_status=status)
-        return Ending(end=End.LOST if _is_dead(channel.get_transport()) else End.NO_STATUS)
+        return Ending(end=End.LOST if is_dead(channel.get_transport()) else End.NO_STATUS)
     finally:
         hang_up(channel)
 
@@ -110,7 +118,8 @@ def hang_up(channel: paramiko.Channel) -> None:
         channel.close()
 
 
-def _is_dead(transport: paramiko.Transport) -> bool:
+def is_dead(transport: paramiko.Transport) -> bool:
+    """Return whether the link under a channel that failed is gone."""
     # A dying transport ends its channels first and says last that it is not active: its thread is then about to end.
     transport.join(_LAST_WORDS_S)
     return not transport.is_active()
@@ -139,7 +148,7 @@ def _drain(channel: paramiko.Channel, bell: _Bell, capture: Capture) -> None:
         ended = channel.eof_received or channel.closed
         arrived = False
         while channel.recv_ready():
-            capture.stdout_parts.append(channel.recv(_PIECE))
+            capture.take(channel.recv(_PIECE))
             arrived = True
         while channel.recv_stderr_ready():
             capture.stderr_parts.append(channel.recv_stderr(_PIECE))

@@ -56,6 +56,12 @@ class Link:
         """Whether the link was still up when last heard of."""
         return self._transport.is_active()
 
+    @property
+    def banner(self) -> str:
+        """What the server showed before the login, empty when nothing."""
+        shown = self._transport.get_banner()
+        return shown.decode("utf-8", "backslashreplace") if isinstance(shown, bytes) else str(shown or "")
+
     def open_channel(self, seconds: float, *, to: tuple[str, int] | None = None) -> paramiko.Channel:
         """Return a new session channel, or a tunnel ``to`` (host, port).
 

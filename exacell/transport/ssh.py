@@ -22,6 +22,7 @@ from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.hostkeys import Trust, append_key
 from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
+from exacell.transport.upload import send_files
 
 if TYPE_CHECKING:
     import paramiko
@@ -188,7 +189,7 @@ class SshTransport:
         if self._local.takes(request):
             return self._local.run(flight, seconds)
         try:
-            login = login_for(self.rack, request.target, request.role)
+            login = Login(user=request.login) if request.login else login_for(self.rack, request.target, request.role)
             for may_retry in (True, False):
                 link, kept, command = self._connect(flight, request, login)
                 retriable = kept and may_retry
@@ -199,10 +200,13 @@ class SshTransport:
                     if retriable and not link.alive:
                         continue
                     raise
-                capture = Capture()
+                capture = Capture(on_output=request.on_output)
                 late = _late(flight, link, channel, capture, seconds)
                 flight.stage(seconds, abort=functools.partial(hang_up, channel), late=late)
-                ending = execute(channel, command, request.stdin, capture)
+                if request.upload is not None:
+                    ending = send_files(channel, request.upload, capture)
+                else:
+                    ending = execute(channel, command, request.stdin, capture)
                 if ending.end is End.LOST and retriable and capture.empty and not request.role.changes:
                     continue
                 return _reply(flight, link, ending, capture)
@@ -215,7 +219,8 @@ class SshTransport:
         from exacell.transport.link import AuthRefusedError
 
         target, write_user = request.target, self.rack.write_user
-        falls_back = request.role is Role.READ and self.rack.read_user != write_user
+        own_login = request.login is not None
+        falls_back = request.role is Role.READ and self.rack.read_user != write_user and not own_login
         if falls_back and target in self.read_fallback:
             return (*self._kept_link(flight, target, write_user), self._rewrite_read(request.command))
         try:
@@ -304,4 +309,5 @@ def _reply(flight: Flight, link: Link, ending: Ending, capture: Capture) -> Repl
         stderr=capture.stderr,
         exit_status=ending.exit_status,
         fingerprint=link.fingerprint,
+        banner=link.banner,
     )

@@ -44,7 +44,7 @@ def test_mounted_only_where_created(carved):
 
 
 def test_drop_leaves_former_disks(carved):
-    """DROP needs the group dismounted elsewhere; afterwards every header says FORMER and the disks can be used again."""
+    """DROP needs the group dismounted elsewhere; then headers say FORMER and the disks can be used again."""
     carved.create()
     carved.sql("alter diskgroup ssd mount;\n", node=2)
     assert carved.sql("drop diskgroup ssd;\n").codes == [15039, 15073]

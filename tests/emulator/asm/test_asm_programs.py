@@ -31,38 +31,21 @@ def test_lsdg_everywhere(lab):
 
 def test_lsdsk(carved):
     """LSDSK lists member paths; -G one group, --candidate the free ones, -k and -p and -t more columns."""
-    assert len(carved.run("asmcmd", "lsdsk", "--suppressheader").lines) == 72
-    assert len(carved.run("asmcmd", "lsdsk", "--suppressheader", "--candidate").lines) == 48
-    assert len(carved.run("asmcmd", "lsdsk", "--suppressheader", "-G", "RECO").lines) == 36
-    assert (
-        carved.run("asmcmd", "lsdsk", "--suppressheader", "o/192.168.10.11/RECO_CD_0*")
-        .lines[0]
-        .endswith("RECO_CD_00_exa1cel01")
+
+    def bare(*options):
+        return carved.run("asmcmd", "lsdsk", "--suppressheader", *options).lines
+
+    def heading(option):
+        return " ".join(carved.run("asmcmd", "lsdsk", option).lines[0].split())
+
+    assert [len(bare()), len(bare("--candidate")), len(bare("-G", "RECO"))] == [72, 48, 36]
+    assert bare("o/192.168.10.11/RECO_CD_0*")[0] == "o/192.168.10.11/RECO_CD_00_exa1cel01"
+    assert heading("-k") == (
+        "Total_MB Free_MB OS_MB Name Failgroup Site_Name Site_GUID Site_Status Failgroup_Type Library Label"
+        " Failgroup_Label Site_Label UDID Product Redund Path"
     )
-    header = carved.run("asmcmd", "lsdsk", "-k").lines[0]
-    assert header.split() == [
-        "Total_MB",
-        "Free_MB",
-        "OS_MB",
-        "Name",
-        "Failgroup",
-        "Site_Name",
-        "Site_GUID",
-        "Site_Status",
-        "Failgroup_Type",
-        "Library",
-        "Label",
-        "Failgroup_Label",
-        "Site_Label",
-        "UDID",
-        "Product",
-        "Redund",
-        "Path",
-    ]
-    assert carved.run("asmcmd", "lsdsk", "-p").lines[0].split() == (
-        ["Group_Num", "Disk_Num", "Incarn", "Mount_Stat", "Header_Stat", "Mode_Stat", "State", "Path"]
-    )
-    assert carved.run("asmcmd", "lsdsk", "-t").lines[0].split() == ["Create_Date", "Mount_Date", "Repair_Timer", "Path"]
+    assert heading("-p") == "Group_Num Disk_Num Incarn Mount_Stat Header_Stat Mode_Stat State Path"
+    assert heading("-t") == "Create_Date Mount_Date Repair_Timer Path"
 
 
 def test_lsop_idle_lsct_lsattr_ls(lab):

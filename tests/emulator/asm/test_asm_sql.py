@@ -46,10 +46,10 @@ G = "from v$asm_diskgroup"
         (f"select name {G} minus select 'DATA' from dual", ["RECO"]),
         ("select g.name||count(*) from v$asm_disk d join v$asm_diskgroup g on g.group_number=d.group_number"
          " group by g.name order by 1", ["DATA36", "RECO36"]),
-        ("select name||c from v$asm_diskgroup join (select group_number, count(*) c from v$asm_disk group by group_number)"
-         " using (group_number) order by 1", ["DATA36", "RECO36"]),
-        ("select d.failgroup from v$asm_disk d, v$asm_diskgroup g where d.group_number = g.group_number and g.name='DATA'"
-         " group by d.failgroup having count(*) = 12 order by 1", ["EXA1CEL01", "EXA1CEL02", "EXA1CEL03"]),
+        ("select name||c from v$asm_diskgroup join (select group_number, count(*) c from v$asm_disk"
+         " group by group_number) using (group_number) order by 1", ["DATA36", "RECO36"]),
+        ("select d.failgroup from v$asm_disk d, v$asm_diskgroup g where d.group_number = g.group_number"
+         " and g.name='DATA' group by d.failgroup having count(*) = 12 order by 1", ["EXA1CEL01", "EXA1CEL02", "EXA1CEL03"]),
         ("select g.name||nvl(o.state,'idle') from v$asm_diskgroup g, v$asm_operation o"
          " where g.group_number = o.group_number(+) order by 1", ["DATAidle", "RECOidle"]),
         ("select g.name||nvl(o.state,'idle') from v$asm_diskgroup g left join v$asm_operation o"

@@ -182,11 +182,17 @@ def test_unfinished_statement_is_not_run(lab):
 
 def test_substitution(lab):
     """DEFINE and & substitute; undefined names are asked for on the input; DEFINE OFF leaves & alone."""
-    ran = lab.sql(
-        "set heading off feedback off verify off\ndefine g=RECO\nselect '&g' from dual;\nselect '&h' from dual;\nDATA\n"
-    )
+    bare = "set heading off feedback off pagesize 0\n"
+    asked = "select '&h' from dual;\nDATA\n"
+    ran = lab.sql(f"{bare}set verify off\ndefine g=RECO\nselect '&g' from dual;\n{asked}")
     assert ran.lines == ["RECO", "Enter value for h: DATA"]
-    assert lab.sql("set heading off feedback off define off\nselect 'a&b' from dual;\n").lines == ["a&b"]
+    assert lab.sql(f"{bare}set define off\nselect 'a&b' from dual;\n").lines == ["a&b"]
+
+
+def test_verify_shows_both_texts(lab):
+    """VERIFY ON, the default, shows a line before and after substitution."""
+    ran = lab.sql("set heading off feedback off pagesize 0\ndefine g=RECO\nselect '&g' from dual;\n")
+    assert ran.lines == ["old   1: select '&g' from dual", "new   1: select 'RECO' from dual", "RECO"]
 
 
 def test_new_value(lab):

@@ -1,0 +1,104 @@
+"""Files to one target over SFTP, with scp's rules for names: what stands at the other end decides what they mean.
+
+Source of the rules: scp(1); a destination that is a directory takes the files under their own names, several files need
+one, and a directory is copied with ``-r`` only.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from exacell.transport.base import Upload
+from exacell.transport.channel import Capture, End, Ending, is_dead, hang_up
+
+if TYPE_CHECKING:
+    import paramiko
+
+
+class _Local(Exception):
+    """A file of ours that can't be sent; the text is scp's sentence about it."""
+
+
+def send_files(channel: paramiko.Channel, upload: Upload, capture: Capture) -> Ending:
+    """Send the files on a fresh session channel and close it; status 1 when some could not be written.
+
+    What scp would say about a file goes to the standard error in ``capture``; the other files are still sent.
+    """
+    from paramiko import SFTPClient, SSHException
+
+    try:
+        try:
+            channel.invoke_subsystem("sftp")
+            client = SFTPClient(channel)
+        except (SSHException, EOFError, OSError):
+            return Ending(end=End.LOST if is_dead(channel.get_transport()) else End.REFUSED)
+        try:
+            into = _is_directory(client, _path(upload.destination))
+            status = 0
+            if len(upload.sources) > 1 and not into:
+                capture.stderr_parts.append(f"scp: {upload.destination}: Not a directory\n".encode())
+                return Ending(end=End.STATUS, exit_status=1)
+            for source in upload.sources:
+                status |= _send(client, source, upload, capture, into=into)
+        except (SSHException, EOFError):
+            return Ending(end=End.LOST)
+        return Ending(end=End.STATUS, exit_status=status)
+    finally:
+        hang_up(channel)
+
+
+def _send(client: paramiko.SFTPClient, source: Path, upload: Upload, capture: Capture, *, into: bool) -> int:
+    path = _path(upload.destination)
+    name = posixpath.join(path, source.name) if into else path
+    try:
+        _copy(client, source, name, upload)
+    except _Local as problem:
+        capture.stderr_parts.append(f"{problem}\n".encode())
+        return 1
+    except OSError as error:
+        capture.stderr_parts.append(f"scp: {name}: {error.strerror or error}\n".encode())
+        return 1
+    return 0
+
+
+def _copy(client: paramiko.SFTPClient, source: Path, name: str, upload: Upload) -> None:
+    try:
+        found = source.stat()
+        if stat.S_ISDIR(found.st_mode):
+            if not upload.recursive:
+                raise _Local(f"scp: {source}: not a regular file")
+            entries = sorted(source.iterdir())
+        else:
+            stream = source.open("rb")
+    except OSError as error:
+        raise _Local(f"scp: {source}: {error.strerror}") from error
+    if stat.S_ISDIR(found.st_mode):
+        if not _is_directory(client, name):
+            client.mkdir(name, stat.S_IMODE(found.st_mode))
+        for entry in entries:
+            _copy(client, entry, posixpath.join(name, entry.name), upload)
+        return
+    with stream:
+        client.putfo(stream, name)
+    # Without -p the umask there has the last word, which only its server knows: the usual one takes write from others.
+    mode = stat.S_IMODE(found.st_mode)
+    client.chmod(name, mode if upload.keep else mode & 0o755)
+    if upload.keep:
+        client.utime(name, (found.st_atime, found.st_mtime))
+
+
+def _is_directory(client: paramiko.SFTPClient, path: str) -> bool:
+    try:
+        return stat.S_ISDIR(client.stat(path).st_mode or 0)
+    except OSError:
+        return False
+
+
+def _path(destination: str) -> str:
+    """Return the destination as SFTP takes it: the login's home is where relative names begin."""
+    if destination in ("", "~", "~/"):
+        return "."
+    return destination.removeprefix("~/")

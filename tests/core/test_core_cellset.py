@@ -1,0 +1,106 @@
+"""Cell sets: what is printed about cells is accepted as input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exacell.cellset import CellSet, fold, natural_key
+from exacell.errors import CellSetError
+
+NAMES = st.builds(
+    lambda stem, number, width, tail: f"{stem}{number:0{width}d}{tail}",
+    st.sampled_from(["exa1cel", "dm-01cel", "a", "x9.y"]),
+    st.integers(min_value=0, max_value=120),
+    st.integers(min_value=1, max_value=3),
+    st.sampled_from(["", "", "-adm", ".example.com"]),
+)
+SETS = st.sets(NAMES, min_size=1, max_size=12).map(CellSet)
+
+
+@given(SETS)
+def test_fold_round_trips(cells: CellSet) -> None:
+    """A folded set reads back as the same set."""
+    assert CellSet.parse(cells.fold()) == cells
+
+
+@given(SETS, SETS)
+def test_operators_are_the_algebra(left: CellSet, right: CellSet) -> None:
+    """The written operators mean what the set operations do, and do not change their operands."""
+    before = left.fold()
+    assert CellSet.parse(f"{left},{right}") == left | right
+    assert CellSet.parse(f"{left} & {right}") == left & right
+    assert CellSet.parse(f"{left}^{right}") == left ^ right
+    assert CellSet.parse(f"{left}!{right}") == left - right == CellSet.parse(f"{left} not {right}")
+    assert left.fold() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("exa1cel[01-03]", ["exa1cel01", "exa1cel02", "exa1cel03"]),
+        ("exa1cel[01-03]!exa1cel02", ["exa1cel01", "exa1cel03"]),
+        ("exa1cel[01-03] NOT exa1cel[02-03]", ["exa1cel01"]),
+        ("a,b!a,a", ["a", "b"]),
+        ("c[1,3]", ["c1", "c3"]),
+        ("@half,a", ["a", "h1", "h2"]),
+        ("@half not h1", ["h2"]),
+        ("10.0.0.1", ["10.0.0.1"]),
+    ],
+)
+def test_parse(text: str, names: list[str]) -> None:
+    """Operators work from left to right, commas in brackets belong to the range, @groups are resolved."""
+
+    def groups(name: str) -> Iterable[str]:
+        assert name == "half"
+        return ("h1", "h2")
+
+    assert list(CellSet.parse(text, groups=groups)) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", ""),
+        ("  ", ""),
+        ("a,,b", "a,,b"),
+        ("a!", "a!"),
+        ("a b", "a b"),
+        ("exa1cel[01-", "exa1cel[01-"),
+        ("a,c[3-1]", "c[3-1]"),
+        ("a;b", "a;b"),
+        ("$(ls)", "$(ls)"),
+        ("@nosuch", "@nosuch"),
+    ],
+)
+def test_parse_refuses_and_names_the_piece(text: str, part: str) -> None:
+    """What is no set of cells is refused, and the error keeps the faulty piece."""
+    with pytest.raises(CellSetError) as caught:
+        CellSet.parse(text)
+    assert caught.value.part == part
+
+
+def test_natural_order() -> None:
+    """Cells are iterated in natural order."""
+    assert list(CellSet(["cel10", "cel2", "cel1"])) == ["cel1", "cel2", "cel10"]
+    assert natural_key("cel2") < natural_key("cel10")
+
+
+def test_empty_and_single_sets_fold() -> None:
+    """No cell folds to nothing and one cell to its name."""
+    assert fold([]) == ""
+    assert fold(["cel01"]) == "cel01"
+    assert str(CellSet(["cel01", "cel02"])) == "cel[01-02]"
+
+
+def test_membership_and_equality() -> None:
+    """A set holds its names, equals one of the same names, and hashes alike."""
+    cells = CellSet(["a1", "a2"])
+    assert "a1" in cells
+    assert "a3" not in cells
+    assert cells == CellSet(["a2", "a1"])
+    assert hash(cells) == hash(CellSet(["a2", "a1"]))
+    assert len(cells) == 2
