@@ -383,7 +383,8 @@ class Context:
             return Result(records=_idle(plan, self.need_rack().dbnodes), data=True, fold=True)
         self.last_plan = plan
         self._refuse_moved_plan(plan)
-        self.console.show_plan(plan)
+        if not (self.options.quiet and flags.get("yes")):
+            self.console.show_plan(plan)
         if flags.get("dry-run"):
             code = ExitCode.CHANGES if flags.get("detailed-exitcode") else ExitCode.DONE
             self.console.say("-n: nothing was sent")

@@ -62,7 +62,8 @@ def _group(asm: Asm, name: str, created: float) -> DiskGroup | None:
     redundancy = Redundancy.NORMAL if len(fail_groups) > 1 else Redundancy.EXTERN
     group = DiskGroup(name=name, redundancy=redundancy, au_bytes=DEFAULT_AU_BYTES, created=created)
     compatible = {"compatible.asm": version_text(asm.version), "compatible.rdbms": DATABASE_RDBMS}
-    group.attributes = {**defaults(asm.version), **compatible, "cell.smart_scan_capable": "TRUE"}
+    appliance = {"appliance.mode": "TRUE"} if len(fail_groups) > 2 else {}
+    group.attributes = {**defaults(asm.version), **compatible, "cell.smart_scan_capable": "TRUE", **appliance}
     for number, disk in enumerate(members):
         title = disk.name.upper()
         size = disk.size_mb // group.au_mb * group.au_mb

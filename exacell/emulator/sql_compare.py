@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import NoReturn
 
 from exacell.emulator.ora_messages import OraError, ora
@@ -14,6 +14,9 @@ from exacell.emulator.sql_values import Value, to_number, to_text
 
 Truth = bool | None
 """True, false or unknown."""
+
+NUMBER_DIGITS = 40
+"""Significant digits of a NUMBER."""
 
 
 def compare_for_order(left: Value, right: Value, descending: bool, nulls_first: bool | None) -> int:
@@ -143,7 +146,9 @@ def arithmetic(operator: str, left: Value, right: Value) -> Value:
         return one * two
     if two == 0:
         raise OraError(ora(1476))
-    quotient = Decimal(one) / Decimal(two)
+    with localcontext() as context:
+        context.prec = NUMBER_DIGITS
+        quotient = Decimal(one) / Decimal(two)
     return int(quotient) if quotient == quotient.to_integral_value() else quotient
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
 
-from exacell.emulator import sql_syntax as syntax
+from exacell.emulator import sql_tree as tree
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.sql_compare import (
     Truth,
@@ -80,7 +80,7 @@ class _Scope:
         self.outer = outer
         self.merged: set[str] = set()  # columns of USING and NATURAL: one column although two sources have it
 
-    def find(self, column: syntax.Column) -> tuple[int, int, int, ColumnType] | None:
+    def find(self, column: tree.Column) -> tuple[int, int, int, ColumnType] | None:
         """Return (levels out, source, column, type); None when unknown."""
         hits = [
             (number, place, candidate.type)
@@ -97,7 +97,7 @@ class _Scope:
         return None if found is None else (found[0] + 1, *found[1:])
 
 
-def run_query(query: syntax.Query, catalog: Catalog, settings: SqlSettings) -> Relation:
+def run_query(query: tree.Query, catalog: Catalog, settings: SqlSettings) -> Relation:
     """Return the result of ``query``.
 
     Args:
@@ -117,7 +117,7 @@ class _Engine:
 
     # -- queries ----------------------------------------------------------------------------------------------------
 
-    def query(self, query: syntax.Query, outer: _Scope | None) -> Callable[[_Env | None], Relation]:
+    def query(self, query: tree.Query, outer: _Scope | None) -> Callable[[_Env | None], Relation]:
         """Compile a query; what is returned runs it inside the rows of the outer query."""
         engine = self
         if query.named:
@@ -142,7 +142,7 @@ class _Engine:
 
         return run
 
-    def _lazy(self, query: syntax.Query) -> Callable[[], Relation]:
+    def _lazy(self, query: tree.Query) -> Callable[[], Relation]:
         made: list[Relation] = []
 
         def make() -> Relation:
@@ -153,7 +153,7 @@ class _Engine:
         return make
 
     def _block(
-        self, block: syntax.Block, query: syntax.Query | None, outer: _Scope | None
+        self, block: tree.Block, query: tree.Query | None, outer: _Scope | None
     ) -> Callable[[_Env | None], Relation]:
         sources, where = without_marks(block)
         relations = [self._relation(source) for source in sources]
@@ -194,7 +194,7 @@ class _Engine:
 
         return run
 
-    def _relation(self, source: syntax.Source) -> Relation:
+    def _relation(self, source: tree.Source) -> Relation:
         if source.query is not None:
             return self.query(source.query, None)(None)
         relation = self.catalog(source.view)
@@ -202,7 +202,7 @@ class _Engine:
             raise OraError(ora(942), at=source.at)
         return relation
 
-    def _join(self, number: int, source: syntax.Source, scope: _Scope) -> tuple[str, _Condition | None]:
+    def _join(self, number: int, source: tree.Source, scope: _Scope) -> tuple[str, _Condition | None]:
         """Return how source ``number`` is joined: kind and condition over it and what stands left of it."""
         names = source.using
         if source.join == "natural":
@@ -213,8 +213,8 @@ class _Engine:
             owner = next((b.alias for b in scope.sources[:number] if any(c.name == name for c in b.columns)), None)
             if owner is None:
                 raise OraError(ora(904, f'"{name}"'), at=source.at)
-            equal = syntax.Binary("=", syntax.Column(owner, name), syntax.Column(source.alias, name))
-            on = equal if on is None else syntax.Binary("AND", on, equal)
+            equal = tree.Binary("=", tree.Column(owner, name), tree.Column(source.alias, name))
+            on = equal if on is None else tree.Binary("AND", on, equal)
             scope.merged.add(name)
         return source.join, self.condition(on, scope) if on is not None else None
 
@@ -251,10 +251,10 @@ class _Engine:
                 envs.append(env)
         return envs
 
-    def _items(self, items: Sequence[syntax.Item], scope: _Scope) -> list[syntax.Item]:
-        expanded: list[syntax.Item] = []
+    def _items(self, items: Sequence[tree.Item], scope: _Scope) -> list[tree.Item]:
+        expanded: list[tree.Item] = []
         for item in items:
-            if not isinstance(item.expression, syntax.Star):
+            if not isinstance(item.expression, tree.Star):
                 expanded.append(item)
                 continue
             star = item.expression
@@ -268,17 +268,17 @@ class _Engine:
                         if column.name in shown:
                             continue
                         shown.add(column.name)
-                    expanded.append(syntax.Item(syntax.Column(source.alias, column.name), column.name, column.name))
+                    expanded.append(tree.Item(tree.Column(source.alias, column.name), column.name, column.name))
         return expanded
 
     @staticmethod
-    def _order_item(expression: syntax.Expression, items: Sequence[syntax.Item]) -> syntax.Expression:
+    def _order_item(expression: tree.Expression, items: Sequence[tree.Item]) -> tree.Expression:
         """Return what an ORDER BY term means: a select-list item by number or alias, or itself."""
-        if isinstance(expression, syntax.Literal) and isinstance(expression.value, int):
+        if isinstance(expression, tree.Literal) and isinstance(expression.value, int):
             if not 1 <= expression.value <= len(items):
                 raise OraError(ora(1785))
             return items[expression.value - 1].expression
-        if isinstance(expression, syntax.Column) and not expression.qualifier:
+        if isinstance(expression, tree.Column) and not expression.qualifier:
             for item in items:
                 if item.alias == expression.name:
                     return item.expression
@@ -286,30 +286,30 @@ class _Engine:
 
     # -- expressions ------------------------------------------------------------------------------------------------
 
-    def value(self, expression: syntax.Expression, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+    def value(self, expression: tree.Expression, scope: _Scope) -> tuple[_Compiled, ColumnType]:
         """Compile an expression that gives a value; return the function and the type."""
         match expression:
-            case syntax.Literal(value):
+            case tree.Literal(value):
                 kind = char(len(value)) if isinstance(value, str) else NUMBER if value is not None else char(1)
                 return (lambda _: value), kind
-            case syntax.Column():
+            case tree.Column():
                 return self._column(expression, scope)
-            case syntax.Unary("-", operand):
+            case tree.Unary("-", operand):
                 inner, _ = self.value(operand, scope)
                 return (lambda env: negated(inner(env))), NUMBER
-            case syntax.Binary("||", left, right):
+            case tree.Binary("||", left, right):
                 (one, first), (two, second) = self.value(left, scope), self.value(right, scope)
                 return (lambda env: self._joined(one(env), two(env))), char(first.as_text + second.as_text)
-            case syntax.Binary(("+" | "-" | "*" | "/") as operator, left, right):
+            case tree.Binary(("+" | "-" | "*" | "/") as operator, left, right):
                 (one, first), (two, second) = self.value(left, scope), self.value(right, scope)
                 dates = (first.kind is Kind.DATE) + (second.kind is Kind.DATE)
                 kind = ColumnType(Kind.DATE) if dates == 1 else NUMBER
                 return (lambda env: arithmetic(operator, one(env), two(env))), kind
-            case syntax.Case():
+            case tree.Case():
                 return self._case(expression, scope)
-            case syntax.Call():
+            case tree.Call():
                 return self._call(expression, scope)
-            case syntax.Scalar(query):
+            case tree.Scalar(query):
                 return self._scalar(query, scope)
         raise OraError(ora(936), at=place_of(expression))
 
@@ -317,7 +317,7 @@ class _Engine:
         texts = [to_text(value, self.settings.date_format) or "" for value in (left, right)]
         return "".join(texts) or None
 
-    def _column(self, column: syntax.Column, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+    def _column(self, column: tree.Column, scope: _Scope) -> tuple[_Compiled, ColumnType]:
         found = scope.find(column)
         if found is not None:
             level, source, place, kind = found
@@ -338,16 +338,16 @@ class _Engine:
         spelled = f'"{column.qualifier}"."{column.name}"' if column.qualifier else f'"{column.name}"'
         raise OraError(ora(904, spelled), at=column.at)
 
-    def _case(self, case: syntax.Case, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+    def _case(self, case: tree.Case, scope: _Scope) -> tuple[_Compiled, ColumnType]:
         branches: list[tuple[_Condition, _Compiled]] = []
         kinds: list[ColumnType] = []
         for test, result in case.branches:
             if case.subject is not None:
-                test = syntax.Binary("=", case.subject, test)
+                test = tree.Binary("=", case.subject, test)
             function, kind = self.value(result, scope)
             branches.append((self.condition(test, scope), function))
             kinds.append(kind)
-        otherwise, kind = self.value(case.otherwise or syntax.Literal(None), scope)
+        otherwise, kind = self.value(case.otherwise or tree.Literal(None), scope)
         if case.otherwise is not None:
             kinds.append(kind)
 
@@ -360,7 +360,7 @@ class _Engine:
         same = all(k.kind is kinds[0].kind for k in kinds)
         return choose, max(kinds, key=lambda k: k.width) if same else char(max(k.as_text for k in kinds))
 
-    def _call(self, call: syntax.Call, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+    def _call(self, call: tree.Call, scope: _Scope) -> tuple[_Compiled, ColumnType]:
         if call.name in GROUP_FUNCTIONS or call.name == "LISTAGG":
             return self._group_call(call, scope)
         entry = FUNCTIONS.get(call.name)
@@ -378,7 +378,7 @@ class _Engine:
             entry.type_of([kind for _, kind in compiled]),
         )
 
-    def _group_call(self, call: syntax.Call, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+    def _group_call(self, call: tree.Call, scope: _Scope) -> tuple[_Compiled, ColumnType]:
         if call.star:
             if call.name != "COUNT":
                 raise OraError(ora(936), at=call.at)
@@ -413,7 +413,7 @@ class _Engine:
 
         return joined
 
-    def _scalar(self, query: syntax.Query, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+    def _scalar(self, query: tree.Query, scope: _Scope) -> tuple[_Compiled, ColumnType]:
         run = self.query(query, scope)
 
         def single(env: _Env) -> Value:
@@ -424,7 +424,7 @@ class _Engine:
 
         return single, self._type_of(query, scope)
 
-    def _type_of(self, query: syntax.Query, scope: _Scope) -> ColumnType:
+    def _type_of(self, query: tree.Query, scope: _Scope) -> ColumnType:
         sources = query.blocks[0].sources
         inner = _Scope([_Bound(s.alias, self._relation(s).columns) for s in sources], scope)
         items = self._items(query.blocks[0].items, inner)
@@ -434,50 +434,50 @@ class _Engine:
 
     # -- conditions -------------------------------------------------------------------------------------------------
 
-    def condition(self, expression: syntax.Expression, scope: _Scope) -> _Condition:
+    def condition(self, expression: tree.Expression, scope: _Scope) -> _Condition:
         """Compile an expression that is true, false or unknown."""
         match expression:
-            case syntax.Binary("AND", left, right):
+            case tree.Binary("AND", left, right):
                 one, two = self.condition(left, scope), self.condition(right, scope)
                 return lambda env: both(one(env), lambda: two(env))
-            case syntax.Binary("OR", left, right):
+            case tree.Binary("OR", left, right):
                 one, two = self.condition(left, scope), self.condition(right, scope)
                 return lambda env: either(one(env), lambda: two(env))
-            case syntax.Unary("NOT", operand):
+            case tree.Unary("NOT", operand):
                 inner = self.condition(operand, scope)
                 return lambda env: opposite(inner(env))
-            case syntax.Binary(("=" | "<>" | "<" | ">" | "<=" | ">=") as operator, left, right):
+            case tree.Binary(("=" | "<>" | "<" | ">" | "<=" | ">=") as operator, left, right):
                 (first, _), (second, _) = self.value(left, scope), self.value(right, scope)
                 return lambda env: holds(operator, first(env), second(env))
-            case syntax.IsNull(operand, negated):
+            case tree.IsNull(operand, negated):
                 function, _ = self.value(operand, scope)
                 return lambda env: (function(env) is None) != negated
-            case syntax.InList(operand, choices, negated):
+            case tree.InList(operand, choices, negated):
                 return self._in(operand, choices, negated, scope)
-            case syntax.Like():
+            case tree.Like():
                 return self._like(expression, scope)
-            case syntax.Between(operand, low, high, negated):
-                test = syntax.Binary("AND", syntax.Binary(">=", operand, low), syntax.Binary("<=", operand, high))
+            case tree.Between(operand, low, high, negated):
+                test = tree.Binary("AND", tree.Binary(">=", operand, low), tree.Binary("<=", operand, high))
                 inside = self.condition(test, scope)
                 return (lambda env: opposite(inside(env))) if negated else inside
-            case syntax.Exists(query):
+            case tree.Exists(query):
                 run = self.query(query, scope)
                 return lambda env: bool(run(env).rows)
-            case syntax.Call("REGEXP_LIKE", (_, _, *_) as arguments):
+            case tree.Call("REGEXP_LIKE", (_, _, *_) as arguments):
                 (text, _), (pattern, _) = self.value(arguments[0], scope), self.value(arguments[1], scope)
-                flags = re.IGNORECASE if len(arguments) > 2 and arguments[2] == syntax.Literal("i") else 0
+                flags = re.IGNORECASE if len(arguments) > 2 and arguments[2] == tree.Literal("i") else 0
                 return lambda env: regexp_like(text(env), pattern(env), flags)
         raise OraError(ora(920), at=place_of(expression))
 
     def _in(
         self,
-        operand: syntax.Expression,
-        choices: tuple[syntax.Expression, ...] | syntax.Query,
+        operand: tree.Expression,
+        choices: tuple[tree.Expression, ...] | tree.Query,
         negated: bool,
         scope: _Scope,
     ) -> _Condition:
         function, _ = self.value(operand, scope)
-        if isinstance(choices, syntax.Query):
+        if isinstance(choices, tree.Query):
             run = self.query(choices, scope)
 
             def values(env: _Env) -> Iterable[Value]:
@@ -501,7 +501,7 @@ class _Engine:
 
         return test
 
-    def _like(self, like: syntax.Like, scope: _Scope) -> _Condition:
+    def _like(self, like: tree.Like, scope: _Scope) -> _Condition:
         function, _ = self.value(like.operand, scope)
         pattern, _ = self.value(like.pattern, scope)
         escape = self.value(like.escape, scope)[0] if like.escape is not None else (lambda _: None)
@@ -517,16 +517,14 @@ class _Engine:
         return test
 
 
-def _check_grouped(
-    expression: syntax.Expression, keys: Sequence[syntax.Expression], by_key: bool, scope: _Scope
-) -> None:
+def _check_grouped(expression: tree.Expression, keys: Sequence[tree.Expression], by_key: bool, scope: _Scope) -> None:
     if is_group_function(expression):
         return
-    if isinstance(expression, syntax.Column):
+    if isinstance(expression, tree.Column):
         place = scope.find(expression)
         if place is None or place[0] > 0:
             return
-        known = [scope.find(key) for key in keys if isinstance(key, syntax.Column)]
+        known = [scope.find(key) for key in keys if isinstance(key, tree.Column)]
         if place not in known:
             raise OraError(ora(979 if by_key else 937), at=expression.at)
         return
@@ -536,8 +534,8 @@ def _check_grouped(
         _check_grouped(child, keys, by_key, scope)
 
 
-def _heading(item: syntax.Item) -> str:
-    return item.expression.name if isinstance(item.expression, syntax.Column) else item.text
+def _heading(item: tree.Item) -> str:
+    return item.expression.name if isinstance(item.expression, tree.Column) else item.text
 
 
 def _groups(
@@ -561,12 +559,12 @@ def _combine(operator: str, left: Sequence[Row], right: Sequence[Row]) -> list[R
     return list(dict.fromkeys(row for row in left if (row in keep) == (operator == "INTERSECT")))
 
 
-def _position(expression: syntax.Expression, columns: Sequence[ResultColumn]) -> int:
-    if isinstance(expression, syntax.Literal) and isinstance(expression.value, int):
+def _position(expression: tree.Expression, columns: Sequence[ResultColumn]) -> int:
+    if isinstance(expression, tree.Literal) and isinstance(expression.value, int):
         if 1 <= expression.value <= len(columns):
             return expression.value - 1
         raise OraError(ora(1785))
-    if isinstance(expression, syntax.Column):
+    if isinstance(expression, tree.Column):
         for number, column in enumerate(columns):
             if column.name == expression.name:
                 return number
@@ -574,12 +572,12 @@ def _position(expression: syntax.Expression, columns: Sequence[ResultColumn]) ->
     raise OraError(ora(1785))
 
 
-def _cut(rows: list[Row], query: syntax.Query) -> list[Row]:
+def _cut(rows: list[Row], query: tree.Query) -> list[Row]:
     end = None if query.limit is None else query.offset + query.limit
     return rows[query.offset : end]
 
 
-def _sorted(rows: list[Row], keys: Sequence[Sequence[Value]], orders: Sequence[syntax.Order]) -> list[Row]:
+def _sorted(rows: list[Row], keys: Sequence[Sequence[Value]], orders: Sequence[tree.Order]) -> list[Row]:
     if not orders:
         return rows
 

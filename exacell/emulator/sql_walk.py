@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exacell.emulator import sql_syntax as syntax
+from exacell.emulator import sql_tree as tree
 from exacell.emulator.sql_functions import GROUP_FUNCTIONS
 
 
-def without_marks(block: syntax.Block) -> tuple[list[syntax.Source], syntax.Expression | None]:
+def without_marks(block: tree.Block) -> tuple[list[tree.Source], tree.Expression | None]:
     """Turn conditions with ``(+)`` into left joins of the sources that they mark, which move to the end."""
-    optional: dict[str, list[syntax.Expression]] = {}
-    kept: list[syntax.Expression] = []
+    optional: dict[str, list[tree.Expression]] = {}
+    kept: list[tree.Expression] = []
     for part in conjuncts(block.where):
         marked = {column.qualifier for column in columns_of(part) if column.optional}
         if marked:
@@ -22,68 +22,68 @@ def without_marks(block: syntax.Block) -> tuple[list[syntax.Source], syntax.Expr
     for source in block.sources:
         if source.alias in optional:
             on = all_of(optional[source.alias])
-            sources.append(syntax.Source(source.view, source.query, source.alias, "left", on, (), source.at))
+            sources.append(tree.Source(source.view, source.query, source.alias, "left", on, (), source.at))
     return sources, all_of(kept)
 
 
-def conjuncts(expression: syntax.Expression | None) -> list[syntax.Expression]:
+def conjuncts(expression: tree.Expression | None) -> list[tree.Expression]:
     """Return what AND joins."""
     if expression is None:
         return []
-    if isinstance(expression, syntax.Binary) and expression.operator == "AND":
+    if isinstance(expression, tree.Binary) and expression.operator == "AND":
         return conjuncts(expression.left) + conjuncts(expression.right)
     return [expression]
 
 
-def all_of(parts: Sequence[syntax.Expression]) -> syntax.Expression | None:
+def all_of(parts: Sequence[tree.Expression]) -> tree.Expression | None:
     """Join with AND; None for nothing."""
-    result: syntax.Expression | None = None
+    result: tree.Expression | None = None
     for part in parts:
-        result = part if result is None else syntax.Binary("AND", result, part)
+        result = part if result is None else tree.Binary("AND", result, part)
     return result
 
 
-def children(expression: syntax.Expression) -> tuple[syntax.Expression, ...]:
+def children(expression: tree.Expression) -> tuple[tree.Expression, ...]:
     """Return the direct parts of an expression; those of sub-queries are not among them."""
     match expression:
-        case syntax.Unary(_, operand) | syntax.IsNull(operand, _):
+        case tree.Unary(_, operand) | tree.IsNull(operand, _):
             return (operand,)
-        case syntax.Binary(_, left, right):
+        case tree.Binary(_, left, right):
             return (left, right)
-        case syntax.InList(operand, choices, _):
+        case tree.InList(operand, choices, _):
             return (operand, *(choices if isinstance(choices, tuple) else ()))
-        case syntax.Like(operand, pattern, escape, _):
+        case tree.Like(operand, pattern, escape, _):
             return (operand, pattern, *((escape,) if escape is not None else ()))
-        case syntax.Between(operand, low, high, _):
+        case tree.Between(operand, low, high, _):
             return (operand, low, high)
-        case syntax.Case(subject, branches, otherwise):
+        case tree.Case(subject, branches, otherwise):
             ends = [part for part in (subject, otherwise) if part is not None]
             return (*ends, *(part for branch in branches for part in branch))
-        case syntax.Call(_, arguments):
+        case tree.Call(_, arguments):
             return arguments
     return ()
 
 
-def columns_of(expression: syntax.Expression) -> list[syntax.Column]:
+def columns_of(expression: tree.Expression) -> list[tree.Column]:
     """Return all columns in an expression."""
-    if isinstance(expression, syntax.Column):
+    if isinstance(expression, tree.Column):
         return [expression]
     return [column for child in children(expression) for column in columns_of(child)]
 
 
-def place_of(expression: syntax.Expression) -> int:
+def place_of(expression: tree.Expression) -> int:
     """Return the first known offset in an expression, 0 when there is none."""
-    if isinstance(expression, syntax.Column | syntax.Call | syntax.Star):
+    if isinstance(expression, tree.Column | tree.Call | tree.Star):
         return expression.at
     places = [place for child in children(expression) if (place := place_of(child))]
     return min(places, default=0)
 
 
-def is_group_function(expression: syntax.Expression) -> bool:
+def is_group_function(expression: tree.Expression) -> bool:
     """Whether the expression is itself a call of a group function."""
-    return isinstance(expression, syntax.Call) and (expression.name in GROUP_FUNCTIONS or expression.name == "LISTAGG")
+    return isinstance(expression, tree.Call) and (expression.name in GROUP_FUNCTIONS or expression.name == "LISTAGG")
 
 
-def has_group_function(expression: syntax.Expression) -> bool:
+def has_group_function(expression: tree.Expression) -> bool:
     """Whether a group function stands anywhere in it."""
     return is_group_function(expression) or any(has_group_function(child) for child in children(expression))

@@ -137,6 +137,10 @@ def _drop(fact: CellFacts, cache: FlashCache, *, only_if: tuple[Check, ...] = ()
     )
 
 
+def _sizes_made(fact: CellFacts, size: int) -> tuple[int, ...]:
+    return tuple(dict.fromkeys((size, rounded_cache(size, len(fact.flash_disks)))))
+
+
 def _create(fact: CellFacts, size: int, *, what: str, before: str = "-") -> Step:
     return Step(
         target=fact.cell,
@@ -144,7 +148,8 @@ def _create(fact: CellFacts, size: int, *, what: str, before: str = "-") -> Step
         what=what,
         only_if=(_NO_CACHE,),
         proves=(
-            Check(object="flashcache", attribute="size", value=size),
+            # A size that is no multiple of 16M a disk, such as an X6's default, may come back rounded down.
+            Check(object="flashcache", attribute="size", op=Op.IN, value=_sizes_made(fact, size)),
             Check(object="flashcache", attribute="status", value="normal"),
         ),
         expect=1,
@@ -189,7 +194,9 @@ def flush_plan(rack: str, facts: Mapping[str, CellFacts], *, recreate: bool, sta
             used = Check(
                 object="metriccurrent", attribute="metricValue", op=Op.ABOVE, value=0, where={"name": "FC_BY_USED"}
             )
-            stages += _recreate_stages(can, {f.cell: _size(f) for f in can}, Gate.EACH, only_if=(used,), key="left")
+            sizes = {fact.cell: _size(fact) for fact in can}
+            where = ", where the flush left something in it"
+            stages += _recreate_stages(can, sizes, Gate.EACH, only_if=(used,), key="left", where=where)
         stages.append(Stage(title="switch caching on again", key="rearm", steps=tuple(_rearm(f) for f in can)))
         stages += _mending(can, "rearm")
     if old:
@@ -232,14 +239,16 @@ def _recreate_stages(
     *,
     only_if: tuple[Check, ...] = (),
     key: str = "",
+    where: str = "",
 ) -> list[Stage]:
+    """Return the stages that drop and create; ``where`` completes their titles when ``only_if`` may skip them."""
     with_cache = [fact for fact in cells if fact.flash_cache is not None]
     stages = []
     if with_cache:
         drops = tuple(_drop(fact, fact.flash_cache, only_if=only_if) for fact in with_cache if fact.flash_cache)
-        stages.append(Stage(title="drop the flash cache", key=f"drop{key}", gate=gate, steps=drops))
+        stages.append(Stage(title=f"drop the flash cache{where}", key=f"drop{key}", gate=gate, steps=drops))
     creates = tuple(_create(fact, sizes[fact.cell], what="create the flash cache") for fact in cells)
-    stages.append(Stage(title="create the flash cache", key=f"create{key}", steps=creates))
+    stages.append(Stage(title=f"create the flash cache{where}", key=f"create{key}", steps=creates))
     if with_cache:
         back = tuple(
             _create(fact, fact.flash_cache.size, what="create the flash cache at its old size", before="gone")

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-FactValue = str | int | float | bool | tuple[str, ...] | None
+FactValue = str | int | float | bool | tuple[str | int, ...] | None
 """What a fact may be compared with."""
 
 
@@ -78,7 +78,7 @@ class Check:
         """The check for eyes: ``celldisk flushStatus in complete, completed where diskType=FlashDisk``."""
         where = " and ".join(f"{k}={','.join(v) if isinstance(v, tuple) else v}" for k, v in self.where.items())
         tail = f" where {where}" if where else ""
-        value = ", ".join(self.value) if isinstance(self.value, tuple) else self.value
+        value = ", ".join(map(str, self.value)) if isinstance(self.value, tuple) else self.value
         match self.op:
             case Op.ABSENT:
                 return f"no {self.object}{tail}"

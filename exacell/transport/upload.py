@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.transport.base import Upload
-from exacell.transport.channel import Capture, End, Ending, is_dead, hang_up
+from exacell.transport.channel import Capture, End, Ending, hang_up, is_dead
 
 if TYPE_CHECKING:
     import paramiko

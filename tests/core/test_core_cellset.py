@@ -31,10 +31,14 @@ def test_fold_round_trips(cells: CellSet) -> None:
 def test_operators_are_the_algebra(left: CellSet, right: CellSet) -> None:
     """The written operators mean what the set operations do, and do not change their operands."""
     before = left.fold()
-    assert CellSet.parse(f"{left},{right}") == left | right
-    assert CellSet.parse(f"{left} & {right}") == left & right
-    assert CellSet.parse(f"{left}^{right}") == left ^ right
-    assert CellSet.parse(f"{left}!{right}") == left - right == CellSet.parse(f"{left} not {right}")
+
+    def parse(text: str) -> CellSet:
+        return CellSet.parse(text, groups=lambda name: {"left": left, "right": right}[name])
+
+    assert parse("@left,@right") == left | right
+    assert parse("@left & @right") == left & right
+    assert parse("@left^@right") == left ^ right
+    assert parse("@left!@right") == left - right == parse("@left not @right")
     assert left.fold() == before
 
 

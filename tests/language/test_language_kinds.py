@@ -1,0 +1,84 @@
+"""From a word to the value that a parameter's kind asks for."""
+
+from __future__ import annotations
+
+import pytest
+
+from exacell.errors import StatementError
+from exacell.language.kinds import convert
+from exacell.language.registry import Kind, Param, Value
+
+
+def param(kind: Kind, *, choices: tuple[str, ...] = (), words: tuple[str, ...] = ()) -> Param:
+    return Param(name="x", kind=kind, help="a value", choices=choices, words=words)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        (Kind.SIZE, "288g", 309237645312),
+        (Kind.INT, "12", 12),
+        (Kind.NUMBER, "1.5", 1.5),
+        (Kind.DURATION, "1m30s", 90.0),
+        (Kind.BOOL, "YES", True),
+        (Kind.BOOL, "off", False),
+        (Kind.BOOL, "0", False),
+        (Kind.CELLSET, "exa1cel[01-03]!exa1cel02", "exa1cel[01-03]!exa1cel02"),
+        (Kind.CELLSET, "@up", "@up"),
+        (Kind.NAMES, "a, b,,c", ("a", "b", "c")),
+        (Kind.NAME, "DATA_SSD", "DATA_SSD"),
+        (Kind.DB, "SPOT.world-1", "SPOT.world-1"),
+        (Kind.TEXT, "", ""),
+        (Kind.TEXT, "any thing $ <", "any thing $ <"),
+        (Kind.FILE, "/tmp/a b", "/tmp/a b"),
+    ],
+)
+def test_convert(kind: Kind, text: str, value: Value) -> None:
+    """A value of the right kind is converted: bytes, seconds, numbers, tuples."""
+    assert convert(param(kind), text, 0, len(text)) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "said"),
+    [
+        (Kind.SIZE, "0", "above 0"),
+        (Kind.SIZE, "big", "is not a size"),
+        (Kind.SIZE, "", "missing"),
+        (Kind.INT, "-1", "whole number"),
+        (Kind.INT, "1.0", "whole number"),
+        (Kind.INT, "٣", "whole number"),
+        (Kind.NUMBER, "x", "not a number"),
+        (Kind.DURATION, "soon", "not a duration"),
+        (Kind.BOOL, "maybe", "neither yes nor no"),
+        (Kind.CELLSET, "a b", "not a cell name"),
+        (Kind.NAME, "a b", "not a name"),
+        (Kind.NAME, "-y", "not a name"),
+        (Kind.PREFIX, "a;b", "not a name"),
+        (Kind.DB, "a'b", "not a name"),
+        (Kind.RACK, "", "missing"),
+    ],
+)
+def test_refused(kind: Kind, text: str, said: str) -> None:
+    """A value of another kind is refused with the parameter's name and the place that was passed in."""
+    with pytest.raises(StatementError, match=said) as caught:
+        convert(param(kind), text, 3, 9)
+    assert caught.value.message.startswith("x: ")
+    assert (caught.value.start, caught.value.end) == (3, 9)
+
+
+def test_choice_ignores_case_and_suggests() -> None:
+    """A choice is taken in any case and given back as declared; a near miss suggests it."""
+    choice = param(Kind.CHOICE, choices=("normal", "high"))
+    assert convert(choice, "NORMAL", 0, 6) == "normal"
+    with pytest.raises(StatementError, match="not one of normal, high") as caught:
+        convert(choice, "norml", 0, 5)
+    assert caught.value.suggestions == ("normal",)
+
+
+def test_extra_words_come_first() -> None:
+    """A parameter's own words are taken as they are declared, and an error names them beside the kind."""
+    size = param(Kind.SIZE, words=("keep",))
+    assert convert(size, "KEEP", 0, 4) == "keep"
+    assert convert(size, "1g", 0, 2) == 1 << 30
+    with pytest.raises(StatementError, match=r"\(or keep\)"):
+        convert(size, "kep", 0, 3)
