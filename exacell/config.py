@@ -97,6 +97,7 @@ class RackConfig:
         ssh_config: used instead of ~/.ssh/config and /etc/ssh/ssh_config.
         read_user, write_user: logins on cells for reads and writes.
         connect_timeout, command_timeout, fanout: override the settings of the same meaning; None leaves them.
+        lock: the file that says who changes the rack now; None takes one place for all users of this host.
         source: the file, or the way in which the rack was found; for messages.
     """
 
@@ -113,6 +114,7 @@ class RackConfig:
     connect_timeout: float | None = None
     command_timeout: float | None = None
     fanout: int | None = None
+    lock: Path | None = None
     source: str = ""
 
     def asm_of(self, node: str) -> AsmConfig | None:
@@ -210,6 +212,7 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
             raise ConfigError(f"{table.where}: group {group} has {strangers}, which rack {name}'s cells do not include")
     asm = {key: _asm(key, cluster, dbnodes) for key, cluster in table.tables("asm").items()}
     ssh_config = table.text("ssh_config", "")
+    lock = table.text("lock", "")
     rack = RackConfig(
         name=name,
         cells=cells,
@@ -224,6 +227,7 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
         connect_timeout=table.seconds("connect_timeout", None),
         command_timeout=table.seconds("command_timeout", None),
         fanout=table.count("fanout", None),
+        lock=_beside(lock, source) if lock else None,
         source=source,
     )
     if groups_table:

@@ -30,6 +30,7 @@ from exacell.paths import Home
 from exacell.plan import facts as f
 from exacell.plan.model import Gate, Plan, Risk
 from exacell.plan.saved import SavedPlan, refuse_moved, refuse_other_plan
+from exacell.racklock import RackLock, lock_of
 from exacell.transport.base import State, Transport
 
 if TYPE_CHECKING:
@@ -452,11 +453,16 @@ class Context:
             poll=EMULATED_POLL if rack.emulated else POLL,
             cancel=self.interrupted,
         )
-        report = engine.run(
-            plan, reason=str(flags.get("reason") or ""), ticket=str(flags.get("ticket") or ""), origin=self.origin
-        )
+        reason, ticket = str(flags.get("reason") or ""), str(flags.get("ticket") or "")
+        with self.lock().held(plan.statement):
+            report = engine.run(plan, reason=reason, ticket=ticket, origin=self.origin)
         self.changes.append(report.change)
         return report
+
+    def lock(self) -> RackLock:
+        """Return the lock of the current rack."""
+        rack = self.need_rack()
+        return lock_of(rack.name, rack.lock, emulated=rack.emulated, state_dir=self.home.state_dir)
 
     def _result(self, plan: Plan, report: Report) -> Result:
         failed = list(dict.fromkeys(r.step.target for r in report.failures))
@@ -545,11 +551,15 @@ class Context:
         if self.rack is None:
             return ()
         lines = []
+        running: set[int] = set()
         for row in self.journal.unfinished(self.rack.name):
             if alive(row.body):
-                continue
-            lines.append(f"change {row.change} ({row.body.get('statement')}) never ended: resume finishes it")
+                running.add(row.change)
+            else:
+                lines.append(f"change {row.change} ({row.body.get('statement')}) never ended: resume finishes it")
         for item in caching_off(self.journal.caching_entries(self.rack.name)):
+            if item.change in running:
+                continue
             cells = fold(item.cells)
             lines.append(
                 f"change {item.change} left flash caching off on {cells}: "

@@ -281,3 +281,55 @@ def save_baseline(ctx: Context, call: Call) -> Result:
         raise RefusedError(f"save baseline: {problems[0]}", hint="--partial keeps the others")
     Store(ctx.home.state_dir / "store.db").save_baseline(ctx.need_rack().name, call.text_arg("as"), facts)
     return Result(notes=[f"baseline {call.text_arg('as')}: {len(facts)} cells"], problems=problems)
+
+
+@command(
+    "lock",
+    group=GROUP,
+    effect=Effect.LOCAL,
+    summary="keep the rack for yourself until unlock; without it a change locks the rack while it runs",
+    details="The others are told who holds it, from where, since when and why.",
+    example="lock reason='benchmark until noon'",
+    params=(Param(name="reason", kind=Kind.TEXT, default="kept by lock", help="why, for the others"),),
+    recipe_ok=False,
+)
+def lock(ctx: Context, call: Call) -> Result:
+    """Return one record about the lock.
+
+    Raises:
+        RefusedError: somebody else holds it.
+    """
+    from exacell.racklock import describe
+
+    ctx.lock().take(call.text_arg("reason"), kept=True)
+    return Result(records=[describe(ctx.lock().holder(), ctx.need_rack().name)])
+
+
+@command(
+    "unlock",
+    group=GROUP,
+    effect=Effect.LOCAL,
+    summary="give the rack's lock back; --takeover removes somebody else's",
+    example="unlock",
+    flags=(Flag(name="takeover", help="remove it although somebody else holds it"),),
+    recipe_ok=False,
+)
+def unlock(ctx: Context, call: Call) -> Result:
+    """Return a note that says who held it."""
+    held = ctx.lock().give_back(takeover=call.flag("takeover"))
+    rack = ctx.need_rack().name
+    return Result(notes=[f"rack {rack} was locked by {held}; it is free now" if held else f"rack {rack} is not locked"])
+
+
+@command(
+    "show lock",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="who holds the rack's lock, from where, since when and why",
+    example="show lock",
+)
+def show_lock(ctx: Context, call: Call) -> Result:
+    """Return one record."""
+    from exacell.racklock import describe
+
+    return Result(records=[describe(ctx.lock().holder(), ctx.need_rack().name)], data=True)

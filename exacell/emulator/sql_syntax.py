@@ -39,7 +39,6 @@ from exacell.emulator.sql_tree import (
     Unary,
 )
 
-
 _ENDS_ITEM = frozenset({"FROM", "UNION", "MINUS", "INTERSECT", "ORDER", "WHERE", "GROUP", "HAVING", "FETCH", "OFFSET"})
 _ENDS_SOURCE = _ENDS_ITEM | {"JOIN", "LEFT", "RIGHT", "INNER", "FULL", "CROSS", "NATURAL", "ON", "USING", "CONNECT"}
 _COMPARISONS = ("=", "<>", "!=", "^=", "<", ">", "<=", ">=")

@@ -309,6 +309,13 @@ def _unknown_first(words: list[Word]) -> StatementError:
     table = commands()
     first = words[0]
     seconds = sorted({key[1] for key in table if len(key) > 1 and key[0] == first.value.lower()})
+    quoted = next((word for word in words[:2] if word.quoted), None)
+    if quoted is not None and (quoted is first or quoted.value.lower() in seconds):
+        return StatementError(
+            f"{quoted.raw} is in quotes, which make it a value: it is not a statement",
+            start=quoted.start,
+            end=quoted.end,
+        )
     if seconds:
         if len(words) == 1:
             return StatementError(f"{first.value} what? One of: {', '.join(seconds)}", start=first.end, end=first.end)

@@ -1,0 +1,357 @@
+"""What shell text for a cell would do, as far as it can be read: CellCLI changes, harmless reads, and the rest.
+
+Commands that only show something need nothing. Changes by CellCLI come out as statements, to be judged like typed ones.
+Everything else is named, so that a person can decide. Nothing here runs anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from exacell.cellcli.statement import Change, Grant
+from exacell.cellcli.statement import parse as parse_cellcli
+from exacell.dcli.shell import Redirection, Script, Simple, UnreadableError, Word, read_shell
+from exacell.errors import StatementError
+from exacell.language.line import split_statements
+from exacell.scripts import read_script
+
+_READING = frozenset(("LIST", "DESCRIBE", "HELP", "SET", "EXIT", "QUIT", "REM", "REMARK"))
+"""First words of CellCLI's statements that change nothing. Source: Oracle SAGUG, CellCLI commands."""
+
+_DEEPEST = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundStatement:
+    """A changing CellCLI statement and how it was written."""
+
+    text: str
+    statement: Change | Grant
+
+
+@dataclass
+class Findings:
+    """What a text would do.
+
+    Attributes:
+        changes: CellCLI's changing statements in order.
+        unread: a phrase for each thing that can't be read, in order.
+    """
+
+    changes: list[FoundStatement] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+    @property
+    def harmless(self) -> bool:
+        """Whether nothing is changed, as far as can be told, and everything was read."""
+        return not self.changes and not self.unread
+
+
+def scan_command(text: str) -> Findings:
+    """Return what a shell would do with ``text``."""
+    findings = Findings()
+    _shell(text, findings, 0)
+    return findings
+
+
+def scan_script(data: bytes, name: str) -> Findings:
+    """Return what a script file does: CellCLI's when its name ends in ``.scl``, else a shell's.
+
+    Args:
+        name: the file's name, for what is said about it.
+    """
+    findings = Findings()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    first = text.partition("\n")[0]
+    if "\0" in text:
+        findings.unread.append(f"{name} is a program")
+    elif name.endswith(".scl"):
+        _cellcli_script(Word(text=text, quoted=True), findings)
+    elif first.startswith("#!") and not re.search(r"\b(ba|da|k|z)?sh\b", first):
+        findings.unread.append(f"{name} is a script for {first[2:].strip()}")
+    else:
+        _shell(text, findings, 0)
+    return findings
+
+
+def _shell(text: str, findings: Findings, depth: int) -> None:
+    if depth > _DEEPEST:
+        findings.unread.append("commands inside commands, too deep to follow")
+        return
+    try:
+        script = read_shell(text)
+        for command in script.commands:
+            _Judge(findings, script, depth).command(command)
+    except UnreadableError as error:
+        findings.unread.append(f"shell text that can't be followed: {error}")
+
+
+@dataclass
+class _Judge:
+    findings: Findings
+    script: Script
+    depth: int
+
+    def command(self, command: Simple) -> None:
+        for word in (*command.assigned, *command.words, *(r.target for r in command.redirections)):
+            self._inner(word)
+        for redirection in command.redirections:
+            self._redirection(redirection)
+        self._words(command, command.words)
+
+    def _inner(self, word: Word) -> None:
+        for text in word.inner:
+            _shell(text, self.findings, self.depth + 1)
+
+    def _redirection(self, redirection: Redirection) -> None:
+        if redirection.body is not None:
+            self._inner(redirection.body)
+        target = redirection.target
+        if not redirection.operator.startswith((">", "&>", "<>")) or redirection.operator in ("<&",):
+            return
+        if redirection.operator == ">&" and re.fullmatch(r"\d+|-", target.text):
+            return
+        if target.dynamic or not re.fullmatch(r"/dev/(null|stdout|stderr|tty)|/(var/)?tmp/[\w.+-]+", target.text):
+            self.findings.unread.append(f"writes {target.text}")
+
+    def _words(self, command: Simple, words: Sequence[Word]) -> None:
+        if not words:
+            return
+        name = words[0].text.rpartition("/")[2]
+        if words[0].dynamic or words[0].glob and name not in ("[", "[["):
+            self.findings.unread.append(_shown(words))
+        elif name == "cellcli":
+            self._cellcli(command, words[1:])
+        elif name in _PREFIXES:
+            self._words(command, _PREFIXES[name](words[1:]))
+        elif name in _SHELLS:
+            self._nested(command, words)
+        elif name in self.script.functions:
+            return
+        elif not _shows_only(name, words[1:]):
+            self.findings.unread.append(_shown(words))
+
+    def _nested(self, command: Simple, words: Sequence[Word]) -> None:
+        """Read the text that a shell gets with ``-c`` or as a here-document."""
+        options = [word.text for word in words[1:]]
+        place = next((n for n, text in enumerate(options) if re.fullmatch(r"-[a-z]*c|--command", text)), None)
+        body = _standard_input(command)
+        if place is not None and place + 1 < len(options):
+            text = words[place + 2]
+            if text.dynamic:
+                self.findings.unread.append(_shown(words))
+            else:
+                _shell(text.text, self.findings, self.depth + 1)
+        elif body is not None and not body.dynamic and not [text for text in options if not text.startswith("-")]:
+            _shell(body.text, self.findings, self.depth + 1)
+        else:
+            self.findings.unread.append(_shown(words))
+
+    def _cellcli(self, command: Simple, words: Sequence[Word]) -> None:
+        texts = [word.text for word in words]
+        execute = texts.index("-e") if "-e" in texts else None
+        if "-m" in texts[:execute]:
+            return
+        if execute is not None:
+            given = words[execute + 1 :]
+            joined = Word(
+                text=" ".join(word.text for word in given),
+                dynamic=any(word.dynamic or (word.glob and not word.quoted) for word in given),
+            )
+            _cellcli_line(joined.text, joined.dynamic, self.findings)
+            return
+        body = _standard_input(command)
+        if body is not None:
+            _cellcli_script(body, self.findings)
+        elif command.fed or command.source is not None or any(r.operator == "<" for r in command.redirections):
+            self.findings.unread.append("cellcli, fed with something that is not in the text")
+
+
+def _standard_input(command: Simple) -> Word | None:
+    """Return the text on the command's standard input when it stands in the script, None when it does not."""
+    for redirection in reversed(command.redirections):
+        if redirection.operator in ("<<", "<<-", "<<<"):
+            return redirection.body
+        if redirection.operator in ("<", "<&"):
+            return None
+    source = command.source
+    if source is None or command.fed or not source.words:
+        return None
+    name, rest = source.words[0].text, source.words[1:]
+    if name == "cat" and not rest:
+        return _standard_input(source)
+    if name in ("echo", "printf"):
+        while rest and re.fullmatch(r"-[neE]+", rest[0].text):
+            rest = rest[1:]
+        text = " ".join(word.text for word in rest).replace("\\n", "\n")
+        return Word(text=text + "\n", dynamic=any(w.dynamic or w.glob for w in rest))
+    return None
+
+
+def _cellcli_script(body: Word, findings: Findings) -> None:
+    """Read a CellCLI script: statements on lines, ``-`` at the end of a line continues it."""
+    try:
+        for statement in read_script(body.text.splitlines()):
+            _cellcli_line(statement.text, body.dynamic and "$" in statement.text, findings)
+    except StatementError as error:
+        findings.unread.append(f"a CellCLI script that can't be read: {error.message}")
+
+
+def _cellcli_line(text: str, dynamic: bool, findings: Findings) -> None:
+    try:
+        statements = split_statements(text)
+    except StatementError:
+        findings.unread.append(f"cellcli: {text}")
+        return
+    for statement in statements:
+        first = statement.split(None, 1)[0].upper()
+        if first in _READING or first.startswith("--"):
+            continue
+        if re.fullmatch(r"SPO(O|OL)?", first) and statement.split(None, 1)[1:] in ([], ["OFF"], ["off"]):
+            continue
+        try:
+            parsed = None if dynamic else parse_cellcli(statement)
+        except StatementError:
+            parsed = None
+        if isinstance(parsed, (Change, Grant)):
+            findings.changes.append(FoundStatement(text=statement, statement=parsed))
+        else:
+            findings.unread.append(f"cellcli: {statement}")
+
+
+def _shown(words: Sequence[Word]) -> str:
+    text = " ".join(word.text for word in words)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# -- commands that are known --------------------------------------------------------------------------------------
+
+
+def _behind_options(*with_value: str) -> Callable[[Sequence[Word]], Sequence[Word]]:
+    """Return a function that cuts a prefix command's own options off; those ``with_value`` take the next word."""
+
+    def cut(words: Sequence[Word]) -> Sequence[Word]:
+        rest = list(words)
+        while rest and (rest[0].text.startswith("-") or re.match(r"[A-Za-z_]\w*=", rest[0].text)):
+            option = rest.pop(0).text
+            if option in with_value and rest:
+                rest.pop(0)
+        return rest
+
+    return cut
+
+
+def _behind_duration(words: Sequence[Word]) -> Sequence[Word]:
+    return _behind_options("-s", "-k")(words)[1:]
+
+
+_PREFIXES: dict[str, Callable[[Sequence[Word]], Sequence[Word]]] = {
+    "sudo": _behind_options("-u", "-g"),
+    "nohup": _behind_options(),
+    "time": _behind_options(),
+    "env": _behind_options("-u"),
+    "nice": _behind_options("-n"),
+    "ionice": _behind_options("-c", "-n"),
+    "stdbuf": _behind_options("-o", "-e", "-i"),
+    "command": _behind_options(),
+    "exec": _behind_options(),
+    "timeout": _behind_duration,
+}
+"""Commands that run the command behind them."""
+
+_SHELLS = frozenset(("sh", "bash", "ksh", "dash", "su"))
+
+_SHOWING = frozenset(
+    """
+    : [ [[ true false test echo printf hostname uname uptime date cat tac ls df du ps who w whoami id groups pwd cd sleep
+    wait exit return break continue shift export unset set local read declare typeset let getopts umask trap alias type
+    which grep egrep fgrep zgrep zcat head tail sort uniq wc cut tr column paste join comm nl od xxd hexdump rev fold
+    expand unexpand fmt seq basename dirname readlink realpath stat file diff cmp cksum sum md5sum sha1sum sha256sum
+    free vmstat iostat mpstat pidstat nstat netstat ss lscpu lsblk lspci lsscsi lsmod lsof nproc getconf locale uniq
+    imageinfo imagehistory dmidecode ibstat ibstatus ibhosts ibnetdiscover iblinkinfo ibswitches arp ping traceroute
+    getent last lastlog finger tty env printenv jobs top pgrep pidof tree strings less more bc expr logname arch
+    """.split()
+)
+"""Commands that show something and change nothing, whatever their arguments, apart from redirections."""
+
+
+def _sed(words: Sequence[str]) -> bool:
+    if any(re.match(r"-[a-zA-Z]*i|--in-place|-f|--file|-[a-zA-Z]*s?f", word) for word in words):
+        return False
+    scripts = [word for word in words if not word.startswith("-")][:1]
+    return all(not re.search(r"(^|[;{}\d$/ ])[wWe](\s|$)|/[gpIiMm\d]*[we][gpIiMm\d]*(\s|$)", text) for text in scripts)
+
+
+def _awk(words: Sequence[str]) -> bool:
+    if any(word.startswith(("-f", "--file", "-i", "-E")) for word in words):
+        return False
+    return not any(re.search(r"system\s*\(|\|&?\s*[\"a-z]|getline|print[^;}]*>", word) for word in words)
+
+
+def _find(words: Sequence[str]) -> bool:
+    return not any(word.startswith(("-exec", "-ok", "-delete", "-fprint", "-fls")) for word in words)
+
+
+def _first(*allowed: str) -> Callable[[Sequence[str]], bool]:
+    def check(words: Sequence[str]) -> bool:
+        plain = [word for word in words if not word.startswith("-")]
+        return bool(plain) and plain[0] in allowed
+
+    return check
+
+
+def _any(*allowed: str) -> Callable[[Sequence[str]], bool]:
+    return lambda words: any(word in allowed for word in words)
+
+
+_WITH_ARGUMENTS: dict[str, Callable[[Sequence[str]], bool]] = {
+    "sed": _sed,
+    "awk": _awk,
+    "gawk": _awk,
+    "find": _find,
+    "systemctl": _first("status", "is-active", "is-enabled", "is-failed", "list-units", "show"),
+    "service": lambda words: len(words) == 2 and words[1] == "status",
+    "chkconfig": lambda words: words[:1] == ["--list"],
+    "rpm": lambda words: bool(words) and re.match(r"-q|--query", words[0]) is not None,
+    "ip": lambda words: not _any("add", "del", "delete", "set", "flush", "change", "replace", "append")(words),
+    "ifconfig": lambda words: len([w for w in words if not w.startswith("-")]) <= 1,
+    "ethtool": lambda words: len(words) == 1 or (len(words) == 2 and words[0] in ("-i", "-S", "-k", "-g", "-a", "-c")),
+    "mount": lambda words: not words,
+    "dmesg": lambda words: not any(re.match(r"-[a-zA-Z]*[cCDEn]|--(clear|read-clear|console)", word) for word in words),
+    "ipmitool": lambda words: (
+        _any("list", "elist", "print", "status", "info", "get")(words)
+        and not _any("set", "clear", "off", "on", "reset", "cycle", "write", "raw", "delete")(words)
+    ),
+    "dbmcli": lambda words: words[:1] == ["-e"] and words[1:2] != [] and words[1].split()[0].lower() == "list",
+    "crontab": lambda words: list(words) == ["-l"],
+    "sar": lambda words: "-o" not in words,
+    "journalctl": lambda words: not any(w.startswith(("--vacuum", "--rotate", "--flush")) for w in words),
+    "MegaCli64": lambda words: any(re.search(r"(Info|PdList|PDList|Show|GetBbuStatus)", word) for word in words),
+    "nvme": _first("list", "smart-log", "id-ctrl"),
+    "lsattr": lambda words: True,
+    "crsctl": _first("check", "stat", "status", "query"),
+    "srvctl": _first("status", "config"),
+    "ulimit": lambda words: True,
+    "eval": lambda words: False,
+}
+"""Commands that show something with some arguments only."""
+
+
+def _shows_only(name: str, words: Sequence[Word]) -> bool:
+    texts = [word.text for word in words]
+    if name == "hostname":
+        return not [text for text in texts if not text.startswith("-")]
+    if name == "date":
+        return not any(re.match(r"-s|--set|\d{8,}", text) for text in texts)
+    if name == "sort":
+        return not any(re.match(r"-o|--output", text) for text in texts)
+    if name in ("trap", "alias"):
+        return not texts or texts[0] in ("-", "''", "")
+    if name in _WITH_ARGUMENTS:
+        return _WITH_ARGUMENTS[name](texts)
+    return name in _SHOWING

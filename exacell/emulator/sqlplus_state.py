@@ -1,0 +1,215 @@
+"""What a running SQL*Plus knows and does for its commands: settings, variables, the connection, statements.
+
+The commands themselves are in :mod:`sqlplus_commands`, the loop that reads lines is in :mod:`sqlplus`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+
+from exacell.emulator.asm import Asm
+from exacell.emulator.logon import Logon, log_on, parse_logon
+from exacell.emulator.ora_messages import OraError, ora, sp2
+from exacell.emulator.program import Ask, Event, Out, Pause
+from exacell.emulator.sql_session import Outcome, SqlSession
+from exacell.emulator.sql_values import to_text
+from exacell.emulator.sqlplus_format import ColumnFormat, feedback, render
+from exacell.emulator.sqlplus_settings import Settings
+
+_SQL_WORDS_TEXT = """
+    SELECT WITH CREATE ALTER DROP INSERT UPDATE DELETE MERGE TRUNCATE GRANT REVOKE COMMENT ANALYZE EXPLAIN LOCK COMMIT
+    ROLLBACK SAVEPOINT AUDIT NOAUDIT RENAME ASSOCIATE DISASSOCIATE CALL FLASHBACK PURGE ADMINISTER
+"""
+_SQL_WORDS = frozenset(_SQL_WORDS_TEXT.split())
+BLOCK_WORDS = frozenset({"BEGIN", "DECLARE"})
+_LEAST_PAUSE = 1.0
+"""Rack seconds between two looks at a rebalance that is waited for."""
+
+Step = Generator[Event, str | None, int | None]
+"""A piece of the program; it returns an exit status when the program is to end, else None."""
+
+
+@dataclass
+class Reaction:
+    """What WHENEVER asks for: the words after EXIT, None for CONTINUE."""
+
+    exit_words: list[str] | None = None
+
+
+class SqlPlusState:
+    """A running SQL*Plus.
+
+    Attributes:
+        silent: -S was given: no prompts.
+        session: None without a connection or with one to an idle instance (then ``idle``).
+        buffer: the last statement.
+        last_code: outermost ORA code of the last statement, 0 when it succeeded.
+    """
+
+    def __init__(self, asm: Asm, node: int, login: str, env: Mapping[str, str], *, tty: bool, silent: bool) -> None:
+        self.asm = asm
+        self.node = node
+        self.login = login
+        self.env = env
+        self.tty = tty
+        self.silent = silent
+        self.settings = Settings()
+        self.columns: dict[str, ColumnFormat] = {}
+        self.variables: dict[str, str] = {"_SQLPLUS_RELEASE": "".join(f"{part:02d}" for part in asm.version)}
+        self.session: SqlSession | None = None
+        self.idle = False
+        self.buffer = ""
+        self.last_code = 0
+        self.on_sql_error = Reaction()
+        self.on_os_error = Reaction()
+
+    def connect(self, text: str) -> OraError | None:
+        """Connect to what ``[user][/password] [as privilege]`` asks for; return why not, None when it is done."""
+        logon = parse_logon(text)
+        self.session, self.idle = None, False
+        try:
+            self.session = log_on(
+                self.asm,
+                self.node,
+                self.login,
+                self.env,
+                logon or Logon(user="", password="", service="", privilege=""),
+            )
+        except OraError as error:
+            return error
+        self.idle = self.session is None
+        return None
+
+    def read(self, prompt: str, *, always: bool = False) -> Generator[Event, str | None, str | None]:
+        """Read one line; prompts are printed without a terminal too, unless silent."""
+        shown = prompt if always or not self.silent else ""
+        if self.tty:
+            return (yield Ask(shown))
+        if shown:
+            yield Out(shown)
+        return (yield Ask())
+
+    def substitute(self, text: str) -> Generator[Event, str | None, str | None]:
+        """Replace ``&name``; asks for what is not defined. None at the end of input."""
+        mark = self.settings.define
+        if not mark or mark not in text:
+            return text
+        pattern = re.compile(re.escape(mark) + r"{1,2}([A-Za-z0-9_#$]+)\.?")
+        while match := pattern.search(text):
+            name = match[1].upper()
+            value = self.variables.get(name)
+            if value is None:
+                value = yield from self.read(f"Enter value for {match[1].lower()}: ", always=True)
+                if value is None:
+                    return None
+                if match[0].startswith(mark * 2):
+                    self.variables[name] = value
+            text = text[: match.start()] + value.replace(mark, "\0") + text[match.end() :]
+        return text.replace("\0", mark)
+
+    def run(self, statement: str) -> Step:
+        """Run one statement, given without its terminator, and print what comes of it."""
+        replaced = yield from self.substitute(statement)
+        if replaced is None:
+            return 1
+        if self.session is None and not self.idle:
+            yield Out(sp2(640) + "\n")
+            return None
+        if self.settings.verify and replaced != statement:
+            pairs = zip(statement.split("\n"), replaced.split("\n"), strict=False)
+            for number, (old, new) in enumerate(pairs, start=1):
+                if old != new:
+                    yield Out(f"old {number:3d}: {old}\nnew {number:3d}: {new}\n")
+        try:
+            outcome = self._execute(replaced)
+        except OraError as error:
+            self.last_code = error.code
+            yield Out(error_block(replaced, error))
+            return self.react(self.on_sql_error)
+        self.last_code = 0
+        if outcome.wait_for and self.session is not None:
+            while (seconds := self.session.wait_seconds(outcome.wait_for)) > 0:
+                yield Pause(max(seconds, _LEAST_PAUSE))
+        yield from self._show(outcome)
+        if self.settings.timing:
+            yield Out("Elapsed: 00:00:00.01\n")
+        return None
+
+    def _execute(self, statement: str) -> Outcome:
+        if self.session is None:
+            raise OraError(ora(1034), ora(27101))
+        if first_word(statement.strip()) in BLOCK_WORDS:
+            raise OraError(ora(439, "PL/SQL is not emulated"))
+        return self.session.execute(statement)
+
+    def _show(self, outcome: Outcome) -> Generator[Event, str | None, None]:
+        relation, settings = outcome.relation, self.settings
+        if relation is None:
+            if settings.feedback and outcome.message:
+                yield Out(f"\n{outcome.message}\n\n")
+            return
+        text = render(relation, settings, self.columns, self.date_format)
+        if settings.termout:
+            yield Out(text + feedback(len(relation.rows), settings))
+        for place, column in enumerate(relation.columns):
+            chosen = self.columns.get(column.name)
+            if chosen and chosen.new_value and relation.rows:
+                self.variables[chosen.new_value] = to_text(relation.rows[-1][place], self.date_format) or ""
+
+    @property
+    def date_format(self) -> str:
+        """NLS_DATE_FORMAT of the session."""
+        return self.session.date_format if self.session else "DD-MON-RR"
+
+    def react(self, reaction: Reaction) -> int | None:
+        """Return the status with which WHENEVER ends the program, None when it goes on."""
+        return None if reaction.exit_words is None else self.exit_status(reaction.exit_words)
+
+    def exit_status(self, words: Sequence[str]) -> int:
+        """Return the status of ``EXIT words``; the shell sees it modulo 256."""
+        word = words[0].upper() if words else "SUCCESS"
+        if word == "SQL.SQLCODE":
+            return self.last_code % 256
+        if word.isdigit():
+            return int(word) % 256
+        return {"FAILURE": 1, "WARNING": 2}.get(word, 0)
+
+
+def first_word(text: str) -> str:
+    """Return the letters that a line begins with, in upper case."""
+    match = re.match(r"[A-Za-z]+", text)
+    return match[0].upper() if match else ""
+
+
+def is_sql(text: str) -> bool:
+    """Whether a line begins a SQL statement or a PL/SQL block and not one of SQL*Plus's own commands."""
+    word = first_word(text.lstrip("( \t"))
+    if word == "SET":
+        return text.split()[1:2] != [] and text.split()[1].upper() in (
+            "TRANSACTION",
+            "ROLE",
+            "CONSTRAINT",
+            "CONSTRAINTS",
+        )
+    return word in _SQL_WORDS or word in BLOCK_WORDS
+
+
+def rest_of(text: str) -> str:
+    """Return what follows the first word of a line."""
+    return text.split(None, 1)[1].strip() if len(text.split(None, 1)) > 1 else ""
+
+
+def stack_text(error: OraError) -> str:
+    """Return an error's lines."""
+    return "\n".join(str(line) for line in error.stack)
+
+
+def error_block(statement: str, error: OraError) -> str:
+    """Return the block that SQL*Plus prints: the line at fault, a marker, the line's number, the stack."""
+    before = statement[: error.at]
+    number = before.count("\n")
+    column = error.at - (before.rfind("\n") + 1)
+    line = statement.split("\n")[number]
+    return f"{line}\n{' ' * column}*\nERROR at line {number + 1}:\n{stack_text(error)}\n\n\n"

@@ -1,0 +1,101 @@
+"""The lock of a rack."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from exacell.errors import RefusedError
+from exacell.racklock import RackLock, lock_of
+
+
+@pytest.fixture
+def lock(tmp_path: Path) -> RackLock:
+    return RackLock(tmp_path / "locks" / "r1.lock", "r1")
+
+
+def _write(lock: RackLock, **changed: object) -> None:
+    holder = {
+        "user": "maria", "host": "elsewhere", "pid": "77", "since": "2026-01-01T00:00:00+00:00", "why": "resize",
+        "kept": False, **changed,
+    }  # fmt: skip
+    lock.path.parent.mkdir(parents=True, exist_ok=True)
+    lock.path.write_text(json.dumps(holder))
+
+
+def test_a_lock_is_held_and_given_back(lock: RackLock) -> None:
+    """It should name its holder while it is held, and be free afterwards."""
+    with lock.held("flush flashcache"):
+        holder = lock.holder()
+        assert holder is not None
+        assert (holder.why, holder.host, holder.pid) == ("flush flashcache", socket.gethostname(), str(os.getpid()))
+    assert lock.holder() is None
+
+
+def test_somebody_elses_lock_is_refused_with_who_where_since_and_why(lock: RackLock) -> None:
+    """It should refuse, and keep the other's lock, when another host holds it."""
+    _write(lock)
+    with (
+        pytest.raises(RefusedError, match=r"maria on elsewhere \(process 77\) since .*: resize; nothing was sent"),
+        lock.held("x"),
+    ):
+        raise AssertionError("it was taken")
+    assert lock.holder() is not None
+
+
+def test_a_dead_process_of_this_host_loses_its_lock(lock: RackLock) -> None:
+    """It should take over a lock whose process has ended on this host."""
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    child.wait()
+    _write(lock, host=socket.gethostname(), pid=str(child.pid))
+    with lock.held("mine"):
+        holder = lock.holder()
+        assert holder is not None and holder.why == "mine"
+
+
+def test_a_living_process_keeps_its_lock(lock: RackLock) -> None:
+    """It should refuse while the holder's process runs on this host."""
+    _write(lock, host=socket.gethostname(), pid=str(os.getpid()))
+    with pytest.raises(RefusedError, match="maria"):
+        lock.take("x")
+
+
+def test_a_kept_lock_lets_its_owner_change_and_stays(lock: RackLock) -> None:
+    """It should not stand in its owner's way, and outlive the owner's changes."""
+    lock.take("until noon", kept=True)
+    with lock.held("flush"):
+        pass
+    holder = lock.holder()
+    assert holder is not None and holder.kept
+
+
+def test_only_a_takeover_removes_somebody_elses_lock(lock: RackLock) -> None:
+    """It should refuse unlock for another's lock unless takeover is asked for, and say who had it."""
+    _write(lock, kept=True)
+    with pytest.raises(RefusedError, match="maria"):
+        lock.give_back()
+    held = lock.give_back(takeover=True)
+    assert held is not None and held.user == "maria" and lock.holder() is None
+
+
+def test_a_lock_that_cannot_be_read_counts_as_held(lock: RackLock) -> None:
+    """It should refuse a change when the lock's file is damaged, rather than believe that nobody holds it."""
+    lock.path.parent.mkdir(parents=True)
+    lock.path.write_text("{")
+    with pytest.raises(RefusedError, match="can't be read"):
+        lock.take("x")
+    lock.give_back(takeover=True)
+    assert lock.holder() is None
+
+
+def test_emulated_racks_are_locked_at_home(tmp_path: Path) -> None:
+    """It should keep an emulated rack's lock with its owner, and a real one's where all users of the host look."""
+    assert lock_of("t1", None, emulated=True, state_dir=tmp_path).path == tmp_path / "locks" / "t1.lock"
+    assert lock_of("prod", None, emulated=False, state_dir=tmp_path).path == Path("/var/tmp/exacell-locks/prod.lock")
+    assert lock_of("prod", tmp_path / "x", emulated=False, state_dir=tmp_path).path == tmp_path / "x"

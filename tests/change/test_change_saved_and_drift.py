@@ -1,0 +1,86 @@
+"""Kept plans and drift, without cells."""
+
+from __future__ import annotations
+
+import pytest
+
+from exacell.errors import RefusedError
+from exacell.plan.drift import between_cells, from_baseline, neutral
+from exacell.plan.facts import CellFacts, FlashCache
+from exacell.plan.model import Plan, Stage, Step
+from exacell.plan.saved import SavedPlan, flatten, refuse_moved, refuse_other_plan, stages_json
+
+
+def _fact(cell: str, size: int = 100, **more: object) -> CellFacts:
+    cache = FlashCache(name=f"{cell}_FLASHCACHE", size=size, status="normal", degraded=(), cell_disks=("FD_00",))
+    return CellFacts(cell=cell, release="19.3", mode="writeback", flash_cache=cache, **more)  # type: ignore[arg-type]
+
+
+def _plan(statement: str = "DROP FLASHCACHE") -> Plan:
+    return Plan(
+        statement="s", rack="r", stages=(Stage(title="t", steps=(Step(target="c1", statement=statement, what="w"),)),)
+    )
+
+
+def _saved(*facts: CellFacts, plan: Plan | None = None) -> SavedPlan:
+    return SavedPlan(
+        name="p", rack="r", statement="s", cells=tuple(f.cell for f in facts), facts={f.cell: flatten(f) for f in facts},
+        stages=stages_json(plan or _plan()), made="2026-01-01",
+    )  # fmt: skip
+
+
+def test_a_moved_fact_is_named_with_cell_attribute_old_and_new() -> None:
+    """It should refuse a kept plan when an attribute is another now, and say which."""
+    saved = _saved(_fact("c1"), _fact("c2"))
+    with pytest.raises(RefusedError, match=r"c2: flash_cache\.size was 100 and is 200"):
+        refuse_moved(saved, {"c1": _fact("c1"), "c2": _fact("c2", 200)})
+
+
+def test_metrics_may_move() -> None:
+    """It should not refuse a plan because a counter moved by itself."""
+    saved = _saved(_fact("c1", metrics={"FC_BY_DIRTY": (1.0, 1)}))
+    refuse_moved(saved, {"c1": _fact("c1", metrics={"FC_BY_DIRTY": (2.0, 2)})})
+
+
+def test_a_cell_that_was_not_planned_for_is_refused() -> None:
+    """It should refuse to apply a plan to a cell that it was not made for."""
+    with pytest.raises(RefusedError, match="not made for c9"):
+        refuse_moved(_saved(_fact("c1")), {"c9": _fact("c9")})
+
+
+def test_other_steps_are_refused() -> None:
+    """It should refuse when the statement would do something else now."""
+    saved = _saved(_fact("c1"))
+    refuse_other_plan(saved, _plan())
+    with pytest.raises(RefusedError, match="something else"):
+        refuse_other_plan(saved, _plan("CREATE FLASHCACHE ALL"))
+
+
+def test_the_odd_cell_drifts_from_what_most_have() -> None:
+    """It should name only the cell that differs, with its value and the usual one."""
+    facts = {c: {"cell|<cell>|mode": m} for c, m in (("c1", "WriteBack"), ("c2", "WriteThrough"), ("c3", "WriteBack"))}
+    (found,) = between_cells(facts)
+    assert (found.cell, found.attribute, found.value, found.expected) == ("c2", "mode", "WriteThrough", "WriteBack")
+
+
+def test_a_missing_object_is_drift() -> None:
+    """It should report an object that one cell lacks, and one that only it has."""
+    facts = {"c1": {"griddisk|a|size": "1"}, "c2": {"griddisk|a|size": "1"}, "c3": {"griddisk|b|size": "2"}}
+    assert {(d.cell, d.name, d.value, d.expected) for d in between_cells(facts)} == {
+        ("c3", "a", "", "1"),
+        ("c3", "b", "2", ""),
+    }
+
+
+def test_a_baseline_is_each_cells_own() -> None:
+    """It should compare each cell with what it was, not with the others."""
+    before = {"c1": {"cell|x|a": "1"}, "c2": {"cell|x|a": "2"}}
+    assert from_baseline(before, before) == []
+    (found,) = from_baseline(before, {"c1": {"cell|x|a": "1"}, "c2": {"cell|x|a": "1"}})
+    assert (found.cell, found.value, found.expected) == ("c2", "1", "2")
+
+
+def test_a_cells_own_name_is_no_difference() -> None:
+    """It should take the cell's own name out of names and values."""
+    rows = [[{"name": "c1", "a": "c1_X"}], [], [], [], [], []]
+    assert neutral("c1", rows) == {"cell|<cell>|a": "<cell>_X"}

@@ -1,0 +1,357 @@
+"""The grammar of one line: what is a flag, a pipe, a redirection, a comment; and what survives untouched."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from exacell.cellcli.statement import render
+from exacell.errors import StatementError
+from exacell.language.line import (
+    Line,
+    argv_line,
+    join_continued,
+    needs_more,
+    parse_line,
+    split_statements,
+    strip_comment,
+)
+from exacell.language.registry import Effect
+from exacell.language.words import split_words, unquote
+
+
+def parse(text: str, *, shell: bool = True) -> Line:
+    line = parse_line(text, shell=shell)
+    assert line is not None
+    return line
+
+
+# text; CellCLI statement as it is sent; pipe; redirect
+CELLCLI: list[tuple[str, str, str, str]] = [
+    ("list griddisk where size > 1G", "LIST GRIDDISK WHERE size > 1G", "", ""),
+    ("list griddisk where size > 1G > big.txt", "LIST GRIDDISK WHERE size > 1G", "", "big.txt"),
+    ("list griddisk > big.txt", "LIST GRIDDISK", "", "big.txt"),
+    ("list griddisk attributes name, size > 'my file'", "LIST GRIDDISK ATTRIBUTES name, size", "", "my file"),
+    ("list griddisk where size < 1G | wc -l", "LIST GRIDDISK WHERE size < 1G", "wc -l", ""),
+    ("list cell | grep a | wc -l", "LIST CELL", "grep a | wc -l", ""),
+    ("list metriccurrent where name like 'a|b'", "LIST METRICCURRENT WHERE name LIKE 'a|b'", "", ""),
+    (
+        "list metriccurrent where name like 'FC_BY_(DIRTY|USED)' | cat",
+        "LIST METRICCURRENT WHERE name LIKE 'FC_BY_(DIRTY|USED)'",
+        "cat",
+        "",
+    ),
+    ("create threshold x comparison='>', warning=5", "CREATE THRESHOLD x comparison='>', warning=5", "", ""),
+    ("list cell;", "LIST CELL", "", ""),
+    ("  LIST   cell ; ; ", "LIST CELL", "", ""),
+    ("list cell -- all of them", "LIST CELL", "", ""),
+    ("list cell detail --", "LIST CELL DETAIL", "", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "sent", "pipe", "redirect"), CELLCLI)
+def test_cellcli_survives(text: str, sent: str, pipe: str, redirect: str) -> None:
+    """CellCLI's comparisons stay its own; a pipe or redirection counts only behind a complete statement."""
+    line = parse(text)
+    assert line.cellcli is not None
+    assert (render(line.cellcli), line.pipe, line.redirect) == (sent, pipe, redirect)
+    assert line.call is None
+    assert not line.shell
+
+
+FLAGS: list[tuple[str, dict[str, object]]] = [
+    ("drop flashcache -y", {"yes": True}),
+    ("drop -y flashcache", {"yes": True}),
+    ("resize flashcache -n --yes size=1g", {"yes": True, "dry-run": True}),
+    ("resize flashcache size=1g --dry-run --detailed-exitcode", {"dry-run": True, "detailed-exitcode": True}),
+    ("flush flashcache --reason='to be cold' -y", {"reason": "to be cold", "yes": True}),
+    ("flush flashcache --timeout=1m", {"timeout": 60.0}),
+    ("drop diskgroup X --accept-data-loss=X", {"accept-data-loss": "X"}),
+    ("list cell --format=json detail", {"format": "json"}),
+]
+
+
+@pytest.mark.parametrize(("text", "flags"), FLAGS)
+def test_flags_stand_anywhere_behind_the_verb(text: str, flags: dict[str, object]) -> None:
+    """Flags are found wherever they stand in a statement, and are no part of it."""
+    line = parse(text)
+    assert dict(line.flags) == flags
+    assert "--" not in line.text
+    assert " -y" not in line.text
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "fault"),
+    [
+        ("flush flashcache --frce", "not a flag", "--frce"),
+        ("flush flashcache -z", "not a flag", "-z"),
+        ("flush flashcache --yes=no", "takes no value", "--yes=no"),
+        ("flush flashcache --reason", "needs a value", "--reason"),
+        ("list cell --force", "not a flag", "--force"),
+        ("list flashcach", "flashcach", "flashcach"),
+        ("on exa1cel01 list flashcach", "flashcach", "flashcach"),
+        ("  lst cell", "not a statement", "lst"),
+        ("flush flashcash", "nothing that flush knows", "flashcash"),
+        ("resize flashcache sise=1g", "not a parameter", "sise"),
+        ("resize flashcache size=big", "not a size", "big"),
+        ("resize flashcache size=1g size=2g", "given twice", "size=2g"),
+        ("on exa1cel01 resize flashcache size=big", "not a size", "big"),
+        ("show griddisk ssd", "not a parameter", "ssd"),
+        ("connect t1 t2", "too many", "t2"),
+        ("list cell |", "missing beside |", "|"),
+        ("| wc", "missing beside |", "|"),
+        ("list cell 'x", "never closed", "'x"),
+    ],
+)
+def test_the_fault_is_underlined(text: str, said: str, fault: str) -> None:
+    """An error's offsets cut exactly the faulty word out of the line that was given."""
+    with pytest.raises(StatementError, match=said.replace("|", r"\|")) as caught:
+        parse_line(text)
+    error = caught.value
+    assert error.start is not None
+    assert text[error.start : error.end] == fault
+
+
+@pytest.mark.parametrize("text", ["resize flashcache", "on exa1cel01 resize flashcache", "flush", "@"])
+def test_something_missing_is_underlined_at_the_end(text: str) -> None:
+    """Where a word is missing, the offsets stay inside the line or at its end."""
+    with pytest.raises(StatementError) as caught:
+        parse_line(text)
+    assert caught.value.start is not None
+    assert caught.value.end is not None
+    assert 0 <= caught.value.start <= caught.value.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "on", "statement"),
+    [
+        ("on exa1cel01 list cell", "exa1cel01", "list cell"),
+        ("ON exa1cel[01-03]!exa1cel02 list cell;", "exa1cel[01-03]!exa1cel02", "list cell"),
+        ("on (a, b not c) list cell detail", "a, b not c", "list cell detail"),
+        ("on '@up' list cell", "@up", "list cell"),
+        ("On @failed flush flashcache -y", "@failed", "flush flashcache"),
+    ],
+)
+def test_on(text: str, on: str, statement: str) -> None:
+    """ON takes one word, or anything in parentheses, and the statement follows."""
+    line = parse(text)
+    assert (line.on, line.text) == (on, statement)
+
+
+@pytest.mark.parametrize("text", ["on", "on exa1cel01", "on (a b)"])
+def test_on_needs_a_statement(text: str) -> None:
+    """ON alone is refused and shows how it is written."""
+    with pytest.raises(StatementError, match="ON needs cells and a statement"):
+        parse_line(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "   ", ";", "# list cell", "  #x", "rem list cell", "REM", "REMARK this", "-- list cell", "--list cell", "--"],
+)
+def test_nothing_to_do(text: str) -> None:
+    """An empty line and a whole-line comment mean nothing."""
+    assert parse_line(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("list cell -- now", "list cell "),
+        ("list cell '-- not a comment'", "list cell '-- not a comment'"),
+        ("list cell --format=json", "list cell --format=json"),
+        ("a--b", "a--b"),
+        ("list cell --", "list cell "),
+        ("remove x", "remove x"),
+        ("list cell # x", "list cell # x"),
+    ],
+)
+def test_comments(text: str, kept: str) -> None:
+    """Two hyphens are a comment only before a blank or the end, and never inside quotes."""
+    assert strip_comment(text) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("list cell; list griddisk ;", ["list cell", "list griddisk"]),
+        ("alter cell comment='a;b'; list cell", ["alter cell comment='a;b'", "list cell"]),
+        ("on (a; b) list cell; list lun", ["on (a; b) list cell", "list lun"]),
+        (" ;; ", []),
+        ("!ls; pwd", ["!ls; pwd"]),
+        ("dcli -l root 'a; b'; c", ["dcli -l root 'a; b'; c"]),
+        ("host a; b", ["host a; b"]),
+        ("show; list cell", ["show", "list cell"]),
+    ],
+)
+def test_split_statements(text: str, pieces: list[str]) -> None:
+    """Statements are separated by ; outside quotes and parentheses; raw tails keep theirs."""
+    assert split_statements(text) == pieces
+
+
+def test_local_shell() -> None:
+    """! hands the rest of the line to the local shell, and not where shells are not allowed."""
+    line = parse("!ls | wc -l")
+    assert (line.shell, line.effect) == ("ls | wc -l", Effect.OPAQUE)
+    with pytest.raises(StatementError, match="missing behind !"):
+        parse_line("! ")
+
+
+@pytest.mark.parametrize("text", ["!ls", "list cell | wc", "list cell > f", "flush flashcache > f", "snaps | cat"])
+def test_no_shell_where_it_is_not_allowed(text: str) -> None:
+    """In recipes and from argv words neither !, | nor > reach a shell or a file."""
+    with pytest.raises(StatementError, match="not allowed here"):
+        parse_line(text, shell=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "name"),
+    [
+        ("@reset_cold", ("run",), "reset_cold"),
+        ("@reset_cold size=288g -y", ("run",), "reset_cold"),
+        ("  @reset_cold", ("run",), "reset_cold"),
+    ],
+)
+def test_recipe_call(text: str, words: tuple[str, ...], name: str) -> None:
+    """@name runs a recipe as run does, with its values and flags."""
+    line = parse(text)
+    assert line.call is not None
+    assert (line.call.command.words, line.call.args["name"]) == (words, name)
+    if "size" in text:
+        assert dict(line.call.extra) == {"size": "288g"}
+        assert line.call.flags == {"yes": True}
+
+
+@pytest.mark.parametrize("text", ["@/tmp/x.scl", "@x.SCL"])
+def test_at_a_script_is_start(text: str) -> None:
+    """@path and @file.scl keep CellCLI's meaning: START."""
+    line = parse(text)
+    assert line.call is not None
+    assert line.call.command.words == ("start",)
+
+
+@pytest.mark.parametrize("text", ["@ x", "@"])
+def test_at_needs_a_name(text: str) -> None:
+    """A lone @ is an error."""
+    with pytest.raises(StatementError, match="missing behind @"):
+        parse_line(text)
+
+
+def test_quoted_words_are_no_verbs() -> None:
+    """Quotes protect a word from being a command."""
+    with pytest.raises(StatementError, match="not a statement"):
+        parse_line("'flush' flashcache")
+    with pytest.raises(StatementError, match="in quotes, which make it a value"):
+        parse_line("flush 'flashcache'")
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("list cell -", True),
+        ("-", True),
+        ("alter iormplan dbplan=((name=a,", True),
+        ("alter cell comment='a", True),
+        ("list cell", False),
+        ("list cell detail-", False),
+        ("list griddisk where name = 'a-' -", True),
+        ("list cell (a))", False),
+    ],
+)
+def test_continuation(text: str, more: bool) -> None:
+    """A line goes on after a last hyphen, an open parenthesis or an open quote."""
+    assert needs_more(text) is more
+
+
+def test_continued_lines_join() -> None:
+    """The hyphens at the ends of all lines but the last one go, and a blank stands for each break."""
+    assert join_continued(["list cell -", "  attributes -", "name -y"]).split() == [
+        "list",
+        "cell",
+        "attributes",
+        "name",
+        "-y",
+    ]
+    assert join_continued(["list cell"]) == "list cell"
+
+
+# -- argv ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argv", "line"),
+    [
+        (["list", "cell"], "list cell"),
+        (["resize", "flashcache", "size=288g", "-y"], "resize flashcache size=288g -y"),
+        (["list cell; list lun"], "list cell; list lun"),
+        (["list griddisk", "detail"], "list griddisk detail"),
+        (["list", "griddisk", "where", "size", ">", "1G"], "list griddisk where size > 1G"),
+        (["alter", "cell", "comment=a b"], "alter cell comment='a b'"),
+        (["alter", "cell", "comment=it's a b"], 'alter cell comment="it\'s a b"'),
+        (["list", "cell", "|", "wc"], "list cell '|' wc"),
+        (["list", "cell", "a;b"], "list cell 'a;b'"),
+        (["flush", "flashcache", "--reason=for a > b"], "flush flashcache --reason='for a > b'"),
+        (
+            ["alter", "iormplan", "dbplan=((name=a, share=1),(name=b,share=2))"],
+            "alter iormplan dbplan=((name=a, share=1),(name=b,share=2))",
+        ),
+        (["cellcli", "-e", "list", "cell"], "list cell"),
+        (["cellcli", "-x", "-e", "list cell detail"], "list cell detail"),
+        (["dcli", "-l", "root", "a;", "b"], "dcli -l root a; b"),
+        (["on", "(a b)", "list", "cell"], "on (a b) list cell"),
+        (["on", "(a", "b)", "list"], "on '(a' 'b)' list"),
+        (["snap", ""], "snap ''"),
+        (["snap", "(a) (b)"], "snap '(a) (b)'"),
+        (["snap", "'a' 'b'"], "snap \"'a' 'b'\""),
+        (["snap", "#x"], "snap '#x'"),
+        (["snap", "--"], "snap '--'"),
+    ],
+)
+def test_argv_line(argv: list[str], line: str) -> None:
+    """Command-line words become one line in which each is one token; a first word with blanks is a line already."""
+    assert argv_line(argv) == line
+
+
+def test_argv_with_both_quotes_is_refused() -> None:
+    """A word with both kinds of quotes has no spelling, and that is said."""
+    with pytest.raises(StatementError, match="both kinds of quotes"):
+        argv_line(["alter", "cell", "comment=a'b \"c"])
+
+
+@given(st.lists(st.text(max_size=10), max_size=5))
+def test_argv_words_stay_one_token_each(words: list[str]) -> None:
+    """Whatever a shell passes as one word reaches the grammar as one token with that value, comments included."""
+    assume(not any("'" in word and '"' in word for word in words))
+    # Operators, and words that end or begin with =, mean what they mean in CellCLI.
+    assume(not any(word in ("!", "<", ">", "!=") or word.startswith("=") or word.endswith("=") for word in words))
+    found = split_words(strip_comment(argv_line(["x", *words])))
+    assert [_value(word.raw) for word in found] == ["x", *(_value(word) for word in words)]
+
+
+def _value(word: str) -> str:
+    key, equals, value = word.partition("=")
+    return f"{key}={unquote(value)}" if equals and key.isidentifier() else unquote(word)
+
+
+@given(st.lists(st.text(max_size=10), min_size=1, max_size=5))
+def test_argv_never_reaches_a_shell(words: list[str]) -> None:
+    """No command-line word makes a pipe, a redirection or a shell command, whatever is in it."""
+    assume(not any(char.isspace() for char in words[0].strip()))
+    try:
+        line = parse_line(argv_line(["list", "cell", *words]), shell=False)
+    except StatementError:
+        return
+    assert line is not None
+    assert (line.pipe, line.redirect, line.shell) == ("", "", "")
+
+
+@given(st.text(alphabet="list cel'\"()=;|>-#@! griddsk$y", max_size=24))
+def test_any_text_is_a_line_or_a_statement_error(text: str) -> None:
+    """No text makes the parser fail in another way, and every error's place is inside the text."""
+    try:
+        parse_line(text)
+    except StatementError as error:
+        if error.start is not None:
+            assert error.end is not None
+            assert 0 <= error.start <= error.end <= len(text)
