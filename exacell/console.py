@@ -46,12 +46,16 @@ class Console(Protocol):
     def progress(self, progress: Progress | None) -> None:
         """Show where a plan stands; None ends the display."""
 
+    def data(self, text: str) -> None:
+        """Write data that can't wait for the statement's end, as it is, on standard output."""
+
 
 class SilentConsole:
     """A console with nobody at it: keeps the talk, answers no question."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
+        self.printed: list[str] = []
         self.plans: list[Plan] = []
 
     def say(self, text: str) -> None:
@@ -72,3 +76,7 @@ class SilentConsole:
 
     def progress(self, progress: Progress | None) -> None:
         """Show nothing."""
+
+    def data(self, text: str) -> None:
+        """Keep the text in ``printed``."""
+        self.printed.append(text)

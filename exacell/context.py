@@ -330,13 +330,13 @@ class Context:
                 f"{fold(new)}: {rack.read_user} can't log in; reads run as {rack.write_user} with cellcli -m"
             )
 
-    def facts(self, *statements: str) -> dict[str, f.CellFacts]:
-        """Return fresh facts of every selected cell, for planning.
+    def facts(self, *statements: str, cells: Sequence[str] = ()) -> dict[str, f.CellFacts]:
+        """Return fresh facts of ``cells``, of every selected cell when none is named, for planning.
 
         Raises:
             RefusedError: a selected cell gave no answer: a plan needs them all.
         """
-        cells = self.cells()
+        cells = tuple(cells) or self.cells()
         if not statements:
             return {cell: f.CellFacts(cell=cell) for cell in cells}
         releases = self.fleet.releases(cells)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from exacell.errors import ExacellError, ExitCode, InterruptedByUserError, RecipeError
 from exacell.language.line import Line
-from exacell.language.registry import Call, Effect, Value
+from exacell.language.registry import Effect, Value
 from exacell.output.result import Result, worst
-from exacell.plan.undo import undo_plan
 from exacell.recipes import Recipe, RecipeLine
 
 if TYPE_CHECKING:
@@ -57,8 +56,9 @@ class RecipeRunner:
             flags = {**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.call.flags}
             line = replace(line, call=replace(line.call, flags=flags, text=line.call.text), flags=flags)
             if line.call is not None and line.call.command.words == ("undo", "run"):
-                result = undo_changes(ctx, line.call, ctx.changes[self._first_change :])
-                return self._keep(source, line, result)
+                from exacell.undoing import undo
+
+                return self._keep(source, line, undo(ctx, self._own_changes(), flags))
         elif line.cellcli is not None:
             line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.flags})
         self._ceiling(line)
@@ -68,6 +68,9 @@ class RecipeRunner:
             ctx.interrupted.set()
         self._keep(source, line, result)
         return None
+
+    def _own_changes(self) -> list[int]:
+        return self._ctx.changes[self._first_change :]
 
     def _ceiling(self, line: Line) -> None:
         self._ctx.risk_ceiling = self._recipe.risk
@@ -106,14 +109,3 @@ class RecipeRunner:
 
 _PASSED_ON = frozenset({"yes", "dry-run", "detailed-exitcode", "reason", "ticket", "accept-opaque"})
 """Flags of ``run`` that hold for each of the recipe's statements; loss of data is never accepted wholesale."""
-
-
-def undo_changes(ctx: Context, call: Call, changes: Sequence[int]) -> Result:
-    """Take back the changes with these numbers, newest first."""
-    rack = ctx.need_rack().name
-    entries = [ctx.journal.entries(rack=rack, change=number) for number in changes]
-    plan = undo_plan(rack, entries, statement=call.text)
-    if not plan.changes_something:
-        ctx.console.say("undo run: there is nothing to take back")
-        return Result()
-    return ctx.change(plan, call)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exacell.errors import ExitCode, RefusedError, StatementError
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
@@ -12,26 +11,12 @@ from exacell.output.result import Column, Result, worst
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.journal import Entry
-    from exacell.language.line import Line
 
 GROUP = "change control"
 
 _STATEMENT = Param(
     name="statement", kind=Kind.STATEMENT, positional=True, required=True, rest=True, help="a changing statement"
 )
-
-
-def _line(text: str, flags: Mapping[str, Any]) -> Line:
-    """Return a statement's parsed line with the flags of the command that runs it."""
-    from dataclasses import replace
-
-    from exacell.language.line import parse_line
-
-    line = parse_line(text)
-    if line is None or line.shell:
-        raise StatementError(f"'{text}' is no statement that can be planned")
-    call = replace(line.call, flags={**flags, **line.call.flags}) if line.call is not None else None
-    return replace(line, flags={**flags, **line.flags}, call=call)
 
 
 @command(
@@ -48,10 +33,11 @@ def plan(ctx: Context, call: Call) -> Result:
     """Return the planned steps; nothing is sent."""
     from datetime import UTC, datetime
 
+    from exacell.language.line import with_call_flags
     from exacell.plan.saved import SavedPlan, flatten, stages_json
     from exacell.store import Store
 
-    line = _line(call.text_arg("statement"), {**call.flags, "dry-run": True})
+    line = with_call_flags(call.text_arg("statement"), {**call.flags, "dry-run": True})
     if line.effect is not Effect.WRITE:
         raise StatementError(f"'{line.text}' changes nothing, so there is nothing to plan")
     ctx.last_plan, ctx.last_facts = None, {}
@@ -84,10 +70,11 @@ def plan(ctx: Context, call: Call) -> Result:
 )
 def apply(ctx: Context, call: Call) -> Result:
     """Return one record per target with its outcome."""
+    from exacell.language.line import with_call_flags
     from exacell.store import Store
 
     saved = Store(ctx.home.state_dir / "store.db").find_plan(ctx.need_rack().name, call.text_arg("name"))
-    line = _line(saved.statement, call.flags)
+    line = with_call_flags(saved.statement, call.flags)
     ctx.expected = saved
     try:
         return ctx.execute(line)
@@ -184,11 +171,12 @@ def _targets(ctx: Context, row: Entry) -> list[str]:
 def _again(ctx: Context, call: Call, row: Entry, origin: str, targets: list[str]) -> Result:
     """Plan and carry out a journalled statement again on those of its targets that are cells."""
     from exacell.cellset import fold
+    from exacell.language.line import with_call_flags
 
     cells = [target for target in targets if target in ctx.need_rack().cells]
     statement = str(row.body.get("statement"))
     ctx.console.say(f"{origin}: {statement}" + (f" on {fold(cells)}" if cells else ""))
-    line = _line(f"on {fold(cells)} {statement}" if cells else statement, call.flags)
+    line = with_call_flags(f"on {fold(cells)} {statement}" if cells else statement, call.flags)
     before, ctx.origin = ctx.origin, origin
     changes = len(ctx.changes)
     try:
@@ -217,6 +205,59 @@ def _read_drift(ctx: Context) -> tuple[dict[str, dict[str, str]], tuple[str, ...
     answers = ctx.query(*STATEMENTS.values())
     facts = {cell: neutral(cell, answer.tables) for cell, answer in answers.good.items()}
     return facts, answers.problems, answers.exit_code
+
+
+@command(
+    "undo",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="take a change back: sizes, grid disks, empty disk groups, IORM plans",
+    details="Without a number the newest change of this rack that was done and not undone. Refused when the change can't be "
+    "taken back, or when what it left has been changed since. The inverse is planned, shown and confirmed like any other "
+    "statement. What the cache held does not come back.",
+    example="undo 12 -y",
+    params=(Param(name="change", kind=Kind.INT, positional=True, help="its number, as journal show tells"),),
+    recipe_ok=False,
+)
+def undo(ctx: Context, call: Call) -> Result:
+    """Return one record per target with its outcome."""
+    from exacell.undoing import undo as take_back
+
+    number = call.int_arg("change")
+    rack = ctx.need_rack().name
+    if number is None:
+        number = _newest(ctx)
+    elif not ctx.journal.entries(rack=rack, change=number):
+        raise RefusedError(f"the journal has no change {number} of rack {rack}", hint="journal show")
+    return take_back(ctx, [number], call.flags)
+
+
+def _newest(ctx: Context) -> int:
+    """Return the number of the newest change that did something and is neither an undo nor undone."""
+    rack = ctx.need_rack().name
+    entries = ctx.journal.entries(rack=rack)
+    undone = {str(e.body.get("origin")) for e in entries if e.kind == "plan"}
+    done = {e.change for e in entries if e.kind == "outcome" and e.body.get("state") == "done"}
+    for entry in reversed(entries):
+        if entry.kind != "plan" or entry.change not in done or f"undo {entry.change}" in undone:
+            continue
+        if not str(entry.body.get("origin") or "").startswith("undo "):
+            return entry.change
+    raise RefusedError(f"there is no change of rack {rack} to undo")
+
+
+@command(
+    "undo run",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="in a recipe's finally: put back what this run changed; at the prompt, what this session changed",
+    example="undo run",
+)
+def undo_run(ctx: Context, call: Call) -> Result:
+    """Return one record per target with its outcome."""
+    from exacell.undoing import undo as take_back
+
+    return take_back(ctx, ctx.changes, call.flags)
 
 
 @command(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exacell.errors import ExitCode
+from exacell.errors import ExitCode, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from exacell.context import Context
 
 GROUP = "racks"
@@ -163,6 +165,120 @@ def load(ctx: Context, call: Call) -> Result:
         seconds=call.float_arg("for", 0),
     )
     return Result(records=[{"cell": None, **done}])
+
+
+_FAULTS = (
+    "refuse",
+    "hang",
+    "slow",
+    "drop",
+    "garbage",
+    "error",
+    "ms-down",
+    "cellsrv-down",
+    "stuck-flush",
+    "flash-disk",
+    "host-key",
+    "disk-full",
+    "restart",
+    "unguarded",
+)
+
+_FAULT_OPTIONS = (
+    Param(name="after", kind=Kind.DURATION, help="begin so much later, on the rack's clock"),
+    Param(name="for", kind=Kind.DURATION, help="end so much later, on the rack's clock; else until cleared"),
+    Param(name="every", kind=Kind.INT, help="strike each n-th statement (refuse: connection)"),
+    Param(name="nth", kind=Kind.INT, help="strike the n-th statement only (refuse: connection)"),
+    Param(name="match", kind=Kind.TEXT, help="strike statements that this regular expression is found in"),
+    Param(name="delay", kind=Kind.DURATION, help="slow: on your clock, before each statement (2s)"),
+    Param(name="bytes", kind=Kind.INT, help="drop: output before the cut (0); garbage: how much (256)"),
+    Param(name="code", kind=Kind.TEXT, help="error: CELL-nnnnn or ORA-nnnnn, with ': text' behind it if you like"),
+    Param(
+        name="variant",
+        kind=Kind.CHOICE,
+        choices=("stale", "error", "endless"),
+        help="stuck-flush: FC_BY_STALE_DIRTY above 0 (stale), a flushError, or it just never ends",
+    ),
+    Param(name="disk", kind=Kind.TEXT, help="flash-disk, disk-full: the disk (flash-disk: the first; disk-full: all)"),
+    Param(
+        name="status",
+        kind=Kind.CHOICE,
+        choices=("failed", "warning - predictive failure", "warning - poor performance"),
+        help="flash-disk: what the disk then is (failed)",
+    ),
+    Param(name="down", kind=Kind.DURATION, help="restart: how long CELLSRV is away, on the rack's clock (10s)"),
+)
+
+_FAULT_COLUMNS = tuple(
+    Column(n) for n in ("host", "kind", "state", "begins", "ends", "match", "every", "nth", "struck", "options")
+)
+
+
+@command(
+    "emulator fault",
+    group=GROUP,
+    effect=Effect.LOCAL,
+    summary="let something go wrong on hosts of an emulated rack, list such faults, or clear them",
+    details="emulator fault NAME CELLS KIND … injects, emulator fault NAME list lists, emulator fault NAME CELLS clear "
+    "[KIND] ends. A fault stays, over stops and starts of the rack, until it is over or cleared; one of the same kind "
+    "for the same statements or disk takes its place. docs/emulator.md says what each kind does.",
+    example="emulator fault t1 exa1cel02 error code=CELL-02559 match=flashcache nth=2",
+    params=(
+        _NAME,
+        Param(name="hosts", kind=Kind.CELLSET, positional=True, required=True, words=("list", "all"), help="which"),
+        Param(name="kind", kind=Kind.CHOICE, positional=True, choices=(*_FAULTS, "clear"), help="what goes wrong"),
+        Param(name="only", kind=Kind.CHOICE, positional=True, choices=_FAULTS, help="clear: this kind only"),
+        *_FAULT_OPTIONS,
+    ),
+)
+def fault(ctx: Context, call: Call) -> Result:
+    """Return one record per fault of the rack, or a note about what was cleared."""
+    from exacell.cellset import CellSet
+    from exacell.emulator import control
+
+    home, name = ctx.home.config_dir, call.text_arg("name")
+    where, kind, only = call.text_arg("hosts"), call.text_arg("kind"), call.text_arg("only")
+    given: dict[str, Any] = {p.name: call.args[p.name] for p in _FAULT_OPTIONS if call.args.get(p.name) is not None}
+    if (where == "list") == bool(kind):
+        raise StatementError(
+            "a fault needs hosts and a kind: emulator fault t1 exa1cel02 hang; or: emulator fault t1 list"
+        )
+    if given and kind in ("", "clear"):
+        raise StatementError(
+            f"{', '.join(f'{key}=' for key in given)} goes with a kind of fault, not with {kind or where}"
+        )
+    if only and kind != "clear":
+        raise StatementError(f"'{only}' is one kind too many: one fault at a time")
+    (info,) = control.status(home, name)
+    hosts = list(info.cells) if where == "all" else list(CellSet.parse(where)) if where != "list" else []
+    if kind == "clear":
+        count = control.clear_faults(home, name, None if where == "all" else hosts, only or None)
+        return Result(notes=[f"{count} fault{'' if count == 1 else 's'} cleared on {name}"])
+    rows = control.fault(home, name, hosts, kind, **given) if kind else control.faults(home, name)
+    return Result(records=[_fault_row(row) for row in rows], columns=_FAULT_COLUMNS, data=True)
+
+
+def _fault_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    options = " ".join(f"{key}={value}" for key, value in row["options"].items() if value != "")
+    return {"cell": None, **row, "options": options}
+
+
+@command(
+    "emulator path",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="a directory for the PATH of other programs on this machine: its cellcli reaches the rack",
+    details="EXACELL_EMU_HOST chooses the host (the first cell; for sqlplus, asmcmd and srvctl the first database "
+    "node), EXACELL_EMU_LOGIN the login (celladmin, grid). Its hostname, whoami, id and uname speak for that host.",
+    example="emulator path t1",
+    params=(_NAME,),
+    recipe_ok=False,
+)
+def path(ctx: Context, call: Call) -> Result:
+    """Return the directory's name."""
+    from exacell.emulator import control
+
+    return Result(text=str(control.program_path(ctx.home.config_dir, call.text_arg("name"))))
 
 
 @command(

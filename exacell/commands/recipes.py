@@ -114,22 +114,6 @@ def run(ctx: Context, call: Call) -> Result:
 
 
 @command(
-    "undo run",
-    group=GROUP,
-    effect=Effect.WRITE,
-    summary="in a recipe's finally: put back what this run changed",
-    details="Applies the recorded inverses of this run's changes, last first, as a plan of its own. Refused when one of "
-    "them cannot be undone. At the prompt it takes back the changes of this session.",
-    example="undo run",
-)
-def undo_run(ctx: Context, call: Call) -> Result:
-    """Return one record per target with its outcome."""
-    from exacell.recipe_run import undo_changes
-
-    return undo_changes(ctx, call, ctx.changes)
-
-
-@command(
     "check",
     group=GROUP,
     effect=Effect.READ,

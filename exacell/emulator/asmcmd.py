@@ -6,6 +6,7 @@ Layouts by release are those of reference asm.md section 7. Other commands are r
 from __future__ import annotations
 
 import fnmatch
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -347,7 +348,7 @@ def _rebal(instance: Instance, words: Sequence[str]) -> str:
     if not options.rest:
         raise _CommandError("ASMCMD-8203: no diskgroup name is given")
     power = options.flags.get("power", "")
-    rebalance = Rebalance(power=int(power) if power.isdigit() else None)
+    rebalance = Rebalance(power=int(power) if re.fullmatch("[0-9]{1,9}", power) else None)
     asm_changes.execute(instance.asm, instance.node, RebalanceGroup(name=options.rest[0].upper(), rebalance=rebalance))
     return "Rebal on progress.\n"
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 from exacell.emulator.clock import banner_time
+from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.grammar import Help, SetOption
 from exacell.emulator.grammar_changes import parse
 from exacell.emulator.help import help_text
@@ -173,7 +174,8 @@ class _Session:
                 continue
             self._place.rack.advance()
             try:
-                yield from self._run(statement, depth)
+                place, work = self._place, self._run(statement, depth)
+                yield from afflicted(place.rack, place.cell.host, statement, work, _refused)
             except CellError as error:
                 if error.position is not None:
                     yield Out(" " * (echoed + error.position) + "^\n")
@@ -226,6 +228,11 @@ class _Session:
                 yield Out(f"{statement}\n")
             yield from self.batch(statement, depth=depth + 1)
         return 0
+
+
+def _refused(line: str) -> Program:
+    yield Out(f"{line}\n")
+    return 0
 
 
 def _is_exit(line: str) -> bool:

@@ -14,7 +14,8 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -22,8 +23,9 @@ from exacell.emulator.identity import bind_all, client_key, write_client_files
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.programs import Programs
 from exacell.emulator.server import RackServers
-from exacell.emulator.service import ControlService
-from exacell.emulator.shell import CELL, DBNODE, Host, write_programs
+from exacell.emulator.service import ControlService, Operation
+from exacell.emulator.sessions import Sessions
+from exacell.emulator.shell import CELL, DBNODE, KINDS, Host, write_path, write_programs
 from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json
 from exacell.emulator.world import World
 from exacell.errors import EmulatorError, ExacellError
@@ -46,6 +48,8 @@ class Daemon:
         self._given = given
         self._world = world
         self._stop = asyncio.Event()
+        self._faults_changed = asyncio.Event()
+        self._offer_keys: Callable[[], None] = lambda: None
         self._token = secrets.token_hex(16)
 
     async def serve(self) -> None:
@@ -55,17 +59,22 @@ class Daemon:
         public_key = client_key(self._files)
         sockets = bind_all(self._files, hosts)
         ports = {host: bound.getsockname()[1] for host, bound in sockets.items()}
-        servers = RackServers(self._files, hosts, programs, public_key)
-        operations = {"ping": self._ping, "stop": self._stop_request, "load": self._load}
-        service = ControlService(self._token, operations, hosts, programs)
-        for kind in (CELL, DBNODE):
+        sessions = Sessions()
+        faults = self._world.faults
+        servers = RackServers(self._files, hosts, programs, public_key, faults=faults, sessions=sessions)
+        service = ControlService(self._token, self._operations(), hosts, programs, sessions)
+        for kind in KINDS:
             write_programs(self._files, kind)
+        write_path(self._files, hosts)
         await servers.listen(sockets)
         write_client_files(self._files, {name: host.kind for name, host in hosts.items()}, ports)
         self._announce(await service.listen())
+        self._offer_keys = servers.offer_keys
+        player = asyncio.ensure_future(self._play_faults())
         try:
             await self._until_stopped()
         finally:
+            player.cancel()
             await servers.close()
             await service.close()
             if self._files.root.is_dir():
@@ -104,6 +113,53 @@ class Daemon:
                     return
                 if (now.st_dev, now.st_ino) != (identity.st_dev, identity.st_ino):
                     return
+
+    def _operations(self) -> Mapping[str, Operation]:
+        return {
+            "ping": self._ping,
+            "stop": self._stop_request,
+            "load": self._load,
+            "fault": self._fault,
+            "faults": self._faults,
+            "clear-faults": self._clear_faults,
+        }
+
+    async def _play_faults(self) -> None:
+        """Let injected faults begin and end when their time comes, not only when somebody looks."""
+        faults = self._world.faults
+        while True:
+            self._faults_changed.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._faults_changed.wait(), faults.next_change())
+            hosts = {fault.host for fault in faults}
+            self._world.advance()
+            self._offer_keys()
+            for host in hosts:
+                self.save(host)
+
+    async def _fault(self, request: Json) -> Json:
+        options, hosts = request.get("options"), request.get("hosts")
+        assert isinstance(options, dict) and isinstance(hosts, list)
+        self._world.inject([str(host) for host in hosts], str(request["kind"]), options)
+        return self._faults_answer(set(hosts))
+
+    async def _faults(self, request: Json) -> Json:
+        return self._faults_answer(set())
+
+    async def _clear_faults(self, request: Json) -> Json:
+        hosts, kind = request.get("hosts"), request.get("kind")
+        before = {fault.host for fault in self._world.faults}
+        wanted = [str(host) for host in hosts] if isinstance(hosts, list) else None
+        count = self._world.clear_faults(wanted, None if kind is None else str(kind))
+        return {**self._faults_answer(before), "cleared": count}
+
+    def _faults_answer(self, changed: set[str]) -> Json:
+        """Make a change of the faults of some hosts count at once, and return what faults there are now."""
+        self._offer_keys()
+        self._faults_changed.set()
+        for host in changed:
+            self.save(host)
+        return {"faults": self._world.faults.rows()}
 
     async def _ping(self, request: Json) -> Json:
         return {"name": self._files.name, "pid": os.getpid()}

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from exacell.emulator.program import Ask, Out, Pause, Program
+from exacell.emulator.program import Ask, Cut, Out, Pause, Program
 
 _CHUNK = 16384
 """Characters of output gathered before they are sent, so that a long LIST is a few packets and not one a line."""
@@ -35,6 +35,9 @@ class Console(Protocol):
             ConsoleLost: nobody is there to answer.
         """
 
+    async def cut(self) -> None:
+        """Break the connection, as a network does that fails."""
+
 
 class _Printer:
     """Gathers pieces of text for one console, in order over both of its streams."""
@@ -44,6 +47,22 @@ class _Printer:
         self._pieces: list[str] = []
         self._size = 0
         self._err = False
+        self._left: int | None = None
+
+    async def cut_after(self, size: int) -> None:
+        """Let only ``size`` more bytes out and break the connection then.
+
+        Raises:
+            ConsoleLost: that was at once.
+        """
+        await self.flush()
+        self._left = size
+        if not size:
+            await self._cut()
+
+    async def _cut(self) -> None:
+        await self._console.cut()
+        raise ConsoleLost("cut by an injected fault")
 
     async def add(self, out: Out) -> None:
         if out.err != self._err:
@@ -59,7 +78,19 @@ class _Printer:
             text = "".join(self._pieces)
             self._pieces.clear()
             self._size = 0
-            await self._console.write(text, err=self._err)
+            if self._left is None:
+                await self._console.write(text, err=self._err)
+            else:
+                await self._write_last(text)
+
+    async def _write_last(self, text: str) -> None:
+        data = text.encode("utf-8", "surrogateescape")
+        assert self._left is not None
+        kept = data[: self._left]
+        self._left -= len(kept)
+        await self._console.write(kept.decode("utf-8", "surrogateescape"), err=self._err)
+        if not self._left:
+            await self._cut()
 
 
 async def drive(
@@ -110,6 +141,9 @@ async def drive(
                 between()
                 await printer.flush()
                 answer = await console.read_line(event.prompt)
+            elif isinstance(event, Cut):
+                between()
+                await printer.cut_after(event.after)
             else:
                 raise TypeError(f"a program yielded {event!r}, which is no event")
     finally:

@@ -180,7 +180,9 @@ def make_fault(host: str, kind: str, options: Mapping[str, object], *, is_cell: 
         fault.ends = fault.begins + _number(values, "for", 0.0, above=0.0)
     if chosen is Kind.RESTART and not fault.picks:
         if fault.ends is not None:
-            raise EmulatorError("a restart that waits for no statement takes down= (how long CELLSRV is away), not for=")
+            raise EmulatorError(
+                "a restart that waits for no statement takes down= (how long CELLSRV is away), not for="
+            )
         fault.ends = fault.begins + float(fault.options["down"])
     return fault
 
@@ -231,7 +233,12 @@ def _number(values: Mapping[str, object], name: str, default: float, *, above: f
 
 def _whole(values: Mapping[str, object], name: str, default: int, *, limit: int = 1_000_000) -> int:
     value = values.get(name, default)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limit or (not value and name in _PICKING and name in values):
+    if (
+        not isinstance(value, int)
+        or isinstance(value, bool)
+        or not 0 <= value <= limit
+        or (not value and name in _PICKING and name in values)
+    ):
         raise EmulatorError(f"{name}={value} is no whole number from {int(name in _PICKING)} to {limit}")
     return value
 
@@ -275,7 +282,7 @@ class FaultBook:
     def refuses(self, host: str) -> bool:
         """Whether a new connection to a host is turned away."""
         now = self._clock.now()
-        return any([f.counts() for f in self if f.host == host and f.kind is Kind.REFUSE and f.active(now)])
+        return any(f.counts() for f in self if f.host == host and f.kind is Kind.REFUSE and f.active(now))
 
     def holds(self, host: str, kind: Kind) -> bool:
         """Whether a host has a fault of ``kind`` now."""

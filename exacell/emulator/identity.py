@@ -7,14 +7,11 @@ from collections.abc import Iterable, Mapping
 
 from asyncssh import SSHKey, generate_private_key, read_private_key
 
-from exacell.emulator.shell import CELL, DBNODE, HostKind
+from exacell.emulator.shell import HostKind
 from exacell.emulator.store import RackFiles, read_json, write_json, write_text
 from exacell.errors import EmulatorError
 
 LOOPBACK = "127.0.0.1"
-
-DEFAULT_LOGIN = {CELL.name: "celladmin", DBNODE.name: "grid"}
-"""The User of each kind's Host blocks."""
 
 
 def client_key(files: RackFiles) -> str:
@@ -27,9 +24,15 @@ def client_key(files: RackFiles) -> str:
     return read_private_key(files.identity).export_public_key().decode("ascii")
 
 
-def host_key(files: RackFiles, host: str) -> SSHKey:
-    """Return the host's private key, generated on first use and the same ever after."""
+def host_key(files: RackFiles, host: str, *, other: bool = False) -> SSHKey:
+    """Return the host's private key, generated on first use and the same ever after.
+
+    Args:
+        other: return the one instead that nobody knows, as after an exchange of the machine.
+    """
     path = files.host_key(host)
+    if other:
+        path = path.with_name(f"{path.name}.other")
     if not path.exists():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_text(path, generate_private_key("ssh-ed25519", comment=host).export_private_key().decode("ascii"))
@@ -82,7 +85,7 @@ def _host_block(files: RackFiles, host: str, kind: HostKind, port: int) -> str:
 Host {host}
     HostName {LOOPBACK}
     Port {port}
-    User {DEFAULT_LOGIN[kind.name]}
+    User {kind.login}
     HostKeyAlias {host}
     UserKnownHostsFile {_quoted(str(files.known_hosts))}
     GlobalKnownHostsFile /dev/null

@@ -109,6 +109,9 @@ class Code(Enum):
 FLUSH_ERROR_STALE = "Stale dirty data cannot be flushed"
 """flushError of a flash disk whose dirty data has no reachable grid disk. The text is emulated."""
 
+FLUSH_ERROR_WRITE = "I/O error while writing dirty data"
+"""flushError of a flash disk whose dirty data the disk writer can't write. The text is emulated."""
+
 FLUSH_WORKING = "working"
 """flushStatus of a cell disk while it is flushed. The word is emulated; only ``complete`` is attested."""
 

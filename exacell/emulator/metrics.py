@@ -109,7 +109,7 @@ def gauges(cell: Cell) -> dict[str, float]:
             "FC_BY_ALLOCATED": allocated / MIB,
             "FC_BY_ALLOCATED_DIRTY": min(allocated, dirty + dirty // 40) / MIB,
             "FC_BY_ALLOCATED_OLTP": allocated // 10 * 8 / MIB,
-            "FC_BY_STALE_DIRTY": cache.stuck_bytes / MIB,
+            "FC_BY_STALE_DIRTY": cache.stale_bytes / MIB,
         }
         for member in cache.members.values():
             values[f"CD_BY_FC_DIRTY|{member.cell_disk}"] = member.dirty_bytes / MIB

@@ -110,7 +110,9 @@ class CacheMember:
     does not depend on how often anybody looks.
 
     Attributes:
-        stuck_bytes: dirty data that no flush can write, because its grid disk is not reachable.
+        stuck_bytes: dirty data that no flush can write.
+        stuck_how: ``stale`` when that is because its grid disk is not reachable, ``error`` when the disk reports an
+            error, ``endless`` when nothing tells why.
         flush_from: rack time at which the running or completed flush began; None when none was asked for.
     """
 
@@ -119,6 +121,7 @@ class CacheMember:
     used_bytes: int = 0
     dirty_bytes: int = 0
     stuck_bytes: int = 0
+    stuck_how: str = "stale"
     flush_from: float | None = None
     flush_used: int = 0
     flush_dirty: int = 0
@@ -149,9 +152,10 @@ class FlashCache:
         return sum(member.dirty_bytes for member in self.members.values())
 
     @property
-    def stuck_bytes(self) -> int:
-        """Dirty data that cannot be flushed, over all members."""
-        return sum(member.stuck_bytes for member in self.members.values())
+    def stale_bytes(self) -> int:
+        """Dirty data whose grid disk is not reachable, over all members."""
+        members = self.members.values()
+        return sum(min(member.stuck_bytes, member.dirty_bytes) for member in members if member.stuck_how == "stale")
 
     @property
     def flush_asked(self) -> bool:
@@ -244,7 +248,7 @@ class Cell:
         ip: its RDMA network address, as ASM sees it in disk paths.
         mode: ``WriteBack`` or ``WriteThrough``.
         settings: attributes of CELL that were altered, by name.
-        faults: injected faults by kind.
+        full_disks: cell disks whose free space an injected fault has taken away.
         unguarded: True switches off the refusal to drop a write-back cache that is not flushed.
         lost_dirty_bytes: dirty data that was thrown away by drops; a careful client leaves it at 0.
         created: number of objects created so far, from which new ids are made.
@@ -266,7 +270,7 @@ class Cell:
     iorm: IormPlan
     services: dict[str, str] = field(default_factory=lambda: {"RS": RUNNING, "MS": RUNNING, "CELLSRV": RUNNING})
     settings: dict[str, str] = field(default_factory=dict)
-    faults: dict[str, Any] = field(default_factory=dict)
+    full_disks: list[str] = field(default_factory=list)
     unguarded: bool = False
     lost_dirty_bytes: int = 0
     created: int = 0
@@ -301,6 +305,8 @@ class Cell:
         528.734375G with grid disks of 423G and 105.6875G.
         """
         disk = self.cell_disks[cell_disk]
+        if cell_disk in self.full_disks:
+            return 0
         taken = FLASH_CELLDISK_RESERVE + sum(grid_disk.size_bytes for grid_disk in self.grid_disks_on(cell_disk))
         if self.flash_log is not None:
             taken += self.flash_log.members.get(cell_disk, 0)
@@ -321,7 +327,7 @@ def to_state(cell: Cell) -> dict[str, Any]:
         **vars(cell),
         "services": dict(cell.services),
         "settings": dict(cell.settings),
-        "faults": dict(cell.faults),
+        "full_disks": list(cell.full_disks),
         **{
             kind: {name: dict(vars(disk)) for name, disk in getattr(cell, kind).items()}
             for kind in ("physical_disks", "luns", "cell_disks", "grid_disks")

@@ -11,7 +11,13 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from exacell.emulator.messages import ASM_UNREACHABLE, FLUSH_COMPLETE, FLUSH_ERROR_STALE, FLUSH_WORKING
+from exacell.emulator.messages import (
+    ASM_UNREACHABLE,
+    FLUSH_COMPLETE,
+    FLUSH_ERROR_STALE,
+    FLUSH_ERROR_WRITE,
+    FLUSH_WORKING,
+)
 from exacell.emulator.models import CacheMember, Cell, CellDisk, Directive, DiskType, GridDisk
 from exacell.emulator.rack import AsmDiskView, Rack
 from exacell.emulator.schema import metric_definitions
@@ -79,6 +85,9 @@ def cell_rows(place: Place) -> list[Row]:
     return [{**row, **cell.settings}]
 
 
+_FLUSH_ERRORS = {"stale": FLUSH_ERROR_STALE, "error": FLUSH_ERROR_WRITE}
+
+
 def _member_flush(member: CacheMember | None) -> tuple[str, str]:
     """Return flushStatus and flushError of a flash cell disk."""
     if member is None or member.flush_from is None:
@@ -86,7 +95,7 @@ def _member_flush(member: CacheMember | None) -> tuple[str, str]:
     if member.dirty_bytes == 0 and member.used_bytes == 0:
         return FLUSH_COMPLETE, ""
     if member.stuck_bytes and member.dirty_bytes <= member.stuck_bytes:
-        return FLUSH_WORKING, FLUSH_ERROR_STALE
+        return FLUSH_WORKING, _FLUSH_ERRORS.get(member.stuck_how, "")
     return FLUSH_WORKING, ""
 
 
@@ -188,11 +197,12 @@ def flash_cache_rows(place: Place) -> list[Row]:
     if cache is None:
         return []
     degraded = [name for name in sorted(cache.members) if place.cell.cell_disks[name].status != "normal"]
+    health = "warning" if degraded else "normal"
     status = "warning - degraded" if degraded else "normal"
     if cache.flushing:
-        status = "normal - flushing"
+        status = f"{health} - flushing"
     elif cache.flushed:
-        status = "normal - flushed"
+        status = f"{health} - flushed"
     order = sorted(cache.members)
     random.Random(cache.id).shuffle(order)
     effective = sum(m.size_bytes for name, m in cache.members.items() if name not in degraded)

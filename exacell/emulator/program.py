@@ -43,5 +43,16 @@ class Ask:
     prompt: str = ""
 
 
-Event = Out | Pause | Ask
+@dataclass(frozen=True)
+class Cut:
+    """The connection that carries the program's output breaks; only injected faults yield it.
+
+    Attributes:
+        after: bytes of output that still leave first; 0 cuts it at once.
+    """
+
+    after: int
+
+
+Event = Out | Pause | Ask | Cut
 Program = Generator[Event, str | None, int]

@@ -14,13 +14,15 @@ from typing import Any, Protocol
 
 from exacell.emulator.build import build_cell
 from exacell.emulator.clock import RackClock, last_minute, next_minute
+from exacell.emulator.fault_effects import settle as settle_faults
+from exacell.emulator.faults import FaultBook
 from exacell.emulator.metrics import CellMetrics, MetricReader
 from exacell.emulator.models import Cell, cell_from_state, to_state
 from exacell.emulator.profiles import HardwareModel, ReleaseProfile, hardware_model, release_profile
 from exacell.emulator.workload import Load, data_io, fill, mirrored, redo_writes, settle_flush
 from exacell.errors import EmulatorError
 
-FORMAT = 1
+FORMAT = 2
 MODES = ("writeback", "writethrough")
 QUIET_S = 3600.0
 """Rack seconds of history with which a new rack begins: nothing happened in them."""
@@ -122,6 +124,7 @@ class Rack:
         """Make a new rack that has been running for some days; :meth:`from_state` makes a stored one."""
         self.spec = spec
         self.clock = clock
+        self.faults = FaultBook(clock)
         self.asm: AsmView | None = None
         self.model: HardwareModel = hardware_model(spec.model)
         self.release: ReleaseProfile = release_profile(spec.release, self.model)
@@ -153,11 +156,12 @@ class Rack:
         )
         self.cells = {host: cell_from_state(row) for host, row in state["cells"].items()}
         self.metrics = {host: CellMetrics.from_state(row) for host, row in state["metrics"].items()}
+        self.faults = FaultBook.from_state(state["faults"], self.clock)
 
     # -- time ----------------------------------------------------------------------------------------------------
 
     def advance(self) -> None:
-        """Bring all state up to the clock: collections on whole minutes, flushes, loads."""
+        """Bring all state up to the clock: collections on whole minutes, flushes, loads, faults."""
         now = self.clock.now()
         progress = self._progress
         while (minute := next_minute(progress.advanced)) <= now:
@@ -170,6 +174,8 @@ class Rack:
                 break
         self._settle(now)
         progress.advanced = max(progress.advanced, now)
+        if self.faults:
+            settle_faults(self)
 
     def _active(self) -> bool:
         """Whether the next minute will differ from the last one although nobody does anything."""
@@ -323,6 +329,7 @@ class Rack:
             "changed": sorted(progress.changed),
             "loads": [asdict(load) for load in progress.loads],
             "loads_started": progress.loads_started,
+            "faults": self.faults.to_state(),
             "cells": {host: to_state(cell) for host, cell in self.cells.items()},
             "metrics": {host: metrics.to_state() for host, metrics in self.metrics.items()},
         }

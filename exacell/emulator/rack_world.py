@@ -14,8 +14,13 @@ from exacell.emulator.asm import Asm
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.clock import RackClock
 from exacell.emulator.dbnode import program as dbnode_program
+from exacell.emulator.fault_disks import check_fault
+from exacell.emulator.fault_effects import end as end_fault
+from exacell.emulator.faults import FaultBook, make_fault
+from exacell.emulator.faults import Kind as FaultKind
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import to_state as cell_to_state
+from exacell.emulator.names import fold
 from exacell.emulator.program import Pause, Program
 from exacell.emulator.rack import Rack, RackSpec
 from exacell.emulator.store import Json
@@ -38,7 +43,7 @@ class RackWorld:
     def __init__(self, rack: Rack, asm: Asm) -> None:
         self._rack = rack
         self._asm = asm
-        self._seen: dict[str, bytes] = {_ASM: self._asm_print()}
+        self._seen: dict[str, bytes] = {_ASM: self._asm_print(), _CORE: self._fault_print()}
         for host in rack.cells:
             self._seen[host] = self._cell_print(host)
 
@@ -87,6 +92,45 @@ class RackWorld:
     def dbnodes(self) -> tuple[str, ...]:
         """The database nodes' host names."""
         return self._rack.dbnodes
+
+    @property
+    def faults(self) -> FaultBook:
+        """The faults that were injected."""
+        return self._rack.faults
+
+    def inject(self, hosts: Sequence[str], kind: str, options: Mapping[str, object]) -> None:
+        """Give hosts a fault; it acts at once unless ``after`` says later. All get it or, on an error, none."""
+        rack, now = self._rack, self._rack.clock.now()
+        names = [self._host(host) for host in hosts]
+        faults = [make_fault(name, kind, options, is_cell=name in rack.cells, now=now) for name in names]
+        for fault in faults:
+            if (cell := rack.cells.get(fault.host)) is not None:
+                check_fault(cell, fault)
+        for fault in faults:
+            if (replaced := rack.faults.put(fault)) is not None:
+                end_fault(rack, replaced)
+        rack.advance()
+
+    def clear_faults(self, hosts: Sequence[str] | None, kind: str | None) -> int:
+        """End faults and return how many there were."""
+        rack = self._rack
+        wanted = None if hosts is None else [self._host(host) for host in hosts]
+        if kind is not None and kind not in tuple(FaultKind):
+            raise EmulatorError(f"{kind} is no kind of fault; there are {', '.join(FaultKind)}")
+        rack.advance()
+        found = [f for f in rack.faults if (wanted is None or f.host in wanted) and kind in (None, f.kind)]
+        for fault in found:
+            end_fault(rack, fault)
+            rack.faults.remove(fault)
+        return len(found)
+
+    def _host(self, name: str) -> str:
+        for known in (*self.cells, *self.dbnodes):
+            if known.lower() == name.lower():
+                return known
+        raise EmulatorError(
+            f"rack {self._rack.spec.name} has no host {name}; it has {fold(self.cells)} and {fold(self.dbnodes)}"
+        )
 
     def describe(self) -> Json:
         """Return the spec, and the names of the hosts."""
@@ -138,7 +182,7 @@ class RackWorld:
             changed[_CELL + host] = self._cell_part(host)
         if (changed or not on_cell) and self._is_new(_ASM, self._asm_print()):
             changed[_ASM] = self._asm.to_state()
-        if changed:
+        if changed or self._is_new(_CORE, self._fault_print()):
             changed[_CORE] = self._core()
         return changed
 
@@ -167,6 +211,9 @@ class RackWorld:
     def _cell_print(self, host: str) -> bytes:
         """Return bytes that differ when the cell differs; pickling is 20 times as fast as making its state."""
         return pickle.dumps(self._rack.cells[host], pickle.HIGHEST_PROTOCOL)
+
+    def _fault_print(self) -> bytes:
+        return pickle.dumps(self._rack.faults.to_state(), pickle.HIGHEST_PROTOCOL)
 
     def _asm_print(self) -> bytes:
         asm = self._asm

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import struct
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -20,9 +21,11 @@ from asyncssh import (
 )
 
 from exacell.emulator.driver import ConsoleLost, LineBuffer
+from exacell.emulator.faults import FaultBook, Kind
 from exacell.emulator.host_shell import run_shell
 from exacell.emulator.identity import host_key
 from exacell.emulator.programs import Programs
+from exacell.emulator.sessions import VARIABLE, Sessions
 from exacell.emulator.sftp import HomeSFTPServer
 from exacell.emulator.shell import Host, Login, simple_command
 from exacell.emulator.store import RackFiles
@@ -55,6 +58,10 @@ class ChannelConsole:
         except (OSError, asyncssh.Error) as error:
             raise ConsoleLost(str(error)) from error
 
+    async def cut(self) -> None:
+        """Break the client's connection."""
+        cut_connection(self._channel)
+
     async def read_line(self, prompt: str) -> str | None:
         """Show the prompt and return the next line; signals and breaks from the client end the program."""
         if prompt:
@@ -69,17 +76,27 @@ class ChannelConsole:
                 raise ConsoleLost(str(error)) from error
 
 
+def cut_connection(channel: SSHServerProcess[bytes]) -> None:
+    """Break the connection of a session without a word of SSH's."""
+    channel.channel.get_connection().abort()
+
+
 class HostServer(SSHServer):
     """Authentication on one emulated host: known logins, by the public keys in their home directories only."""
 
-    def __init__(self, host: Host, public_key: str) -> None:
+    def __init__(self, host: Host, public_key: str, faults: FaultBook) -> None:
         self._host = host
         self._public_key = public_key
+        self._faults = faults
         self._connection: SSHServerConnection | None = None
 
     def connection_made(self, conn: SSHServerConnection) -> None:
-        """Remember the connection, on which keys are set."""
+        """Remember the connection, on which keys are set; close it at once when connections are refused."""
         self._connection = conn
+        if self._faults.refuses(self._host.name):
+            # Without lingering the client gets a reset, which is as near to a closed port as an open one comes.
+            conn.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            conn.abort()
 
     def begin_auth(self, username: str) -> bool:
         """Take the login's authorized_keys; a login without any can't get in."""
@@ -99,12 +116,24 @@ class HostServer(SSHServer):
 class RackServers:
     """The listeners of all hosts of a rack."""
 
-    def __init__(self, files: RackFiles, hosts: Mapping[str, Host], programs: Programs, public_key: str) -> None:
+    def __init__(
+        self,
+        files: RackFiles,
+        hosts: Mapping[str, Host],
+        programs: Programs,
+        public_key: str,
+        *,
+        faults: FaultBook,
+        sessions: Sessions,
+    ) -> None:
         self._files = files
         self._hosts = hosts
         self._programs = programs
         self._public_key = public_key
-        self._acceptors: list[SSHAcceptor] = []
+        self._faults = faults
+        self._keys = sessions
+        self._acceptors: dict[str, SSHAcceptor] = {}
+        self._unknown: set[str] = set()
         self._sessions: set[asyncio.Task[None]] = set()
 
     async def listen(self, sockets: Mapping[str, socket.socket]) -> None:
@@ -112,7 +141,7 @@ class RackServers:
         for name, host in self._hosts.items():
             options = SSHServerConnectionOptions(
                 server_host_keys=[host_key(self._files, name)],
-                server_factory=partial(HostServer, host, self._public_key),
+                server_factory=partial(HostServer, host, self._public_key, self._faults),
                 process_factory=partial(self._session, host),
                 sftp_factory=partial(_sftp, host),
                 allow_scp=True,
@@ -126,17 +155,26 @@ class RackServers:
                 agent_forwarding=False,
                 x11_forwarding=False,
             )
-            self._acceptors.append(await asyncssh.listen(sock=sockets[name], options=options))
+            self._acceptors[name] = await asyncssh.listen(sock=sockets[name], options=options)
+        self.offer_keys()
+
+    def offer_keys(self) -> None:
+        """Let every host show the host key that it has now: its own, or with that fault one that nobody knows."""
+        wanted = {name for name in self._hosts if self._faults.holds(name, Kind.HOST_KEY)}
+        for name in wanted ^ self._unknown:
+            key = host_key(self._files, name, other=name in wanted)
+            self._acceptors[name].update(server_host_keys=[key])
+        self._unknown = wanted
 
     async def close(self) -> None:
         """Stop listening, end all sessions and connections, and wait until they are gone."""
-        for acceptor in self._acceptors:
+        for acceptor in self._acceptors.values():
             acceptor.close()
         for session in list(self._sessions):
             session.cancel()
         if self._sessions:
             await asyncio.wait(self._sessions)
-        for acceptor in self._acceptors:
+        for acceptor in self._acceptors.values():
             await acceptor.wait_closed()
 
     async def _session(self, host: Host, channel: SSHServerProcess[bytes]) -> None:
@@ -161,21 +199,25 @@ class RackServers:
             closed.cancel()
 
     async def _run(self, login: Login, channel: SSHServerProcess[bytes]) -> None:
+        key = self._keys.enter(partial(cut_connection, channel))
         try:
-            status = await self._status(login, channel)
+            status = await self._status(login, channel, key)
         except (ConsoleLost, asyncssh.Error, ConnectionError) as error:
             LOG.debug("session of %s on %s ended early: %s", login.user, login.host.name, error)
             return
         except OSError:
             LOG.exception("no shell for %s on %s", login.user, login.host.name)
             status = _FAILED
+        finally:
+            self._keys.leave(key)
         channel.exit(status & 0xFF)
 
-    async def _status(self, login: Login, channel: SSHServerProcess[bytes]) -> int:
+    async def _status(self, login: Login, channel: SSHServerProcess[bytes], key: str) -> int:
         tty = channel.term_type is not None
         extra = {
             name: value for name, value in channel.env.items() if name.startswith(_ACCEPTED_ENVIRONMENT)
         } | _connection_environment(channel)
+        extra[VARIABLE] = key
         if tty:
             extra["TERM"] = channel.term_type or "dumb"
         environment = login.environment(extra=extra)

@@ -9,12 +9,14 @@ import logging
 from asyncio import StreamReader, StreamWriter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from exacell.emulator import wire
 from exacell.emulator.driver import ConsoleLost, LineBuffer
 from exacell.emulator.identity import LOOPBACK
 from exacell.emulator.programs import Programs
+from exacell.emulator.sessions import VARIABLE, Sessions
 from exacell.emulator.shell import Host
 from exacell.emulator.store import Json
 from exacell.errors import EmulatorError, ExacellError
@@ -28,9 +30,14 @@ _FIRST_FRAME_S = 10.0
 
 
 class FrameConsole:
-    """A shim's connection as a program's console."""
+    """A shim's connection as a program's console.
 
-    def __init__(self, reader: StreamReader, writer: StreamWriter) -> None:
+    Args:
+        cut_session: breaks the SSH connection of the session that the shim runs in; returns False when there is none.
+    """
+
+    def __init__(self, reader: StreamReader, writer: StreamWriter, *, cut_session: Callable[[], bool]) -> None:
+        self._cut_session = cut_session
         self._reader = reader
         self._writer = writer
         self._lines = LineBuffer()
@@ -52,6 +59,11 @@ class FrameConsole:
             await self._send(wire.WANT, shown.encode("utf-8", "surrogateescape"))
             shown = ""
             self._lines.feed(await self._input.get())
+
+    async def cut(self) -> None:
+        """Break the SSH connection behind the shim, or else the shim's own."""
+        if not self._cut_session():
+            self._writer.close()
 
     async def exit(self, status: int) -> None:
         """Send the exit status, the last frame."""
@@ -94,8 +106,14 @@ class ControlService:
     """
 
     def __init__(
-        self, token: str, operations: Mapping[str, Operation], hosts: Mapping[str, Host], programs: Programs
+        self,
+        token: str,
+        operations: Mapping[str, Operation],
+        hosts: Mapping[str, Host],
+        programs: Programs,
+        sessions: Sessions,
     ) -> None:
+        self._sessions = sessions
         self._token = token
         self._operations = operations
         self._hosts = hosts
@@ -161,8 +179,9 @@ class ControlService:
         token, host_name, user, terminal, cwd, program, count, *rest = fields
         if not hmac.compare_digest(token, self._token):
             return
-        console = FrameConsole(reader, writer)
         arguments, environment = rest[: int(count)], rest[int(count) :]
+        env = dict(entry.split("=", 1) for entry in environment if "=" in entry)
+        console = FrameConsole(reader, writer, cut_session=partial(self._sessions.cut, env.get(VARIABLE, "")))
         host = self._hosts.get(host_name)
         login = host.login(user) if host else None
         if login is None or program not in login.host.kind.programs:
@@ -171,7 +190,6 @@ class ControlService:
             )
             await console.exit(127)
             return
-        env = dict(entry.split("=", 1) for entry in environment if "=" in entry)
         work = asyncio.ensure_future(
             self._programs.run(program, login, arguments, console, env=env, cwd=Path(cwd), tty=terminal == "1")
         )

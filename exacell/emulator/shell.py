@@ -36,12 +36,14 @@ class HostKind:
         name: names the directory of its programs.
         programs: the programs that the rack's process answers.
         ids: OS logins that are accepted, with their numeric user id.
+        login: whom its hosts take a program for that does not say.
         homes: installation directories under whose ``bin`` the programs are called by absolute path.
     """
 
     name: str
     programs: tuple[str, ...]
     ids: Mapping[str, int]
+    login: str
     homes: tuple[str, ...]
 
     def answers(self, command: str) -> bool:
@@ -54,14 +56,17 @@ CELL = HostKind(
     name="cell",
     programs=("cellcli",),
     ids=MappingProxyType({"root": 0, "celladmin": 1000, "cellmonitor": 1001}),
+    login="celladmin",
     homes=("/opt/oracle/cell/cellsrv", "/opt/oracle/cell"),
 )
 DBNODE = HostKind(
     name="dbnode",
     programs=("sqlplus", "asmcmd", "srvctl", "oracleasm"),
     ids=MappingProxyType({"root": 0, "oracle": 1001, "grid": 1000}),
+    login="grid",
     homes=(GRID_HOME, DATABASE_HOME),
 )
+KINDS = (CELL, DBNODE)
 
 
 @dataclass(frozen=True)
@@ -264,15 +269,53 @@ def write_programs(files: RackFiles, kind: HostKind, *, python: str = sys.execut
     The emulated ones pipe to the rack's process; hostname, whoami, id and uname answer for the emulated host and login.
     """
     directory = files.bin(kind.name)
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    client = shlex.join([python, "-I", "-S", os.path.abspath(shim.__file__), str(files.control)])
-    scripts = {name: f'exec {client} {name} "$@"\n' for name in kind.programs}
-    scripts |= {"hostname": _HOSTNAME, "whoami": 'echo "$EXACELL_EMU_LOGIN"\n', "uname": _UNAME, "id": _id_script(kind)}
-    for name, body in scripts.items():
-        write_text(directory / name, "#!/bin/sh\n" + body, mode=0o700)
+    scripts = {name: _client(files, name, python) for name in kind.programs}
+    scripts |= {"hostname": _HOSTNAME, "whoami": _WHOAMI, "uname": _UNAME, "id": _id_script(kind.ids)}
+    _write_scripts(directory, scripts)
     write_text(directory / ".functions", _functions(kind))
     write_text(directory / ".interactive", _INTERACTIVE)
 
+
+def write_path(files: RackFiles, hosts: Mapping[str, Host], *, python: str = sys.executable) -> None:
+    """Write the directory that other programs on this machine put on their PATH to reach the rack's hosts.
+
+    EXACELL_EMU_HOST chooses the host; without it ``cellcli`` is the first cell's and ``sqlplus`` and its like are the
+    first database node's. EXACELL_EMU_LOGIN chooses the login: celladmin or grid if it is not set. On a database node,
+    ORACLE_HOME and ORACLE_SID are as in the login's profile when the caller has none.
+    """
+    scripts: dict[str, str] = {}
+    firsts = {kind.name: next((host for host in hosts.values() if host.kind is kind), None) for kind in KINDS}
+    for kind in KINDS:
+        if (first := firsts[kind.name]) is not None:
+            for name in kind.programs:
+                scripts[name] = _defaults(first) + _client(files, name, python)
+    if (cell := firsts[CELL.name]) is not None:
+        ids = {login: number for kind in reversed(KINDS) for login, number in kind.ids.items()}
+        own = {"hostname": _HOSTNAME, "whoami": _WHOAMI, "uname": _UNAME, "id": _id_script(ids)}
+        scripts |= {name: _defaults(cell) + body for name, body in own.items()}
+    _write_scripts(files.bin("path"), scripts)
+
+
+def _defaults(host: Host) -> str:
+    """Return the shell's lines that choose a host and a login where the caller's environment does not."""
+    values = {"EXACELL_EMU_HOST": host.name, "EXACELL_EMU_LOGIN": host.kind.login}
+    values |= host.profiles.get(host.kind.login, {})
+    lines = [f': "${{{name}:={value}}}"; export {name}\n' for name, value in values.items()]
+    return "".join(lines)
+
+
+def _client(files: RackFiles, program: str, python: str) -> str:
+    client = shlex.join([python, "-I", "-S", os.path.abspath(shim.__file__), str(files.control), program])
+    return f'exec {client} "$@"\n'
+
+
+def _write_scripts(directory: Path, scripts: Mapping[str, str]) -> None:
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name, body in scripts.items():
+        write_text(directory / name, "#!/bin/sh\n" + body, mode=0o700)
+
+
+_WHOAMI = 'echo "$EXACELL_EMU_LOGIN"\n'
 
 _HOSTNAME = """\
 case "$1" in
@@ -300,8 +343,8 @@ PS1="[$EXACELL_EMU_LOGIN@$EXACELL_EMU_HOST \\\\W]$_exacell_end "
 """
 
 
-def _id_script(kind: HostKind) -> str:
-    cases = "".join(f"    {login}) number={number} ;;\n" for login, number in kind.ids.items())
+def _id_script(ids: Mapping[str, int]) -> str:
+    cases = "".join(f"    {login}) number={number} ;;\n" for login, number in ids.items())
     return f"""\
 name="$EXACELL_EMU_LOGIN"
 for word in "$@"; do case "$word" in -*) ;; *) name="$word" ;; esac; done

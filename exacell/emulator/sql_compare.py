@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal, localcontext
 from typing import NoReturn
 
 from exacell.emulator.ora_messages import OraError, ora
-from exacell.emulator.sql_functions import days
-from exacell.emulator.sql_values import Value, to_number, to_text
+from exacell.emulator.sql_values import NUMBER_CHARS, Value, number_of, to_number, to_text
 
 Truth = bool | None
 """True, false or unknown."""
-
-NUMBER_DIGITS = 40
-"""Significant digits of a NUMBER."""
 
 
 def compare_for_order(left: Value, right: Value, descending: bool, nulls_first: bool | None) -> int:
@@ -95,19 +91,30 @@ def regexp_like(text: Value, pattern: Value, flags: int) -> Truth:
         raise OraError(ora(12725)) from None
 
 
-def like_pattern(pattern: str, escape: str) -> re.Pattern[str]:
-    """Return LIKE's pattern as a regular expression for the whole text."""
-    out: list[str] = []
+def is_like(text: str, pattern: str, escape: str) -> bool:
+    """Whether the whole text matches LIKE's pattern; the time is bounded by the product of the lengths."""
+    marks: list[tuple[str, bool]] = []  # a character and whether it is a wildcard
     position = 0
     while position < len(pattern):
         mark = pattern[position]
-        if escape and mark == escape and position + 1 < len(pattern):
-            position += 1
-            out.append(re.escape(pattern[position]))
-        else:
-            out.append({"%": ".*", "_": "."}.get(mark, re.escape(mark)))
+        literal = bool(escape) and mark == escape and position + 1 < len(pattern)
+        position += literal
+        marks.append((pattern[position], not literal and mark in "%_"))
         position += 1
-    return re.compile("".join(out), re.DOTALL)
+    at = place = 0
+    star: tuple[int, int] | None = None  # behind the last %: where in the marks, and how far in the text it reaches
+    while at < len(text):
+        if place < len(marks) and marks[place] == ("%", True):
+            star = (place + 1, at)
+            place += 1
+        elif place < len(marks) and marks[place] in (("_", True), (text[at], False)):
+            place, at = place + 1, at + 1
+        elif star is not None:
+            star = (star[0], star[1] + 1)
+            place, at = star
+        else:
+            return False
+    return all(mark == ("%", True) for mark in marks[place:])
 
 
 def negated(value: Value) -> Value:
@@ -138,18 +145,18 @@ def arithmetic(operator: str, left: Value, right: Value) -> Value:
     one, two = to_number(left), to_number(right)
     if one is None or two is None:
         return None
-    if operator == "+":
-        return one + two
-    if operator == "-":
-        return one - two
-    if operator == "*":
-        return one * two
-    if two == 0:
+    if operator == "/" and two == 0:
         raise OraError(ora(1476))
     with localcontext() as context:
-        context.prec = NUMBER_DIGITS
-        quotient = Decimal(one) / Decimal(two)
-    return int(quotient) if quotient == quotient.to_integral_value() else quotient
+        context.prec = NUMBER_CHARS
+        first, second = Decimal(one), Decimal(two)
+        result = {
+            "+": first.__add__,
+            "-": first.__sub__,
+            "*": first.__mul__,
+            "/": first.__truediv__,
+        }[operator](second)
+        return number_of(result)
 
 
 def date_arithmetic(operator: str, left: Value, right: Value) -> Value:
@@ -161,9 +168,16 @@ def date_arithmetic(operator: str, left: Value, right: Value) -> Value:
     if isinstance(left, datetime):
         number = to_number(right)
         if operator == "+":
-            return left + days(number or 0)
+            return _moved(left, number or 0)
         if operator == "-":
-            return left - days(number or 0)
+            return _moved(left, -(number or 0))
     elif operator == "+" and isinstance(right, datetime):
-        return right + days(to_number(left) or 0)
+        return _moved(right, to_number(left) or 0)
     return no_arithmetic()
+
+
+def _moved(date: datetime, days: int | Decimal) -> datetime:
+    try:
+        return date + timedelta(seconds=round(float(days) * 86400))
+    except OverflowError:
+        raise OraError(ora(1841)) from None

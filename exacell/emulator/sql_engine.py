@@ -20,16 +20,19 @@ from exacell.emulator.sql_compare import (
     compare_for_order,
     either,
     holds,
-    like_pattern,
+    is_like,
     negated,
     opposite,
     regexp_like,
 )
 from exacell.emulator.sql_functions import CONSTANTS, FUNCTIONS, GROUP_FUNCTIONS, SqlSettings
-from exacell.emulator.sql_values import NUMBER, ColumnType, Kind, Value, char, to_text
+from exacell.emulator.sql_values import NUMBER, ColumnType, Kind, Value, char, checked_text, to_text
 from exacell.emulator.sql_walk import children, has_group_function, is_group_function, place_of, without_marks
 
 Row = tuple[Value, ...]
+
+_MOST_ROWS = 1_000_000
+"""Rows that a join may have; beyond that a query would stop everybody else on the rack."""
 
 
 @dataclass(frozen=True)
@@ -237,6 +240,8 @@ class _Engine:
                     if on is None or on(_Env((*left, row, *missing), outer)):
                         following.append((*left, row))
                         used.add(place)
+                if len(following) > _MOST_ROWS:
+                    raise OraError(ora(1652))
                 if kind == "left" and len(following) == before:
                     following.append((*left, nothing))
             if kind == "right":
@@ -315,7 +320,7 @@ class _Engine:
 
     def _joined(self, left: Value, right: Value) -> Value:
         texts = [to_text(value, self.settings.date_format) or "" for value in (left, right)]
-        return "".join(texts) or None
+        return checked_text("".join(texts))
 
     def _column(self, column: tree.Column, scope: _Scope) -> tuple[_Compiled, ColumnType]:
         found = scope.find(column)
@@ -409,7 +414,7 @@ class _Engine:
                 members.sort(key=cmp_to_key(lambda a, b: compare_for_order(order(a), order(b), False, None)))
             texts = [to_text(function(member), self.settings.date_format) for member in members]
             between = to_text(separator(env)) or ""
-            return between.join(text for text in texts if text is not None) or None
+            return checked_text(between.join(text for text in texts if text is not None))
 
         return joined
 
@@ -511,8 +516,7 @@ class _Engine:
             text, wanted = to_text(function(env), date_format), to_text(pattern(env), date_format)
             if text is None or wanted is None:
                 return None
-            found = like_pattern(wanted, to_text(escape(env)) or "").fullmatch(text) is not None
-            return found != like.negated
+            return is_like(text, wanted, to_text(escape(env)) or "") != like.negated
 
         return test
 

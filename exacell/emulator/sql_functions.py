@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from datetime import datetime
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, localcontext
 from types import MappingProxyType
 
 from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.sql_compare import compare, holds
 from exacell.emulator.sql_values import (
     DATE,
     DEFAULT_DATE_FORMAT,
+    MAXIMUM_CHAR,
     NUMBER,
+    NUMBER_CHARS,
+    NUMBER_EXPONENT,
     ColumnType,
     Value,
     char,
+    checked_text,
     format_date,
     format_number,
+    number_of,
     parse_date,
     to_number,
     to_text,
@@ -74,16 +80,10 @@ def _decode(_: SqlSettings, args: Sequence[Value]) -> Value:
     subject, rest = args[0], list(args[1:])
     while len(rest) >= 2:
         key, value = rest[0], rest[1]
-        if key == subject or (key is not None and subject is not None and _same(subject, key)):
+        if (key is None and subject is None) or holds("=", subject, key):
             return value
         rest = rest[2:]
     return rest[0] if rest else None
-
-
-def _same(left: Value, right: Value) -> bool:
-    if isinstance(left, int | Decimal) and isinstance(right, str):
-        return left == to_number(right)
-    return left == right
 
 
 def _substr(settings: SqlSettings, args: Sequence[Value]) -> Value:
@@ -104,7 +104,9 @@ def _instr(settings: SqlSettings, args: Sequence[Value]) -> Value:
     if start < 0:
         found = len(text) + start + 1
         for _ in range(nth):
-            found = text.rfind(wanted, 0, found - 1 + len(wanted)) + 1 if found else 0
+            found = text.rfind(wanted, 0, found - 1 + len(wanted)) + 1
+            if not found:
+                break
         return found
     found = start - 1
     for number in range(nth):
@@ -114,9 +116,14 @@ def _instr(settings: SqlSettings, args: Sequence[Value]) -> Value:
     return found + 1
 
 
+def _replace(settings: SqlSettings, args: Sequence[Value]) -> Value:
+    text, wanted = _text(settings, args[0]), _text(settings, args[1])
+    return checked_text(text.replace(wanted, _text(settings, args[2]) if len(args) > 2 else "") if wanted else text)
+
+
 def _pad(left: bool) -> Function:
     def pad(settings: SqlSettings, args: Sequence[Value]) -> Value:
-        text, width = _text(settings, args[0]), _whole(args[1])
+        text, width = _text(settings, args[0]), min(_whole(args[1]), MAXIMUM_CHAR)
         filler = _text(settings, args[2]) if len(args) > 2 else " "
         if args[0] is None or width <= 0 or not filler:
             return None
@@ -144,8 +151,12 @@ def _round(mode: str) -> Function:
         number = to_number(value)
         if number is None:
             return None
-        places = _whole(args[1]) if len(args) > 1 else 0
-        return to_number(str(Decimal(number).quantize(Decimal(1).scaleb(-places), rounding=mode)))
+        places = max(-NUMBER_CHARS, min(_whole(args[1]) if len(args) > 1 else 0, NUMBER_CHARS))
+        if isinstance(number, int) and places >= 0:
+            return number
+        with localcontext() as context:
+            context.prec = NUMBER_EXPONENT + 2 * NUMBER_CHARS
+            return number_of(Decimal(number).quantize(Decimal(1).scaleb(-places), rounding=mode))
 
     return rounded
 
@@ -162,7 +173,9 @@ def _mod(_: SqlSettings, args: Sequence[Value]) -> Value:
     left, right = to_number(args[0]), to_number(args[1])
     if left is None or right is None:
         return None
-    return left if right == 0 else to_number(str(Decimal(left) % Decimal(right)))
+    with localcontext() as context:
+        context.prec = NUMBER_EXPONENT + 2 * NUMBER_CHARS
+        return left if right == 0 else number_of(Decimal(left) % Decimal(right))
 
 
 def _absolute(_: SqlSettings, args: Sequence[Value]) -> Value:
@@ -172,7 +185,12 @@ def _absolute(_: SqlSettings, args: Sequence[Value]) -> Value:
 
 def _power(_: SqlSettings, args: Sequence[Value]) -> Value:
     base = to_number(args[0])
-    return None if base is None else to_number(str(Decimal(base) ** _whole(args[1])))
+    if base is None:
+        return None
+    try:
+        return number_of(Decimal(base) ** _whole(args[1]))
+    except ArithmeticError:
+        raise OraError(ora(1426)) from None
 
 
 def _to_char(settings: SqlSettings, args: Sequence[Value]) -> Value:
@@ -204,7 +222,7 @@ def _regexp(settings: SqlSettings, args: Sequence[Value]) -> re.Pattern[str]:
 
 def _regexp_replace(settings: SqlSettings, args: Sequence[Value]) -> Value:
     replacement = _text(settings, args[2]) if len(args) > 2 else ""
-    return _regexp(settings, args).sub(replacement, _text(settings, args[0])) or None
+    return checked_text(_regexp(settings, args).sub(lambda _: replacement, _text(settings, args[0])))
 
 
 def _regexp_substr(settings: SqlSettings, args: Sequence[Value]) -> Value:
@@ -213,9 +231,18 @@ def _regexp_substr(settings: SqlSettings, args: Sequence[Value]) -> Value:
     return (matches[nth - 1][0] or None) if 0 < nth <= len(matches) else None
 
 
-def _extreme(pick: Callable[[Sequence[Value]], Value]) -> Function:
+def most(values: Iterable[Value], sign: int) -> Value:
+    """Return the greatest of the values (``sign`` 1) or the least (-1); None when there is none."""
+    found: Value = None
+    for value in values:
+        if found is None or compare(value, found) * sign > 0:
+            found = value
+    return found
+
+
+def _extreme(sign: int) -> Function:
     def apply(_: SqlSettings, args: Sequence[Value]) -> Value:
-        return None if any(value is None for value in args) else pick(args)
+        return None if any(value is None for value in args) else most(args, sign)
 
     return apply
 
@@ -274,22 +301,25 @@ FUNCTIONS: Mapping[str, FunctionEntry] = MappingProxyType(
         "NVL": _entry(2, 2, _nvl, _widest),
         "COALESCE": _entry(2, None, _nvl, _widest),
         "NVL2": _entry(3, 3, lambda _, a: a[1] if a[0] is not None else a[2], lambda t: _widest(t[1:])),
-        "NULLIF": _entry(2, 2, lambda _, a: None if _same(a[0], a[1]) else a[0], _first),
+        "NULLIF": _entry(2, 2, lambda _, a: None if holds("=", a[0], a[1]) else a[0], _first),
         "DECODE": _entry(3, None, _decode, _decode_type),
-        "GREATEST": _entry(1, None, _extreme(lambda a: max(a)), _widest),  # type: ignore[type-var]
-        "LEAST": _entry(1, None, _extreme(lambda a: min(a)), _widest),  # type: ignore[type-var]
+        "GREATEST": _entry(1, None, _extreme(1), _widest),
+        "LEAST": _entry(1, None, _extreme(-1), _widest),
         "UPPER": _entry(1, 1, lambda s, a: _text(s, a[0]).upper() or None, _text_of_first),
         "LOWER": _entry(1, 1, lambda s, a: _text(s, a[0]).lower() or None, _text_of_first),
         "INITCAP": _entry(1, 1, lambda s, a: _text(s, a[0]).title() or None, _text_of_first),
         "REPLACE": _entry(
             2,
             3,
-            lambda s, a: _text(s, a[0]).replace(_text(s, a[1]), _text(s, a[2]) if len(a) > 2 else "") or None,
+            _replace,
             _wide,
         ),
         "TRANSLATE": _entry(3, 3, _translate, _text_of_first),
         "CONCAT": _entry(
-            2, 2, lambda s, a: _text(s, a[0]) + _text(s, a[1]) or None, lambda t: char(t[0].as_text + t[1].as_text)
+            2,
+            2,
+            lambda s, a: checked_text(_text(s, a[0]) + _text(s, a[1])),
+            lambda t: char(t[0].as_text + t[1].as_text),
         ),
         "SUBSTR": _entry(2, 3, _substr, _text_of_first),
         "INSTR": _entry(2, 4, _instr, _number),
@@ -299,7 +329,7 @@ FUNCTIONS: Mapping[str, FunctionEntry] = MappingProxyType(
         "TRIM": _entry(1, 1, _trim(True, True), _text_of_first),
         "LTRIM": _entry(1, 2, _trim(True, False), _text_of_first),
         "RTRIM": _entry(1, 2, _trim(False, True), _text_of_first),
-        "CHR": _entry(1, 1, lambda _, a: chr(_whole(a[0])), lambda _: char(1)),
+        "CHR": _entry(1, 1, lambda _, a: chr(_whole(a[0]) % 256), lambda _: char(1)),
         "ASCII": _entry(1, 1, lambda s, a: ord(_text(s, a[0])[0]) if a[0] is not None else None, _number),
         "REGEXP_REPLACE": _entry(2, 6, _regexp_replace, _wide),
         "REGEXP_SUBSTR": _entry(2, 6, _regexp_substr, _text_of_first),
@@ -321,12 +351,12 @@ FUNCTIONS: Mapping[str, FunctionEntry] = MappingProxyType(
 
 def _sum(values: Sequence[Value]) -> Value:
     numbers = [number for number in map(to_number, values) if number is not None]
-    return sum(numbers) if numbers else None
+    return number_of(sum(map(Decimal, numbers), Decimal(0))) if numbers else None
 
 
 def _average(values: Sequence[Value]) -> Value:
     total = to_number(_sum(values))
-    return None if total is None else to_number(str(Decimal(total) / len(values)))
+    return None if total is None else number_of(Decimal(total) / len(values))
 
 
 GROUP_FUNCTIONS: Mapping[str, Callable[[Sequence[Value]], Value]] = MappingProxyType(
@@ -334,8 +364,8 @@ GROUP_FUNCTIONS: Mapping[str, Callable[[Sequence[Value]], Value]] = MappingProxy
         "COUNT": len,
         "SUM": _sum,
         "AVG": _average,
-        "MIN": lambda values: min(values, default=None),  # type: ignore[type-var]
-        "MAX": lambda values: max(values, default=None),  # type: ignore[type-var]
+        "MIN": lambda values: most(values, -1),
+        "MAX": lambda values: most(values, 1),
     }
 )
 """From the non-NULL values of a group to its result; LISTAGG is evaluated by the engine because it orders."""
@@ -348,8 +378,3 @@ CONSTANTS: Mapping[str, tuple[Callable[[SqlSettings], Value], ColumnType]] = Map
         "USER": (lambda settings: settings.user, char(128)),
     }
 )
-
-
-def days(value: int | Decimal) -> timedelta:
-    """Return the time that a number added to a date means."""
-    return timedelta(seconds=round(float(value) * 86400))

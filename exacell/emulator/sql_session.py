@@ -19,7 +19,7 @@ from exacell.emulator.sql_engine import Relation, run_query
 from exacell.emulator.sql_functions import SqlSettings
 from exacell.emulator.sql_syntax import parse_query
 from exacell.emulator.sql_tokens import TokenKind, TokenReader
-from exacell.emulator.sql_values import DEFAULT_DATE_FORMAT, from_epoch
+from exacell.emulator.sql_values import DEFAULT_DATE_FORMAT, format_date, from_epoch
 from exacell.emulator.sql_views import catalog
 
 
@@ -102,7 +102,10 @@ class SqlSession:
             "CURRENT_USER": "SYS",
         }
         settings = SqlSettings(now=from_epoch(instance.asm.now()), date_format=self.date_format, userenv=userenv)
-        return run_query(parse_query(statement), catalog(instance), settings)
+        try:
+            return run_query(parse_query(statement), catalog(instance), settings)
+        except RecursionError:  # thousands of nested parentheses or operators
+            raise OraError(ora(3001)) from None
 
     def _disk_group(self, statement: str) -> Outcome:
         parsed = parse_statement(statement)
@@ -143,6 +146,7 @@ class SqlSession:
         if not changed:
             raise reader.error(2248)
         if "NLS_DATE_FORMAT" in changed:
+            format_date(from_epoch(self.instance.asm.now()), changed["NLS_DATE_FORMAT"])
             self.date_format = changed["NLS_DATE_FORMAT"]
         self.settings.update(changed)
         return Outcome(message="Session altered.")
@@ -168,7 +172,9 @@ class SqlSession:
         reader.done(2065)
         if name not in asm.parameters:
             raise OraError(ora(2065 if name.startswith("asm_") else 2095))
-        if name == "asm_power_limit" and not (values[0].isdigit() and int(values[0]) <= asm_changes.MOST_POWER):
+        if name == "asm_power_limit" and not (
+            re.fullmatch("[0-9]{1,4}", values[0]) and int(values[0]) <= asm_changes.MOST_POWER
+        ):
             raise OraError(ora(2097), ora(15238, values[0], name))
         asm.parameters[name] = ", ".join(values)
         return "System altered."

@@ -14,8 +14,6 @@ Expressions: ``|| + - * /``, comparison, IN, LIKE, BETWEEN, IS NULL, NOT, AND, O
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from exacell.emulator.sql_tokens import TokenKind, TokenReader
 from exacell.emulator.sql_tree import (
     Between,
@@ -38,6 +36,7 @@ from exacell.emulator.sql_tree import (
     Star,
     Unary,
 )
+from exacell.emulator.sql_values import to_number
 
 _ENDS_ITEM = frozenset({"FROM", "UNION", "MINUS", "INTERSECT", "ORDER", "WHERE", "GROUP", "HAVING", "FETCH", "OFFSET"})
 _ENDS_SOURCE = _ENDS_ITEM | {"JOIN", "LEFT", "RIGHT", "INNER", "FULL", "CROSS", "NATURAL", "ON", "USING", "CONNECT"}
@@ -297,7 +296,7 @@ class _QueryParser:
             return Literal(token.value or None)
         if token.kind is TokenKind.NUMBER:
             reader.take()
-            return Literal(int(token.value) if token.value.isdigit() else Decimal(token.value))
+            return Literal(to_number(token.value))
         if token.is_mark("("):
             if reader.ahead().is_word("SELECT", "WITH"):
                 return Scalar(self._parenthesised())

@@ -187,7 +187,7 @@ class TokenReader:
         Raises:
             OraError: ``code``, it is none.
         """
-        if self.here.kind is not TokenKind.NUMBER or not self.here.value.isdigit():
+        if self.here.kind is not TokenKind.NUMBER or not re.fullmatch(r"[0-9]{1,18}", self.here.value):
             raise self.error(code)
         return int(self.take().value)
 

@@ -16,6 +16,8 @@ Value = None | str | int | Decimal | datetime
 
 DEFAULT_DATE_FORMAT = "DD-MON-RR"
 MAXIMUM_CHAR = 4000
+NUMBER_EXPONENT = 126
+"""Powers of ten from which on a number does not fit into NUMBER."""
 NUMBER_CHARS = 40
 """Characters that a number takes when it becomes text without a format."""
 
@@ -52,6 +54,17 @@ def char(width: int) -> ColumnType:
     return ColumnType(Kind.CHAR, max(1, min(width, MAXIMUM_CHAR)))
 
 
+def checked_text(text: str) -> str | None:
+    """Return a text as a value, None for the empty one.
+
+    Raises:
+        OraError: ORA-01489, it is longer than 4000 characters.
+    """
+    if len(text) > MAXIMUM_CHAR:
+        raise OraError(ora(1489))
+    return text or None
+
+
 def from_epoch(seconds: float) -> datetime:
     """Return the DATE of an epoch time; the emulated hosts live in UTC."""
     return datetime.fromtimestamp(int(seconds), UTC).replace(tzinfo=None)
@@ -75,18 +88,31 @@ def to_number(value: Value) -> int | Decimal | None:
     """Return the number that a value is or spells.
 
     Raises:
-        OraError: ORA-01722.
+        OraError: ORA-01722 or ORA-01426.
     """
-    if value is None or isinstance(value, int | Decimal):
-        return value
+    if value is None:
+        return None
     if isinstance(value, datetime):
         raise OraError(ora(1722))
     try:
-        number = Decimal(value.strip())
+        number = Decimal(value if isinstance(value, int | Decimal) else value.strip())
     except InvalidOperation:
         raise OraError(ora(1722)) from None
     if not number.is_finite():
         raise OraError(ora(1722))
+    return number_of(number)
+
+
+def number_of(number: Decimal) -> int | Decimal:
+    """Return a number as NUMBER holds it: an int when it is whole, 0 when it is too small to be told from it.
+
+    Raises:
+        OraError: ORA-01426, it is 1E126 or more.
+    """
+    if number and number.adjusted() >= NUMBER_EXPONENT:
+        raise OraError(ora(1426))
+    if number and number.adjusted() < -NUMBER_EXPONENT - NUMBER_CHARS:
+        return 0
     return int(number) if number == number.to_integral_value() else number
 
 

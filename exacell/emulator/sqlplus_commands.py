@@ -12,7 +12,7 @@ from exacell.emulator.ora_messages import ora, sp2
 from exacell.emulator.program import Out
 from exacell.emulator.sql_engine import Relation, ResultColumn
 from exacell.emulator.sql_values import Kind, char
-from exacell.emulator.sqlplus_format import ColumnFormat, render
+from exacell.emulator.sqlplus_format import ColumnFormat, is_picture, render
 from exacell.emulator.sqlplus_settings import set_options, split_words
 from exacell.emulator.sqlplus_state import SqlPlusState, Step, first_word, rest_of, stack_text
 
@@ -158,6 +158,9 @@ def _column(state: SqlPlusState, text: str) -> Step:
         option = words.pop(0).upper()
         if option in ("FORMAT", "FOR", "FORM") and words:
             fields["format"] = words.pop(0)
+            if not is_picture(str(fields["format"])):
+                yield Out(sp2(246, fields["format"]) + "\n")
+                return None
         elif option in ("HEADING", "HEA") and words:
             fields["heading"] = words.pop(0)
         elif option in ("NEW_VALUE", "NEW_V") and words:

@@ -66,6 +66,16 @@ def render(relation: Relation, settings: Settings, columns: Mapping[str, ColumnF
     return "".join(f"{_finish(line, settings)}\n" for line in text)
 
 
+def is_picture(picture: str) -> bool:
+    """Whether COLUMN … FORMAT takes it: ``A1`` to ``A32767``, or digits for a number."""
+    if match := re.fullmatch(r"[Aa]([0-9]{1,5})", picture):
+        return 1 <= int(match[1]) <= 32767
+    return (
+        re.fullmatch(r"(?:FM)?[90,G]*[90][90,G]*(?:[.D][90]+)?", picture, re.IGNORECASE) is not None
+        and len(picture) < 64
+    )
+
+
 def feedback(count: int, settings: Settings) -> str:
     """Return what follows the rows: the count, a blank line, or nothing."""
     if not settings.feedback:
@@ -95,14 +105,14 @@ def _lay(
         if picture and not picture.upper().startswith("A"):
             return _Laid(place, heading, max(len(picture.removeprefix("FM")) + 1, len(heading)), True, picture)
         return _Laid(place, heading, max(settings.numwidth, len(heading)), True, None)
-    if picture and picture.upper().startswith("A") and picture[1:].isdigit():
+    if picture and picture.upper().startswith("A"):
         return _Laid(place, heading, int(picture[1:]), False, None)
     if column.type.kind is Kind.DATE:
         dates = [row[place] for row in relation.rows]
         sample = next((value for value in dates if isinstance(value, datetime)), datetime(2000, 1, 1))
         return _Laid(place, heading, len(format_date(sample, date_format)), False, None)
     long = settings.others.get("LONG", "")
-    limit = max(int(long), 80) if long.isdigit() else 32767
+    limit = max(int(long), 80) if re.fullmatch("[0-9]{1,9}", long) else 32767
     return _Laid(place, heading, max(1, min(column.type.width, limit)), False, None)
 
 

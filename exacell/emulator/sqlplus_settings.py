@@ -5,6 +5,7 @@ Source: Oracle SQL*Plus User's Guide, "SET System Variable Summary"; what must b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -175,11 +176,15 @@ def _remember(settings: Settings, name: str, value: str) -> str:
     return ""
 
 
+def _is_whole(value: str) -> bool:
+    return re.fullmatch("[0-9]{1,9}", value) is not None
+
+
 def _set_number(settings: Settings, name: str, value: str) -> str:
     attribute, least, most = _NUMBERS[name]
     if name == "LINESIZE" and value.upper() == "WINDOW":
         value = "32767"
-    if not value.isdigit():
+    if not _is_whole(value):
         return sp2(268, name.lower())
     if not least <= int(value) <= most:
         return sp2(267, name.lower(), value, least, most)
@@ -190,7 +195,7 @@ def _set_number(settings: Settings, name: str, value: str) -> str:
 def _set_newpage(settings: Settings, value: str) -> str:
     if value.upper() == "NONE":
         settings.newpage = None
-    elif value.isdigit():
+    elif _is_whole(value) and int(value) <= 999:
         settings.newpage = int(value)
     else:
         return sp2(268, "newpage")
@@ -201,9 +206,9 @@ def _set_feedback(settings: Settings, value: str) -> str:
     upper = value.upper()
     if upper == "ONLY":
         return ""
-    if upper not in ("ON", "OFF") and not value.isdigit():
+    if upper not in ("ON", "OFF") and not _is_whole(value):
         return sp2(265, "feedback")
-    settings.feedback = {"ON": 6, "OFF": 0}.get(upper, int(value) if value.isdigit() else 6)
+    settings.feedback = {"ON": 6, "OFF": 0}.get(upper, int(value) if _is_whole(value) else 6)
     return ""
 
 

@@ -172,7 +172,7 @@ class SqlPlusState:
         word = words[0].upper() if words else "SUCCESS"
         if word == "SQL.SQLCODE":
             return self.last_code % 256
-        if word.isdigit():
+        if re.fullmatch("[0-9]{1,18}", word):
             return int(word) % 256
         return {"FAILURE": 1, "WARNING": 2}.get(word, 0)
 

@@ -10,6 +10,7 @@ A rack called t1 lives in ``<home>/emulator/t1`` (mode 0700)::
     ssh_config known_hosts id_ed25519 id_ed25519.pub ports.json
     hosts/<host>/         ssh_host_ed25519_key, and a home directory for each login that was used
     bin/cell bin/dbnode   the programs that shells on the hosts find first
+    bin/path              those that other programs on this machine put on their PATH
 
 Everything here is light to import, because the command layer uses it before it knows whether a rack runs.
 """
@@ -110,7 +111,7 @@ class RackFiles:
         return self.host_dir(host) / login
 
     def bin(self, kind: str) -> Path:
-        """The directory of the programs of one kind of host (``cell`` or ``dbnode``)."""
+        """The directory of the programs of one kind of host (``cell`` or ``dbnode``); ``path`` is for the PATH of others."""
         return self.root / "bin" / kind
 
     @property

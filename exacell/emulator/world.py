@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from exacell.emulator.faults import FaultBook
 from exacell.emulator.program import Pause, Program
 from exacell.emulator.store import Json
 
@@ -20,6 +21,24 @@ class World(Protocol):
     @property
     def dbnodes(self) -> tuple[str, ...]:
         """The database nodes' host names."""
+
+    @property
+    def faults(self) -> FaultBook:
+        """The faults that were injected."""
+
+    def inject(self, hosts: Sequence[str], kind: str, options: Mapping[str, object]) -> None:
+        """Give hosts a fault, in the place of one that they have of the same kind for the same statements or disk.
+
+        Raises:
+            EmulatorError: no such host, kind or option, or a value that makes no sense.
+        """
+
+    def clear_faults(self, hosts: Sequence[str] | None, kind: str | None) -> int:
+        """End the faults of some hosts (None: of all), of one kind (None: of all), and return how many there were.
+
+        Raises:
+            EmulatorError: no such host or kind.
+        """
 
     def describe(self) -> Json:
         """Return what ``status`` tells about the rack: name, databases, model, release, mode, speed, seed."""

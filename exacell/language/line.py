@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from exacell.cellcli.statement import Statement, Verb
 from exacell.cellcli.statement import parse as parse_cellcli
@@ -115,6 +116,9 @@ def argv_line(words: Sequence[str]) -> str:
             items.pop(0)
     if items and re.search(r"\s", items[0].strip()):
         return " ".join(items).strip()
+    if items and items[0].lower() == "dcli":
+        # Its words are cut at the prompt as a shell cuts them: quoted so, they stay what they are.
+        return shlex.join(items)
     if items and items[0].lower() in RAW_TAILS:
         return " ".join(items)
     return " ".join(_quote_word(item) for item in items)
@@ -162,6 +166,9 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     Raises:
         StatementError: it is no statement; ``start`` and ``end`` are offsets into ``text``.
     """
+    raw = _raw_tail(text)
+    if raw is not None:
+        return raw
     body = strip_comment(text)
     stripped = body.strip()
     while stripped.endswith(";"):
@@ -192,6 +199,23 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
         cut = words[2].start
         stripped, base = body[cut : base + len(stripped)], cut
     return _parse_statement(stripped, base, on, shell=shell)
+
+
+def _raw_tail(text: str) -> Line | None:
+    """Return the line when its first word takes all others as they are: nothing in them is cut, quoted or a comment."""
+    first, _, tail = text.strip().partition(" ")
+    command = commands().get((first.lower(),)) if first.lower() in RAW_TAILS else None
+    if command is None or len(command.params) != 1:
+        return None
+    tail = tail.strip()
+    while tail.endswith(";") and not tail.endswith("\\;"):
+        tail = tail[:-1].rstrip()
+    args: dict[str, Value] = {command.params[0].name: tail} if tail else {}
+    if not tail and command.params[0].required:
+        raise StatementError(
+            f"{command.name} needs {command.params[0].shape}: {command.params[0].help}", start=len(text), end=len(text)
+        )
+    return Line(text=text.strip(), call=Call(command=command, args=args, text=text.strip()))
 
 
 def _clamp(error: StatementError, base: int) -> StatementError:
@@ -490,3 +514,16 @@ def join_continued(lines: Sequence[str]) -> str:
     """Return the one line that continued lines make: the trailing ``-`` becomes a blank."""
     parts = [line.rstrip()[:-1] if line.rstrip().endswith("-") else line for line in lines[:-1]]
     return " ".join([*parts, *lines[-1:]])
+
+
+def with_call_flags(text: str, flags: Mapping[str, Value]) -> Line:
+    """Return the parsed line of a statement that another statement carries, with that one's flags; its own win.
+
+    Raises:
+        StatementError: it is no statement, or one for the shell.
+    """
+    line = parse_line(text, shell=False)
+    if line is None:
+        raise StatementError("a statement is missing")
+    call = replace(line.call, flags={**flags, **line.call.flags}) if line.call is not None else None
+    return replace(line, flags={**flags, **line.flags}, call=call)

@@ -79,6 +79,14 @@ class TerminalConsole:
             if drawn is not None:
                 self._draw(drawn)
 
+    def data(self, text: str) -> None:
+        """Write data on standard output at once, and to the spool file; control characters never reach a terminal."""
+        with self._lock:
+            self._erase()
+            sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
+            sys.stdout.flush()
+            self.copy(text)
+
     def show_plan(self, plan: Plan) -> None:
         """Show a plan, folded over equal targets, on standard error."""
         with self._lock:

@@ -17,6 +17,9 @@ ADDABLE = ("CANDIDATE", "FORMER", "PROVISIONED")
 FAILGROUPS = {"external": 1, "normal": 2, "high": 3}
 """Least number of failure groups. Source: reference asm.md section 4."""
 
+_CARVED = re.compile(r"(.+)_(?:FD|CD)_\d+_.+", re.IGNORECASE)
+"""A grid disk named prefix_<celldisk>. Source: reference cellcli.md 6.9."""
+
 _TYPE = {"external": "EXTERN", "normal": "NORMAL", "high": "HIGH"}
 
 
@@ -94,6 +97,7 @@ def create_plan(
         rack=rack,
         stages=tuple(stages),
         notes=notes,
+        inverse={first: (f"drop diskgroup {name} asm={asm.cluster}",)},
         warnings=("compatible.asm and compatible.rdbms can only be raised, never lowered",),
     )
 
@@ -316,8 +320,24 @@ def drop_plan(
         stages=tuple(stages),
         risk=risk,
         loss=loss,
+        inverse={} if contents else _created_again(asm, group, members),
         notes=(f"{name}: {group.files} files, {len(members)} disks, {group.total_mb} MB; their headers become FORMER",),
     )
+
+
+def _created_again(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk]) -> dict[str, tuple[str, ...]]:
+    """Return the statement that makes an empty group again, when its disks are the grid disks of one prefix."""
+    prefixes = {match[1] if (match := _CARVED.fullmatch(disk.grid_disk)) else "" for disk in members}
+    if len(prefixes) != 1 or "" in prefixes:
+        return {}
+    kind = next((word for word, code in _TYPE.items() if code == group.type), "")
+    if not kind:
+        return {}
+    statement = (
+        f"create diskgroup {group.name} prefix={prefixes.pop()} redundancy={kind} au_size={group.au_size >> 20}M "
+        f"compatible.asm={group.compatible_asm} compatible.rdbms={group.compatible_rdbms} asm={asm.cluster}"
+    )
+    return {asm.node: (statement,)}
 
 
 def _dismount(asm: AsmFacts, node: str, instances: Mapping[str, str], name: str) -> Step:

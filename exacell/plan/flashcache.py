@@ -310,6 +310,11 @@ def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, stateme
         stages=tuple(stages),
         skipped=skipped,
         done=done,
+        inverse={
+            fact.cell: (f"resize flashcache size={whole_size(fact.flash_cache.size)}",)
+            for fact in todo
+            if fact.flash_cache
+        },
         notes=_resize_notes(todo, sizes, size),
         warnings=_resize_warnings(todo),
         risk=Risk.PERFORMANCE if stages else Risk.NONE,

@@ -117,6 +117,7 @@ def carve_plan(
         rack=rack,
         skipped=skipped,
         done=done,
+        inverse=dict.fromkeys(todo, (f"release griddisk prefix={prefix}",)),
         notes=tuple(notes),
         stages=(Stage(title=f"create grid disks {prefix}_*", key="create", steps=steps),),
     )
@@ -337,10 +338,28 @@ def release_plan(
         rack=rack,
         stages=tuple(stages),
         done=done,
+        inverse=_taken_back(facts, found, prefix, regrown=bool(regrow)),
         notes=tuple(notes),
         warnings=warnings,
         risk=Risk.PERFORMANCE if stages else Risk.NONE,
     )
+
+
+def _taken_back(
+    facts: Mapping[str, CellFacts], found: Mapping[str, Sequence[GridDisk]], prefix: str, *, regrown: bool
+) -> dict[str, tuple[str, ...]]:
+    """Return per cell the statements that bring its grid disks back: the cache's old size first, then the disks."""
+    back: dict[str, tuple[str, ...]] = {}
+    for cell, grids in found.items():
+        sizes = {grid.size for grid in grids}
+        if len(sizes) > 1:
+            continue
+        media = "flash" if all(grid.flash for grid in grids) else "hard"
+        carve = f"carve griddisk prefix={prefix} size={whole_size(min(sizes))} media={media}"
+        cache = facts[cell].flash_cache
+        resize = (f"resize flashcache size={whole_size(cache.size)}",) if regrown and cache is not None else ()
+        back[cell] = (*resize, carve)
+    return back
 
 
 def _cache(fact: CellFacts) -> int:

@@ -320,14 +320,14 @@ def _griddisk(
     if statement.has("FORCE"):
         reason = "FORCE drops grid disks under whoever uses them"
         return _lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), accepted, always=free)
+    # What a WHERE leaves of them only the cell knows.
+    expect = {cell: 0 if statement.filters else len(hit[cell]) for cell in facts}
     if statement.action == "INACTIVE":
-        return _plan(
-            rack,
-            text,
-            [_step(c, statement, Risk.REDUNDANCY, needs=_may_go(hit[c]), expect=len(hit[c])) for c in facts],
-        )
+        steps = [_step(c, statement, Risk.REDUNDANCY, needs=_may_go(hit[c]), expect=expect[c]) for c in facts]
+        return _plan(rack, text, steps)
     needs = free if "size" in changed else dict.fromkeys(facts, ())
-    return _plan(rack, text, [_step(c, statement, Risk.PERFORMANCE, needs=needs[c], expect=len(hit[c])) for c in facts])
+    steps = [_step(c, statement, Risk.PERFORMANCE, needs=needs[c], expect=expect[c]) for c in facts]
+    return _plan(rack, text, steps)
 
 
 def _unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
@@ -397,11 +397,17 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
                 inverse=inverse or "exacell keeps an inverse of dbplan changes alone",
             )
         )
+    back = {
+        cell: (f"alter iormplan dbplan={render_plan(fact.iorm or IormPlan())}",)
+        for cell, fact in facts.items()
+        if names == ["dbplan"]
+    }
     try:
         agree(facts)
     except RefusedError as error:
-        return _plan(rack, text, steps, warnings=(error.message.removesuffix("; nothing was sent"),))
-    return _plan(rack, text, steps)
+        warning = error.message.removesuffix("; nothing was sent")
+        return _plan(rack, text, steps, warnings=(warning,), inverse=back)
+    return _plan(rack, text, steps, inverse=back)
 
 
 def _cell(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, accepted: Sequence[str]) -> Plan:

@@ -101,5 +101,6 @@ def plan_change(rack: str, facts: Mapping[str, CellFacts], old: IormPlan, new: I
         statement=statement,
         rack=rack,
         stages=(Stage(title="replace the dbplan", key="iorm", steps=steps),),
+        inverse={cell: (f"alter iormplan dbplan={render(old)}",) for cell in facts},
         notes=(f"dbplan: {render(new)}",),
     )

@@ -201,6 +201,8 @@ class Plan:
         risk: judged from what is there; at least the highest of the steps'.
         loss: the names that must be typed, or given to --accept-data-loss, when risk is DATA.
         estimate: seconds, None when unknown.
+        inverse: per target, the statements of exacell that take the change back there, in order. They are planned and
+            guarded like any other when ``undo`` runs them. A target without an entry can't be undone.
     """
 
     statement: str
@@ -213,6 +215,7 @@ class Plan:
     risk: Risk = Risk.NONE
     loss: tuple[str, ...] = ()
     estimate: float | None = None
+    inverse: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "risk", highest((self.risk, *(step.risk for step in self.steps))))

@@ -50,3 +50,24 @@ def test_drift_names_the_odd_cell_and_its_attribute(t1):
         assert [(r["cell"], r["attribute"], r["value"], r["expected"]) for r in drifted.records] == [
             ("exa1cel02", "objective", "basic", "auto")
         ]
+
+
+def test_changes_are_undone_in_reverse(t1):
+    """It should bring sizes, grid disks, disk groups and IORM plans back, and refuse an undo of what has moved since."""
+    before = t1.ok("-r", "t1", "-o", "json", "show", "flashcache").records
+    plan = t1.ok("-r", "t1", "-o", "json", "show", "iorm").records
+    statements = (
+        "resize flashcache size=288g -y; carve griddisk prefix=ssd -y; create diskgroup FL prefix=ssd -y; "
+        "disable flashlog db=SPOT -y"
+    )
+    t1.ok("-r", "t1", "-e", statements)
+    refused = t1("-r", "t1", "undo", "1", "-y")
+    assert refused.code == 2 and "nothing was sent" in refused.err
+    for _ in range(4):
+        t1.ok("-r", "t1", "undo", "-y")
+    after = t1.ok("-r", "t1", "-o", "json", "show", "flashcache").records
+    assert [r["size"] for r in after] == [r["size"] for r in before]
+    assert t1.ok("-r", "t1", "-o", "json", "show", "iorm").records == plan
+    assert t1.ok("-r", "t1", "-o", "json", "list griddisk where diskType=flashdisk").records == []
+    nothing = t1("-r", "t1", "undo", "-y")
+    assert nothing.code == 2 and "no change" in nothing.err

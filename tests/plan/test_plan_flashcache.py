@@ -207,7 +207,7 @@ def test_resize_drops_while_flushed() -> None:
     assert COLD in drop.needs
     assert drop.proves == (Check(object="flashcache", op=Op.ABSENT),)
     create = step(plan, "create")
-    assert Check(object="flashcache", attribute="size", value=36 * GIB) in create.proves
+    assert Check(object="flashcache", attribute="size", op=Op.IN, value=(36 * GIB,)) in create.proves
     assert create.caching_on
     assert drop.caching_off
 

@@ -152,8 +152,11 @@ def test_a_local_command_has_the_terminal(start: Start) -> None:
 def test_typing_ahead_is_kept_and_a_slow_cell_can_be_interrupted(start: Start, home: Path) -> None:
     """What is typed while a cell hangs runs afterwards, is not echoed into the answer; Ctrl-C gives the prompt back."""
     hanging = socket.create_server(("127.0.0.1", 0))
+    hanging.settimeout(15)
     (home / "ssh_config").write_text(f"Host slow\n HostName 127.0.0.1\n Port {hanging.getsockname()[1]}\n")
-    (home / "racks.d" / "hang.toml").write_text('cells = "slow"\nssh_config = "ssh_config"\nconnect_timeout = "30s"\n')
+    (home / "racks.d" / "hang.toml").write_text(
+        f'cells = "slow"\nssh_config = "{home}/ssh_config"\nconnect_timeout = "30s"\n'
+    )
     child = start("-r", "hang")
     child.sendline("list cell")
     link, _ = hanging.accept()

@@ -192,3 +192,20 @@ def test_state_round_trip(carved):
     assert again.to_state() == carved.asm.to_state()
     assert carved.rack.asm is again
     assert carved.rows("select count(*) from v$asm_operation where state='RUN'") == [" " * 19 + "1"]
+
+
+def test_space_adds_up(carved):
+    """The free and total space of a group is the sum over its disks, whatever is in it."""
+    carved.create()
+    carved.db("alter database add logfile group 21 ('+SSD') size 1023M;\n")
+    query = (
+        "select g.name||' '||(g.total_mb-sum(d.total_mb))||' '||(g.free_mb-sum(d.free_mb))||' '||min(d.free_mb)"
+        " from v$asm_diskgroup g join v$asm_disk d on d.group_number=g.group_number"
+        " group by g.name, g.total_mb, g.free_mb order by g.name"
+    )
+    differences = [line.split() for line in carved.rows(query)]
+    assert [(name, total, free) for name, total, free, _ in differences] == [
+        ("DATA", "0", "0"), ("RECO", "0", "0"), ("SSD", "0", "0"),
+    ]  # fmt: skip
+    assert all(int(least) >= 0 for *_, least in differences)
+    assert carved.rows("select free_mb||'' from v$asm_diskgroup where name='SSD'") == [str(235572 - 2 * 1024)]

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from decimal import Decimal
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exacell.emulator.ora_messages import OraError
+from exacell.emulator.sql_engine import Relation, ResultColumn, run_query
+from exacell.emulator.sql_functions import FUNCTIONS, GROUP_FUNCTIONS, SqlSettings
 from exacell.emulator.sql_syntax import parse_query
+from exacell.emulator.sql_values import ColumnType, Kind, char
+from exacell.emulator.sqlplus_format import render
+from exacell.emulator.sqlplus_settings import Settings
 
 G = "from v$asm_diskgroup"
 
@@ -172,3 +180,54 @@ def test_block_size_override(carved):
     assert carved.db("alter database add logfile group 12 ('+SSD') size 1g blocksize 4096;\n").codes == []
     assert carved.db("alter database add logfile group 13 ('+NOSUCH') size 1g;\n").codes == [17502, 15001]
     assert carved.db("alter database add logfile group 13 ('+SSD') size 2000g;\n").codes == [17502, 15041]
+
+
+LEAVES = st.sampled_from(
+    ["1", "0", "2.5", "-7", "1e125", "9" * 40, "'a'", "'12'", "''", "null", "sysdate", "n", "t", "d", "rownum",
+     "'YYYY-MM-DD'", "'999'", "'%_'", "count(*)"]
+)  # fmt: skip
+FUNCTION_NAMES = sorted(FUNCTIONS) + sorted(GROUP_FUNCTIONS) + ["LISTAGG"]
+
+
+def expressions(inner):
+    """Return larger expressions made of ``inner`` ones."""
+    operator = st.sampled_from(["+", "-", "*", "/", "||"])
+    comparison = st.sampled_from(["=", "<>", "<", ">=", "like"])
+    return st.one_of(
+        st.tuples(inner, operator, inner).map(lambda parts: f"({' '.join(parts)})"),
+        st.tuples(st.sampled_from(FUNCTION_NAMES), st.lists(inner, min_size=1, max_size=4)).map(
+            lambda parts: f"{parts[0]}({', '.join(parts[1])})"
+        ),
+        st.tuples(inner, comparison, inner, inner).map(
+            lambda parts: f"case when {parts[0]} {parts[1]} {parts[2]} then {parts[3]} else {parts[0]} end"
+        ),
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.recursive(LEAVES, expressions, max_leaves=8))
+def test_any_expression_has_a_value_or_is_refused(expression):
+    """Every expression gives a value that SQL*Plus can print, or an ORA error; nothing else."""
+    number, text, date = ColumnType(Kind.NUMBER), char(10), ColumnType(Kind.DATE)
+    columns = (ResultColumn("N", number), ResultColumn("T", text), ResultColumn("D", date))
+    table = Relation(columns, ((5, "abc", datetime(2024, 2, 29)), (None, None, None), (Decimal("0.1"), "7", None)))
+    try:
+        query = parse_query(f"select {expression} x from t")
+        result = run_query(query, lambda _: table, SqlSettings(now=datetime(2024, 1, 1)))
+    except OraError as error:
+        assert error.stack
+    else:
+        assert all(isinstance(row, tuple) for row in result.rows)
+        render(result, Settings(), {}, "DD-MON-RR")
+
+
+@pytest.mark.parametrize("text", ["(" * 5000 + "1", "1" + "+1" * 20000, "not " * 5000 + "1"])
+def test_deep_nesting_is_refused(lab, text):
+    """What is nested too deeply to be evaluated is an error of the statement, not of the program."""
+    assert lab.sql(f"select {text} from dual;\n").codes in ([3001], [907], [936])
+
+
+def test_huge_join_is_refused(lab):
+    """A join that would hold up everybody else on the rack is refused."""
+    views = ", ".join(f"v$asm_disk d{number}" for number in range(5))
+    assert lab.sql(f"select count(*) from {views};\n").codes == [1652]

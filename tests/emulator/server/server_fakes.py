@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from exacell.emulator.clock import RackClock
+from exacell.emulator.faults import FaultBook
 from exacell.emulator.program import Ask, Out, Pause, Program
 from exacell.emulator.store import Json, RackFiles
 from exacell.errors import EmulatorError
@@ -19,6 +21,7 @@ class FakeWorld:
 
     cells: tuple[str, ...] = ("exa1cel01", "exa1cel02")
     dbnodes: tuple[str, ...] = ("exa1db01",)
+    faults: FaultBook = field(default_factory=lambda: FaultBook(RackClock()))
     statements: int = 0
     saved: int = 0
     closed: list[str] = field(default_factory=list)

@@ -1,0 +1,134 @@
+"""What faults of disks and of the flash cache do to a cell, and how they are put right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exacell.emulator.faults import Fault, Kind
+from exacell.emulator.models import Cell, CellDisk, DiskType
+from exacell.errors import EmulatorError
+from exacell.units import KIB, MIB
+
+if TYPE_CHECKING:
+    from exacell.emulator.rack import Rack
+
+_STUCK_SHARE = 4
+"""A stuck flush leaves one part in so many of each disk's dirty data, at least a megabyte."""
+
+NOT_PRESENT, PROACTIVE = "not present", "proactive failure"
+"""Status of a cell disk on a disk that has failed, and on one that is about to. Source: reference cellcli.md 3.3."""
+
+
+def check_disk(cell: Cell, name: str, *, flash: bool) -> str:
+    """Return the name of the cell disk that a fault names; the first flash disk when it names none.
+
+    Args:
+        name: of a cell disk, with or without ``_<cell>`` behind it, or of a physical disk.
+        flash: it must be a flash disk.
+
+    Raises:
+        EmulatorError: the cell has no such disk.
+    """
+    disks = [disk for disk in cell.cell_disks.values() if disk.disk_type is DiskType.FLASH or not flash]
+    for disk in disks:
+        names = (disk.name, disk.physical_disk, disk.name.removesuffix(f"_{cell.host}"))
+        if name.lower() in [known.lower() for known in names]:
+            return disk.name
+    if not name and (flash_disks := cell.flash_disks()):
+        return flash_disks[0].name
+    what = "flash cell disk" if flash else "cell disk"
+    known = ", ".join(sorted(disk.name for disk in disks)) or "none"
+    raise EmulatorError(f"{cell.host} has no {what} {name or 'at all'}; it has {known}")
+
+
+def check_fault(cell: Cell, fault: Fault) -> None:
+    """Make sure that a cell can have a fault.
+
+    Raises:
+        EmulatorError: it names a disk that the cell does not have, or a flush that could not get stuck there.
+    """
+    if fault.kind is Kind.FLASH_DISK:
+        check_disk(cell, str(fault.options["disk"]), flash=True)
+    elif fault.kind is Kind.DISK_FULL:
+        check_disk(cell, str(fault.options["disk"]), flash=False)
+    elif fault.kind is Kind.STUCK_FLUSH and not cell.write_back:
+        raise EmulatorError(f"{cell.host} is in {cell.mode} mode: there is no dirty data that could get stuck")
+
+
+def stick_flush(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Keep some dirty data of every member of the cache from ever being written.
+
+    In write-through mode there is no dirty data that could get stuck, so nothing happens.
+    """
+    if cell.flash_cache is None or not cell.write_back:
+        return
+    for member in cell.flash_cache.members.values():
+        stuck = max(MIB, member.dirty_bytes // _STUCK_SHARE // KIB * KIB)
+        member.dirty_bytes = max(member.dirty_bytes, stuck)
+        member.used_bytes = max(member.used_bytes, member.dirty_bytes)
+        member.flush_dirty = max(member.flush_dirty, stuck) if member.flush_from is not None else 0
+        member.flush_used = max(member.flush_used, member.flush_dirty)
+        member.stuck_bytes, member.stuck_how = stuck, str(fault.options["variant"])
+
+
+def release_flush(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Let stuck data be written again."""
+    if cell.flash_cache is not None:
+        for member in cell.flash_cache.members.values():
+            member.stuck_bytes, member.stuck_how = 0, ""
+
+
+def _fail(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Break a flash disk: its LUN and cell disk go with it, what it cached is gone, its grid disks are not present."""
+    disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), flash=True)]
+    status = str(fault.options["status"])
+    fault.before["disk"] = disk.name
+    cell.physical_disks[disk.physical_disk].status = status
+    if status.endswith("poor performance"):
+        return
+    failed = status == "failed"
+    cell.luns[disk.lun].status = status
+    disk.status = NOT_PRESENT if failed else PROACTIVE
+    disk.error_count += 1
+    member = cell.flash_cache.members.get(disk.name) if cell.flash_cache else None
+    if failed and member is not None:
+        member.dirty_bytes = member.used_bytes = member.stuck_bytes = member.flush_dirty = member.flush_used = 0
+    if failed:
+        _set_grid_disks(rack, cell, disk, ("active", NOT_PRESENT), "inactive")
+
+
+def _replace(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Put a good disk in the place of a broken one; its grid disks are there again."""
+    disk = cell.cell_disks.get(fault.before.get("disk", ""))
+    if disk is None:
+        return
+    cell.physical_disks[disk.physical_disk].status = "normal"
+    cell.luns[disk.lun].status = "normal"
+    disk.status, disk.error_count = "normal", 0
+    _set_grid_disks(rack, cell, disk, (NOT_PRESENT, "active"), "active")
+
+
+def _set_grid_disks(rack: Rack, cell: Cell, disk: CellDisk, change: tuple[str, str], told: str) -> None:
+    for grid_disk in cell.grid_disks_on(disk.name):
+        if grid_disk.status == change[0]:
+            grid_disk.status = change[1]
+            if rack.asm is not None:
+                rack.asm.grid_disk_changed(cell.host, grid_disk.name, told)
+
+
+break_flash_disk = (_fail, _replace)
+"""How a flash disk breaks, and how it is replaced."""
+
+
+def fill_disks(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Take away all free space of a disk, or of all flash disks."""
+    name = str(fault.options["disk"])
+    names = [check_disk(cell, name, flash=False)] if name else [disk.name for disk in cell.flash_disks()]
+    cell.full_disks = sorted({*cell.full_disks, *names})
+    fault.before["disks"] = ",".join(names)
+
+
+def free_disks(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Give the free space back."""
+    mine = fault.before.get("disks", "").split(",")
+    cell.full_disks = [name for name in cell.full_disks if name not in mine]

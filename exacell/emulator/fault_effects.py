@@ -1,0 +1,202 @@
+"""What injected faults do: to the state of a cell while they hold, and to statements that they strike."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
+
+from exacell.emulator.fault_disks import break_flash_disk, fill_disks, free_disks, release_flush, stick_flush
+from exacell.emulator.faults import Fault, Kind
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.models import RUNNING, STOPPED, Cell
+from exacell.emulator.program import Cut, Event, Out, Pause
+
+if TYPE_CHECKING:
+    from exacell.emulator.rack import Rack
+
+Ending = TypeVar("Ending")
+Step = Generator[Event, str | None, Ending]
+Refuse = Callable[[str], Generator[Event, str | None, Ending]]
+"""Prints an error line as the program at hand does, and returns what the statement's own end would be."""
+
+_LOOK_S = 0.1
+"""Wall seconds between two looks whether a statement hangs still."""
+
+
+# -- faults that hold ----------------------------------------------------------------------------------------------------
+
+
+def settle(rack: Rack) -> None:
+    """Let faults begin and end whose time has come; those that are over are forgotten."""
+    now = rack.clock.now()
+    for fault in rack.faults:
+        if fault.begins <= now and not fault.applied:
+            _begin(rack, fault)
+        if fault.over(now):
+            end(rack, fault)
+            rack.faults.remove(fault)
+
+
+def _begin(rack: Rack, fault: Fault) -> None:
+    fault.applied = True
+    cell = rack.cells.get(fault.host)
+    effect = _EFFECTS.get(fault.kind)
+    if cell is not None and effect is not None and not fault.picks:
+        effect[0](rack, cell, fault)
+        rack.touch(cell)
+
+
+def end(rack: Rack, fault: Fault) -> None:
+    """Put back what a fault has done to its cell, as far as nobody else has mended it."""
+    cell = rack.cells.get(fault.host)
+    effect = _EFFECTS.get(fault.kind)
+    if fault.applied and cell is not None and effect is not None and not fault.picks:
+        effect[1](rack, cell, fault)
+        rack.touch(cell)
+    fault.applied = False
+
+
+def _stop_ms(rack: Rack, cell: Cell, fault: Fault) -> None:
+    fault.before["MS"] = cell.services["MS"]
+    cell.services["MS"] = STOPPED
+
+
+def _start_ms(rack: Rack, cell: Cell, fault: Fault) -> None:
+    if fault.before.get("MS") == RUNNING:
+        cell.services["MS"] = RUNNING
+
+
+def _stop_cellsrv(rack: Rack, cell: Cell, fault: Fault) -> None:
+    fault.before["CELLSRV"] = cell.services["CELLSRV"]
+    if cell.cellsrv_up:
+        rack.stop_cellsrv(cell)
+
+
+def _start_cellsrv(rack: Rack, cell: Cell, fault: Fault) -> None:
+    if fault.before.get("CELLSRV") == RUNNING and not cell.cellsrv_up:
+        rack.start_cellsrv(cell)
+
+
+def _unguard(rack: Rack, cell: Cell, fault: Fault) -> None:
+    cell.unguarded = True
+
+
+def _guard(rack: Rack, cell: Cell, fault: Fault) -> None:
+    cell.unguarded = False
+
+
+Effect = Callable[["Rack", Cell, Fault], None]
+_EFFECTS: Mapping[Kind, tuple[Effect, Effect]] = MappingProxyType(
+    {
+        Kind.MS_DOWN: (_stop_ms, _start_ms),
+        Kind.CELLSRV_DOWN: (_stop_cellsrv, _start_cellsrv),
+        Kind.RESTART: (_stop_cellsrv, _start_cellsrv),
+        Kind.STUCK_FLUSH: (stick_flush, release_flush),
+        Kind.FLASH_DISK: break_flash_disk,
+        Kind.DISK_FULL: (fill_disks, free_disks),
+        Kind.UNGUARDED: (_unguard, _guard),
+    }
+)
+
+
+# -- faults that strike statements ---------------------------------------------------------------------------------------
+
+
+def afflicted(
+    rack: Rack, host: str, text: str, statement: Step[Ending], refuse: Refuse[Ending]
+) -> Generator[Event, str | None, Ending]:
+    """Carry out a statement with the faults that strike it.
+
+    A statement that is delayed or hangs is carried out later; one whose answer is garbage or gets lost *is* carried out;
+    one that gets an error code is not; one during which CELLSRV restarts is carried out up to its first line or pause.
+
+    Args:
+        statement: what carries it out, not begun yet.
+        refuse: used for the lines of errors.
+    """
+    struck = rack.faults.struck(host, text) if rack.faults else []
+    for fault in struck:
+        if fault.kind is Kind.SLOW:
+            yield Pause(float(fault.options["delay"]), wall=True)
+        elif fault.kind is Kind.HANG:
+            while fault in rack.faults and fault.active(rack.clock.now()):
+                yield Pause(_LOOK_S, wall=True)
+        elif fault.kind is Kind.ERROR:
+            statement.close()
+            return (yield from refuse(_error_line(str(fault.options["code"]))))
+    if struck:
+        rack.advance()
+    for fault in struck:
+        if fault.kind is Kind.RESTART:
+            return (yield from _interrupted(rack, fault, statement, refuse))
+        if fault.kind is Kind.GARBAGE:
+            noise = random.Random(f"{rack.spec.seed}|{host}|{fault.struck}").randbytes(int(fault.options["bytes"]))
+            return (yield from _replaced(statement, Out(noise.decode("utf-8", "surrogateescape")), refuse))
+        if fault.kind is Kind.DROP and not fault.options["bytes"]:
+            return (yield from _replaced(statement, Cut(0), refuse))
+        if fault.kind is Kind.DROP:
+            yield Cut(int(fault.options["bytes"]))
+    return (yield from statement)
+
+
+def _error_line(code: str) -> str:
+    """Return a complete error line; a bare code gets the text that the emulator has for it, if it needs no names."""
+    if ":" in code:
+        return code
+    number = int(code.rpartition("-")[2])
+    texts = (known.value.text for known in Code if known.value.code == number and code.startswith("CELL"))
+    text = next((text for text in texts if "{" not in text), "An injected fault.")
+    return f"{code}: {text}"
+
+
+def _replaced(statement: Step[Ending], instead: Event, refuse: Refuse[Ending]) -> Generator[Event, str | None, Ending]:
+    """Carry a statement out, but let ``instead`` take the place of everything that it prints."""
+    answer: str | None = None
+    while True:
+        try:
+            event = statement.send(answer)
+        except StopIteration as stop:
+            yield instead
+            ending: Ending = stop.value
+            return ending
+        except CellError:
+            yield instead
+            return (yield from _mute(refuse("")))
+        answer = None
+        if not isinstance(event, Out):
+            answer = yield event
+
+
+def _mute(step: Step[Ending]) -> Generator[Event, str | None, Ending]:
+    answer: str | None = None
+    while True:
+        try:
+            event = step.send(answer)
+        except StopIteration as stop:
+            ending: Ending = stop.value
+            return ending
+        answer = None
+        if not isinstance(event, Out):
+            answer = yield event
+
+
+def _interrupted(
+    rack: Rack, fault: Fault, statement: Step[Ending], refuse: Refuse[Ending]
+) -> Generator[Event, str | None, Ending]:
+    """Begin a statement, and let CELLSRV die under it and come back a little later."""
+    try:
+        with suppress(StopIteration):
+            statement.send(None)
+    except CellError as error:
+        return (yield from refuse(error.line))
+    finally:
+        statement.close()
+    now = rack.clock.now()
+    away = Fault(host=fault.host, kind=Kind.CELLSRV_DOWN, begins=now, ends=now + float(fault.options["down"]))
+    if rack.cells[fault.host].cellsrv_up:
+        rack.faults.put(away)
+        settle(rack)
+    return (yield from refuse(CellError(Code.CELLSRV_DOWN).line))

@@ -1,0 +1,257 @@
+"""Plans that create and drop ASM disk groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from plan_factory import CELLS, NODES, asm, asm_disk, free_grid, group, stage, step
+
+from exacell.errors import RefusedError
+from exacell.plan.asmfacts import AsmDisk, AsmFacts
+from exacell.plan.diskgroup import Wanted, create_plan, drop_plan, instance_nodes
+from exacell.plan.facts import GridDisk
+from exacell.plan.model import Check, Gate, Op, Plan, Risk, Undo
+from exacell.units import MIB
+
+GRIDS: dict[str, tuple[GridDisk, ...]] = {
+    name: tuple(free_grid(f"FD_0{n}_{name}") for n in (0, 1)) for name in CELLS
+}
+
+
+def seen(**changes: Any) -> list[AsmDisk]:
+    return [asm_disk(g.name, f"192.168.10.{5 + n}", **changes) for n, gs in enumerate(GRIDS.values()) for g in gs]
+
+
+def create(
+    facts: AsmFacts | None = None,
+    *,
+    grids: dict[str, tuple[GridDisk, ...]] | None = None,
+    redundancy: str = "normal",
+    prefix: str = "ssd",
+    attributes: dict[str, str] | None = None,
+) -> Plan:
+    wanted = Wanted(
+        name="data_ssd", prefix=prefix, redundancy=redundancy, au_size=4 * MIB, attributes=attributes or {}
+    )
+    return create_plan(
+        "t1",
+        facts or asm([group()], seen()),
+        GRIDS if grids is None else grids,
+        wanted,
+        nodes=NODES,
+        statement="create diskgroup",
+    )
+
+
+def drop(facts: AsmFacts, *, accepted: Sequence[str] = (), name: str = "data") -> Plan:
+    return drop_plan("t1", facts, name, nodes=NODES, accepted=accepted, statement="drop diskgroup")
+
+
+def test_create_then_mount() -> None:
+    """The group is created on the node that was asked and mounted on the others, and both are read back."""
+    plan = create()
+    first = step(plan, "create", "exa1db01")
+    assert first.statement == (
+        "CREATE DISKGROUP DATA_SSD NORMAL REDUNDANCY DISK 'o/*/ssd_*' ATTRIBUTE 'compatible.asm'='19.0.0.0.0', "
+        "'compatible.rdbms'='11.2.0.4.0', 'cell.smart_scan_capable'='TRUE', 'au_size'='4M'"
+    )
+    assert first.asm == "main"
+    assert first.inverse == "DROP DISKGROUP DATA_SSD"
+    mount = stage(plan, "mount")
+    assert mount.gate is Gate.ALL
+    assert [(s.target, s.statement) for s in mount.steps] == [("exa1db02", "ALTER DISKGROUP DATA_SSD MOUNT")]
+    proofs = {c.attribute: c.value for c in first.proves}
+    assert proofs == {"state": "MOUNTED", "type": "NORMAL", "disks": 6, "offlineDisks": 0, "auSize": 4 * MIB}
+    assert "3072 MB raw, about 1536 MB for files in 2 copies" in plan.notes[0]
+    assert "never lowered" in plan.warnings[0]
+
+
+def test_create_looks_again_right_before() -> None:
+    """Before CREATE the name must be free, the disks addable, and the disk string catch exactly as many."""
+    needs = step(create(), "create", "exa1db01").needs
+    assert [(c.object, c.op) for c in needs] == [
+        ("asm.diskgroup", Op.ABSENT),
+        ("asm.disk", Op.IN),
+        ("asm.disk", Op.COUNT),
+    ]
+    assert needs[1].value == ("CANDIDATE", "FORMER", "PROVISIONED")
+    assert (needs[2].value, needs[2].where) == (6, {"gridDisk": "ssd_*"})
+
+
+def test_compatible_rdbms_is_what_databases_use_now() -> None:
+    """compatible.rdbms is the lowest of the groups in use, because raising it can't be undone."""
+    groups = [
+        group("A", compatible_rdbms="19.0.0.0.0", clients=("ERP",)),
+        group("B", compatible_rdbms="12.2.0.1.0", clients=("SPOT",)),
+        group("C", compatible_rdbms="10.1.0.0.0"),
+    ]
+    assert "'compatible.rdbms'='12.2.0.1.0'" in create(asm(groups, seen())).steps[0].statement
+    assert "'compatible.rdbms'='10.1.0.0.0'" in create(asm(groups[2:], seen())).steps[0].statement
+    unmounted = [group("A", compatible_rdbms="0.0.0.0.0")]
+    assert "'compatible.rdbms'='19.0.0.0.0'" in create(asm(unmounted, seen())).steps[0].statement
+
+
+def test_compatible_asm_is_the_oldest_instance() -> None:
+    """compatible.asm is the version that every ASM instance has."""
+    facts = asm([], seen())
+    facts = replace(facts, instances=(facts.instances[0], replace(facts.instances[1], version="9.2.0.0.0")))
+    assert "'compatible.asm'='9.2.0.0.0'" in create(facts).steps[0].statement
+
+
+def test_attributes_given_win() -> None:
+    """What the user gives replaces what would be chosen, and anything else is added."""
+    sql = create(attributes={"compatible.rdbms": "12.1", "content.type": "recovery"}).steps[0].statement
+    assert "'compatible.rdbms'='12.1'" in sql
+    assert sql.endswith("'content.type'='recovery'")
+    assert sql.count("compatible.rdbms") == 1
+
+
+def test_prefix_is_spelled_as_the_disks_are() -> None:
+    """The disk string has the disks' own case, because ASM compares it."""
+    assert "DISK 'o/*/ssd_*'" in create(prefix="SSD").steps[0].statement
+
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("no disks", {"grids": {}}, r"there are no grid disks ssd_\* on the cells"),
+    ("two cells for high", {"grids": dict(list(GRIDS.items())[:2]), "redundancy": "high"}, "needs 3 failure groups"),
+    ("one cell for normal", {"grids": dict(list(GRIDS.items())[:1])}, "needs 2 failure groups, one per cell"),
+    ("unseen", {"facts": asm([], seen()[1:])}, "does not see 1 of 6 grid disks ssd_.*ssd_FD_00_exa1cel01"),
+    ("too many seen", {"facts": asm([], [*seen(), asm_disk("ssd_old_1")])}, "also catches ssd_old_1"),
+    ("member", {"facts": asm([], [*seen()[1:], asm_disk("ssd_FD_00_exa1cel01", header="MEMBER")])}, "is MEMBER, not"),
+    (
+        "uneven",
+        {"facts": asm([], [*seen()[1:], asm_disk("ssd_FD_00_exa1cel01", os_mb=496)])},
+        "different sizes: 496, 512 MB",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
+def test_create_refused(options: dict[str, Any], said: str) -> None:
+    """What could not mount, or what ASM sees otherwise than the cells, is refused before anything is sent."""
+    with pytest.raises(RefusedError, match=said):
+        create(options.pop("facts", None), **options)
+
+
+@pytest.mark.parametrize("header", ["CANDIDATE", "FORMER", "PROVISIONED"])
+def test_addable_headers(header: str) -> None:
+    """Disks that never were in a group, were once, or were prepared, are taken without FORCE."""
+    assert create(asm([], seen(header=header))).changes_something
+
+
+@pytest.mark.parametrize(("redundancy", "cells"), [("external", 1), ("normal", 2), ("high", 3)])
+def test_just_enough_failure_groups(redundancy: str, cells: int) -> None:
+    """The least number of failure groups is enough."""
+    grids = dict(list(GRIDS.items())[:cells])
+    disks = [d for d in seen() if any(d.grid_disk.endswith(name) for name in grids)]
+    assert create(asm([], disks), grids=grids, redundancy=redundancy).changes_something
+
+
+def made(**changes: Any) -> AsmFacts:
+    """ASM with DATA_SSD on exactly the grid disks."""
+    return asm([group("DATA_SSD", number=2, **changes)], seen(group=2, header="MEMBER"))
+
+
+def test_create_again_is_done_or_mounts() -> None:
+    """The same group on the same disks is done already; where it is not mounted it is mounted."""
+    plan = create(made())
+    assert not plan.changes_something
+    assert "mounted everywhere" in plan.done["exa1db01"]
+    plan = create(made(states={"1": "MOUNTED", "2": "DISMOUNTED"}))
+    assert [s.statement for s in plan.steps] == ["ALTER DISKGROUP DATA_SSD MOUNT"]
+    assert plan.targets == ("exa1db02",)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        made(type="HIGH"),
+        asm([group("DATA_SSD", number=2)], seen(group=2)[1:]),
+        asm([group("DATA_SSD", number=0, states={"1": "DISMOUNTED"})], seen()),
+    ],
+)
+def test_create_refuses_another_group_of_that_name(facts: AsmFacts) -> None:
+    """A group of that name with other disks or another redundancy is not touched."""
+    with pytest.raises(RefusedError, match="a disk group of that name exists") as caught:
+        create(facts)
+    assert "drop diskgroup DATA_SSD" in caught.value.hint
+
+
+# -- drop ------------------------------------------------------------------------------------------------------------
+
+
+def test_drop_dismounts_elsewhere_first() -> None:
+    """The group is dismounted on the other nodes, dropped, proven FORMER; after a failure it is mounted again."""
+    facts = asm([group(number=1)], [asm_disk("DATA_CD_00_x", group=1, header="MEMBER")])
+    plan = drop(facts)
+    assert [(s.key, s.gate) for s in plan.stages] == [
+        ("dismount", Gate.EACH),
+        ("drop", Gate.ALL),
+        ("back", Gate.MEND),
+    ]
+    back = stage(plan, "back")
+    assert (back.mends, back.unless, back.steps[0].statement) == ("dismount", "drop", "ALTER DISKGROUP DATA MOUNT")
+    final = step(plan, "drop", "exa1db01")
+    assert final.statement == "DROP DISKGROUP DATA"
+    assert final.proves[0] == Check(object="asm.diskgroup", op=Op.ABSENT, where={"name": "DATA"})
+    assert final.proves[1].value == "FORMER"
+    assert plan.risk is Risk.REDUNDANCY
+    assert not plan.loss
+    assert final.inverse.startswith("CREATE DISKGROUP DATA NORMAL REDUNDANCY DISK 'o/192.168.10.5/DATA_CD_00_x'")
+
+
+def test_drop_looks_again_for_files_and_clients() -> None:
+    """Right before DROP there must still be no file and no database on it."""
+    needs = drop(asm([group()])).steps[1].needs
+    assert [(c.attribute, c.value) for c in needs] == [("files", 0), ("clients", ())]
+
+
+def test_drop_on_one_node() -> None:
+    """Without other mounts there is nothing to dismount and nothing to mend."""
+    plan = drop(asm([group(states={"1": "MOUNTED", "2": "DISMOUNTED"})]))
+    assert [s.key for s in plan.stages] == ["drop"]
+
+
+def test_drop_of_nothing() -> None:
+    """A group that ASM does not know is gone already."""
+    plan = drop(asm(), name="nix")
+    assert plan.done == {"exa1db01": "there is no disk group NIX"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "accepted", "said"),
+    [
+        ({"files": 3}, (), r"it has 3 files; nothing was sent"),
+        ({"files": 3, "clients": ("ERP",)}, (), "it has 3 files, in use by ERP"),
+        ({"files": 3, "voting_files": True}, (), "3 files and voting files"),
+        ({"files": 3}, ("RECO",), "it has 3 files"),
+        ({"files": 3, "voting_files": True}, ("DATA",), "holds voting files"),
+        ({"voting_files": True}, (), "holds voting files"),
+        ({"clients": ("ERP",)}, (), "ERP is connected to it"),
+        ({"files": 3, "clients": ("ERP", "SPOT")}, ("DATA",), "ERP, SPOT are connected"),
+        ({"files": None}, ("DATA",), "its files can't be counted"),
+    ],
+)
+def test_drop_refused(changes: dict[str, Any], accepted: Sequence[str], said: str) -> None:
+    """Files need the loss accepted by the group's name; clients, voting files and the unknown refuse in any case."""
+    with pytest.raises(RefusedError, match=said):
+        drop(asm([group(**changes)]), accepted=accepted)
+
+
+def test_drop_with_accepted_loss() -> None:
+    """With the loss accepted the contents go, as a loss of data that can't be undone; clients are still looked for."""
+    plan = drop(asm([group(files=3)]), accepted=("data",))
+    final = step(plan, "drop", "exa1db01")
+    assert final.statement == "DROP DISKGROUP DATA INCLUDING CONTENTS"
+    assert (plan.risk, plan.loss) == (Risk.DATA, ("DATA",))
+    assert final.undo is Undo.IMPOSSIBLE
+    assert [c.attribute for c in final.needs] == ["clients"]
+
+
+def test_instance_nodes() -> None:
+    """Configured nodes are matched with running instances by their short names, in the configured order."""
+    instances = asm().instances
+    assert instance_nodes(["exa1db02", "exa1db01.x", "exa1db09"], instances) == {"exa1db02": "2", "exa1db01.x": "1"}

@@ -1,0 +1,303 @@
+"""Plans that carve grid disks out of free space and give them back; when a grid disk is free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from plan_factory import CELLS, cache, cell, disk, free_grid, grid, rack, sent, stage, step, with_flash_grids, with_free
+
+from exacell.errors import RefusedError
+from exacell.plan.facts import CellFacts, GridDisk
+from exacell.plan.griddisk import carve_plan, media_of, members, refuse_used, release_plan
+from exacell.plan.model import Check, Gate, Op, Plan, Risk, Undo
+from exacell.units import GIB, MIB
+
+
+def carve(*facts: CellFacts, **options: Any) -> Plan:
+    values: dict[str, Any] = {
+        "prefix": "ssd",
+        "media": "flash",
+        "each": None,
+        "usable": None,
+        "redundancy": "normal",
+        "statement": "carve griddisk",
+        **options,
+    }
+    return carve_plan("t1", {f.cell: f for f in facts}, **values)
+
+
+def release(*facts: CellFacts, headers: Mapping[str, str] | None = None, regrow: bool = False, prefix: str = "ssd") -> Plan:
+    return release_plan(
+        "t1", {f.cell: f for f in facts}, prefix=prefix, headers=headers, regrow=regrow, statement="release griddisk"
+    )
+
+
+# -- when a grid disk is free ----------------------------------------------------------------------------------------
+
+FREE: list[tuple[str, GridDisk, Mapping[str, str] | None]] = [
+    ("unused", free_grid("FD_00_x"), None),
+    ("dropped", free_grid("FD_00_x", asm_mode="DROPPED"), None),
+    ("former group", free_grid("FD_00_x", asm_group="OLD"), {"ssd_fd_00_x": "FORMER"}),
+    ("candidate", free_grid("FD_00_x", asm_group="OLD", asm_mode="DROPPED"), {"ssd_fd_00_x": "CANDIDATE"}),
+]
+
+USED: list[tuple[str, GridDisk, Mapping[str, str] | None, str]] = [
+    ("online", grid("FD_00_x"), None, r"disk group DATA uses it \(asmModeStatus ONLINE\)"),
+    ("online, header former", grid("FD_00_x"), {"data_fd_00_x": "FORMER"}, "disk group DATA uses it"),
+    ("unknown", free_grid("FD_00_x", asm_mode="UNKNOWN"), None, r"ASM may use it \(asmModeStatus UNKNOWN\)"),
+    ("offline", grid("FD_00_x", asm_mode="OFFLINE"), None, "asmModeStatus OFFLINE"),
+    ("no mode", free_grid("FD_00_x", asm_mode=""), None, "asmModeStatus unknown"),
+    ("pool", free_grid("FD_00_x", pool="HC1"), {"ssd_fd_00_x": "FORMER"}, "Exascale pool HC1"),
+    ("named, nobody asked", free_grid("FD_00_x", asm_group="OLD"), None, "no ASM instance could be asked"),
+    ("named, not seen", free_grid("FD_00_x", asm_group="OLD"), {}, r"header not seen"),
+    ("named, member", free_grid("FD_00_x", asm_group="OLD"), {"ssd_fd_00_x": "MEMBER"}, r"header MEMBER"),
+    ("named, unknown", free_grid("FD_00_x", asm_group="OLD"), {"ssd_fd_00_x": "UNKNOWN"}, r"header UNKNOWN"),
+    ("named, provisioned", free_grid("FD_00_x", asm_group="OLD"), {"ssd_fd_00_x": "PROVISIONED"}, "PROVISIONED"),
+]
+
+
+@pytest.mark.parametrize(("found", "headers"), [f[1:] for f in FREE], ids=[f[0] for f in FREE])
+def test_free(found: GridDisk, headers: Mapping[str, str] | None) -> None:
+    """A grid disk is free when ASM does not use it and it names no group, or every ASM let go of it."""
+    assert found.use(headers) == ""
+    refuse_used("x", {CELLS[0]: [found]}, headers)
+
+
+@pytest.mark.parametrize(("found", "headers", "said"), [u[1:] for u in USED], ids=[u[0] for u in USED])
+def test_used(found: GridDisk, headers: Mapping[str, str] | None, said: str) -> None:
+    """A grid disk that is used, or of which it can't be told, is refused with what is known of it."""
+    with pytest.raises(RefusedError, match=said) as caught:
+        refuse_used("x", {CELLS[0]: [free_grid("FD_01_x"), found]}, headers)
+    assert caught.value.message.startswith(f"x refused on {CELLS[0]}: ")
+    if found.asm_group:
+        assert f"drop diskgroup {found.asm_group}" in caught.value.hint
+    else:
+        assert "start ASM" in caught.value.hint
+
+
+def test_used_on_several_cells_is_folded() -> None:
+    """All cells with one reason are named together, and other reasons are counted."""
+    used = {name: [grid(f"FD_00_{name}")] for name in CELLS}
+    used[CELLS[2]] = [grid(f"FD_00_{CELLS[2]}", "RECO")]
+    with pytest.raises(RefusedError, match=r"refused on exa1cel\[01-02\]: .*\(and 1 more reasons\)") as caught:
+        refuse_used("x", used, None)
+    assert "drop diskgroup DATA and drop diskgroup RECO" in caught.value.hint
+
+
+# -- carve -----------------------------------------------------------------------------------------------------------
+
+
+def test_carve_takes_the_smallest_free_space() -> None:
+    """Every disk gets what is free on the fullest disk of all cells, rounded down to 16M, as an explicit size."""
+    facts = rack()
+    facts[CELLS[1]] = with_free(facts[CELLS[1]], {"FD_01": 700 * MIB})
+    plan = carve(*facts.values())
+    for name in CELLS:
+        assert sent(plan, name) == ["CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=688M"]
+    assert "smallest free space: 700M on FD_01_exa1cel02" in plan.notes[0]
+    assert "43 × 16M" in plan.notes[0]
+    assert "6 grid disks" in plan.notes[1]
+    first = step(plan, "create")
+    names = ("ssd_FD_00_exa1cel01", "ssd_FD_01_exa1cel01")
+    assert first.inverse == f"DROP GRIDDISK {','.join(names)}"
+    assert first.needs == (Check(object="griddisk", op=Op.ABSENT, where={"name": names}, why="the name is taken"),)
+    assert Check(object="griddisk", attribute="size", value=688 * MIB, where={"name": names}) in first.proves
+    assert Check(object="griddisk", op=Op.COUNT, value=2, where={"name": names}) in first.proves
+    assert plan.risk is Risk.NONE
+
+
+def test_carve_size_is_rounded_down() -> None:
+    """An explicit size is rounded down to 16M."""
+    assert sent(carve(cell(), each=100 * MIB)) == ["CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=96M"]
+
+
+@pytest.mark.parametrize(
+    ("redundancy", "size"), [("external", "160M"), ("normal", "304M"), ("high", "464M")]
+)
+def test_carve_usable(redundancy: str, size: str) -> None:
+    """usable= counts the copies and rounds each disk up, so that the group holds at least what was asked."""
+    plan = carve(*rack().values(), usable=900 * MIB, redundancy=redundancy)
+    assert sent(plan) == [f"CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size={size}"]
+    assert "rounded up to 16M" in plan.notes[-1]
+
+
+def test_carve_copies_available_to() -> None:
+    """availableTo is as the ASM cluster's other grid disks have it; when they differ nothing is guessed."""
+    keyed = cell(grid_disks=(grid("CD_00_x", available_to="+asm"), free_grid("CD_01_x", available_to="other")))
+    assert sent(carve(keyed)) == ["CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=1G, availableTo='+asm'"]
+    mixed = cell(CELLS[1], grid_disks=(grid("CD_00_y"),))
+    with pytest.raises(RefusedError, match=r"availableTo different clients \(\(all\); \+asm\)"):
+        carve(keyed, mixed)
+
+
+def test_carve_done_and_completed() -> None:
+    """Cells that have the disks already are done; the others get disks of the same size."""
+    have = with_flash_grids(cell())
+    plan = carve(have, cell(CELLS[1]))
+    assert plan.done == {CELLS[0]: "its 2 grid disks ssd_* are 512M already"}
+    assert sent(plan, CELLS[1]) == ["CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=512M"]
+    assert not carve(have).changes_something
+    assert not carve(have, each=512 * MIB).changes_something
+
+
+@pytest.mark.parametrize(
+    ("facts", "options", "said"),
+    [
+        ([with_flash_grids(cell())], {"each": 256 * MIB}, r"has grid disks ssd_\* of 512M already"),
+        (
+            [with_flash_grids(cell()), with_flash_grids(cell(CELLS[1]), size=256 * MIB)],
+            {},
+            r"has grid disks ssd_\* of 256M, 512M already",
+        ),
+        ([cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))], {}, r"has 1 of 2 grid disks ssd_\* already"),
+        ([cell()], {"each": 15 * MIB}, "15M is less than the least size of a grid disk, 16M"),
+        ([cell()], {"each": 2 * GIB}, r"2G each does not fit: 1G is free on FD_00_exa1cel01"),
+        ([with_free(cell(flash_cache=None), 15 * MIB)], {}, "0 is free on FD_00_exa1cel01"),
+        ([cell()], {"prefix": "a" * 15}, "has 31 characters, 30 is the limit"),
+        ([cell(), replace(cell(CELLS[1]), cell_disks=cell().cell_disks)], {}, "would both have a grid disk ssd_FD_00"),
+        (
+            [cell(), cell(CELLS[1], grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))],
+            {},
+            "exa1cel02 has a grid disk ssd_FD_00_exa1cel01 already, which exa1cel01 would get",
+        ),
+    ],
+)
+def test_carve_refused(facts: list[CellFacts], options: dict[str, Any], said: str) -> None:
+    """No room, a taken or too long name, and half-made disks are refused with what is there."""
+    with pytest.raises(RefusedError, match=said):
+        carve(*facts, **options)
+
+
+def test_longest_name_allowed() -> None:
+    """A name of exactly 30 characters is allowed."""
+    assert carve(cell(), prefix="a" * 14).changes_something
+
+
+def test_carve_offers_the_resize() -> None:
+    """Where the flash cache owns the space, the resize that makes room is named, and it really does."""
+    full = with_free(cell(), 0)
+    with pytest.raises(RefusedError) as caught:
+        carve(full, each=GIB)
+    assert "the flash cache owns the space (40G): resize flashcache size=38G makes room" in caught.value.hint
+    smaller = with_free(replace(full, flash_cache=cache(CELLS[0], size=38 * GIB)), GIB)
+    assert carve(smaller, each=GIB).changes_something
+
+
+def test_carve_skips_cells_without_that_media() -> None:
+    """A cell without such disks is skipped; when no cell has any, nothing happens."""
+    none = cell(CELLS[1], cell_disks=(disk("CD_00_x"),))
+    plan = carve(cell(), none)
+    assert plan.skipped == {CELLS[1]: "it has no flash cell disks"}
+    assert plan.targets == (CELLS[0],)
+    assert not carve(none).changes_something
+
+
+def test_carve_hard_disks() -> None:
+    """media=hard takes the hard disks' free space."""
+    assert sent(carve(cell(), media="hard", prefix="RECO")) == ["CREATE GRIDDISK ALL HARDDISK PREFIX=RECO, size=1G"]
+
+
+@pytest.mark.parametrize(
+    ("release", "media", "words"),
+    [
+        ("19.3.2", "flash", "FLASHDISK"),
+        ("24.1.0", "flash", "PERFORMANCEOPTIMIZED FLASHDISK"),
+        ("24.1.0", "capacity", "CAPACITYOPTIMIZED FLASHDISK"),
+        ("24.1.0", "performance", "PERFORMANCEOPTIMIZED FLASHDISK"),
+        ("24.1.0", "hard", "HARDDISK"),
+    ],
+)
+def test_media_words(release: str, media: str, words: str) -> None:
+    """From 24.1 the kind of flash is always said."""
+    assert media_of(cell(release=release), media).words == words
+
+
+@pytest.mark.parametrize(
+    ("fact", "media", "said"),
+    [
+        (cell(release="24.1.0", cell_disks=(disk("FD_00_x"),)), "flash", "may have two kinds of flash"),
+        (cell(), "capacity", "runs 19.3.2.0.0, which knows one kind of flash only"),
+        (cell(release=""), "performance", "an unknown release"),
+    ],
+)
+def test_media_refused(fact: CellFacts, media: str, said: str) -> None:
+    """Plain flash on a cell that may have both kinds, and a kind that the release does not know, are refused."""
+    with pytest.raises(RefusedError, match=said):
+        media_of(fact, media)
+
+
+# -- release ---------------------------------------------------------------------------------------------------------
+
+
+def test_release_deactivates_then_drops() -> None:
+    """Grid disks are made inactive everywhere before any is dropped, and both look again that nobody uses them."""
+    plan = release(*(with_flash_grids(f) for f in rack().values()))
+    names = "ssd_FD_00_exa1cel01,ssd_FD_01_exa1cel01"
+    assert sent(plan) == [f"ALTER GRIDDISK {names} INACTIVE", f"DROP GRIDDISK {names}"]
+    unused = [c for c in step(plan, "inactive").needs if c.attribute == "asmModeStatus"]
+    assert unused[0].op is Op.IN
+    assert unused[0].value == ("UNUSED", "DROPPED")
+    assert unused[0].where == {"name": tuple(names.split(","))}
+    assert unused[0] in step(plan, "dropgrid").needs
+    assert any(c.attribute == "status" and c.value == "inactive" for c in step(plan, "dropgrid").needs)
+    assert stage(plan, "dropgrid").gate is Gate.ALL
+    assert step(plan, "dropgrid").inverse == "CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=512M"
+    assert plan.risk is Risk.PERFORMANCE
+
+
+def test_release_undo_only_when_exact() -> None:
+    """Dropped disks of different sizes, or not on all disks, have no inverse and say so."""
+    uneven = cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"), free_grid(f"FD_01_{CELLS[0]}", size=GIB)))
+    assert step(release(uneven), "dropgrid").undo is Undo.IMPOSSIBLE
+    single = cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))
+    assert step(release(single), "dropgrid").undo is Undo.IMPOSSIBLE
+
+
+def test_release_takes_exactly_the_prefix() -> None:
+    """prefix=ssd means ssd_<celldisk> and nothing whose name merely begins alike."""
+    fact = with_flash_grids(with_flash_grids(cell()), "ssd_2")
+    assert {g.name for g in members({CELLS[0]: fact}, "SSD")[CELLS[0]]} == {f"ssd_FD_0{n}_exa1cel01" for n in (0, 1)}
+    assert "ssd_2" not in " ".join(sent(release(fact)))
+
+
+def test_release_refuses_used_disks() -> None:
+    """One disk in use refuses the release everywhere, whatever else is free."""
+    facts = [with_flash_grids(f) for f in rack().values()]
+    facts[1] = with_flash_grids(cell(CELLS[1]), asm_mode="ONLINE", asm_group="DATA_SSD")
+    with pytest.raises(RefusedError, match="release griddisk refused on exa1cel02") as caught:
+        release(*facts, headers={})
+    assert "drop diskgroup DATA_SSD" in caught.value.hint
+
+
+def test_release_without_such_disks() -> None:
+    """Cells without the disks are done already."""
+    plan = release(with_flash_grids(cell()), cell(CELLS[1]))
+    assert plan.done == {CELLS[1]: "it has no grid disks ssd_*"}
+    assert not release(cell(), prefix="nix").changes_something
+
+
+def test_regrow_flushes_and_creates_over_what_is_freed() -> None:
+    """regrow=yes re-creates the cache at an explicit size over the freed space, with its own flush and proof."""
+    fact = with_free(with_flash_grids(cell()), 8 * MIB)
+    plan = release(fact, regrow=True)
+    assert sent(plan)[2:] == ["ALTER FLASHCACHE ALL FLUSH NOWAIT", "DROP FLASHCACHE", "CREATE FLASHCACHE ALL size=41G"]
+    assert stage(plan, "flush").gate is Gate.ALL, "nothing is flushed unless all disks were released"
+    assert "40G → 41G" in plan.notes[-1]
+
+
+def test_regrow_without_disks_takes_the_free_space() -> None:
+    """regrow=yes also grows over space that was free, and leaves a cache alone that has it all."""
+    plan = release(cell(), regrow=True)
+    assert plan.done == {}
+    assert sent(plan)[-1] == "CREATE FLASHCACHE ALL size=42G"
+    assert not release(with_free(cell(), 0), regrow=True).changes_something
+
+
+def test_grid_disk_prefix() -> None:
+    """A grid disk's prefix is what stands before _<celldisk>, and empty when its name has another form."""
+    assert free_grid("FD_00_x").prefix == "ssd"
+    assert replace(free_grid("FD_00_x"), name="SSD_fd_00_X").prefix == "SSD"
+    assert replace(free_grid("FD_00_x"), name="mine").prefix == ""
