@@ -206,11 +206,12 @@ _exacell() {
             ;;
     esac
 
-    # readline replaces only what stands behind the last of these in the word.
-    local cut="" breaks=$COMP_WORDBREAKS
+    # readline replaces only what stands behind the last = or : in the word, or what begins with its last @.
+    local cut=""
     for ((i = ${#word}; i > 0; i--)); do
-        if [[ $breaks == *"${word:i-1:1}"* && ${word:i-1:1} == [=:@] ]]; then
-            cut=${word:0:i}
+        char=${word:i-1:1}
+        if [[ $char == [=:@] && $COMP_WORDBREAKS == *"$char"* ]]; then
+            [[ $char == @ ]] && cut=${word:0:i-1} || cut=${word:0:i}
             break
         fi
     done

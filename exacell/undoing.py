@@ -106,15 +106,22 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
 
 
 def _refuse_impossible(done: Done) -> None:
-    """A target that took part in the change's work and has no inverse, while it left something behind."""
-    if not done.steps or done.inverse:
+    """Refuse when a cell that the change left something on, or the change as a whole, has no inverse."""
+    if not done.steps:
         return
-    left = [step for steps in done.steps.values() for step in steps if step.undo != "nothing"]
-    reason = next((step.inverse for step in left if step.undo == "impossible" and step.inverse), "")
-    if not left:
+    left = {target: [s for s in steps if s.undo != "nothing"] for target, steps in done.steps.items()}
+    # A disk group's inverse is one statement for all nodes.
+    bare = [t for t, steps in left.items() if t not in done.inverse and any(not s.asm for s in steps)]
+    if done.inverse and not bare:
+        return
+    steps = [step for target in bare or left for step in left[target]]
+    reason = next((step.inverse for step in steps if step.undo == "impossible" and step.inverse), "")
+    if not steps:
         reason = "it left nothing behind"
+    where = f" on {fold(bare)}" if bare and done.inverse else ""
     raise RefusedError(
-        f"change {done.change} ({done.statement}) cannot be undone: {reason or 'no inverse was recorded'}; nothing was sent"
+        f"change {done.change} ({done.statement}) cannot be undone{where}: {reason or 'no inverse was recorded'}; "
+        "nothing was sent"
     )
 
 

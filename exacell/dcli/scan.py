@@ -20,6 +20,14 @@ from exacell.scripts import read_script
 _READING = frozenset(("LIST", "DESCRIBE", "HELP", "SET", "EXIT", "QUIT", "REM", "REMARK"))
 """First words of CellCLI's statements that change nothing. Source: Oracle SAGUG, CellCLI commands."""
 
+_CHANGE = re.compile(
+    r"\b(?:alter|create|drop|calibrate|assign|export|import|grant|revoke)\s+"
+    r"(?:flashcache|flashlog|pmemcache|pmemlog|xrmemcache|xrmemlog|griddisk|celldisk|cell|iormplan|lun|physicaldisk)\b"
+    r"[^\n;|&\"'`<>$]*(?!\$)",
+    re.IGNORECASE,
+)
+"""What a CellCLI change looks like inside of text that is not understood."""
+
 _DEEPEST = 6
 
 
@@ -53,6 +61,7 @@ def scan_command(text: str) -> Findings:
     """Return what a shell would do with ``text``."""
     findings = Findings()
     _shell(text, findings, 0)
+    _suspect(text, findings)
     return findings
 
 
@@ -76,7 +85,29 @@ def scan_script(data: bytes, name: str) -> Findings:
         findings.unread.append(f"{name} is a script for {first[2:].strip()}")
     else:
         _shell(text, findings, 0)
+    _suspect(text, findings)
     return findings
+
+
+def _suspect(text: str, findings: Findings) -> None:
+    """Where something is not understood, take what looks like a CellCLI change for one: in doubt it is judged."""
+    if not findings.unread:
+        return
+    lines = [line for line in text.splitlines() if not re.match(r"\s*(#|--|rem\b)", line, re.IGNORECASE)]
+    known = {" ".join(found.text.lower().split()) for found in findings.changes}
+    for match in _CHANGE.finditer("\n".join(lines)):
+        words = match[0].split()
+        # What follows a statement in other text may be no part of it: the longest start that is one counts.
+        for end in range(len(words), 1, -1):
+            candidate = " ".join(words[:end])
+            try:
+                parsed = parse_cellcli(candidate)
+            except StatementError:
+                continue
+            if isinstance(parsed, (Change, Grant)) and candidate.lower() not in known:
+                known.add(candidate.lower())
+                findings.changes.append(FoundStatement(text=candidate, statement=parsed))
+            break
 
 
 def _shell(text: str, findings: Findings, depth: int) -> None:
@@ -123,7 +154,7 @@ class _Judge:
         if not words:
             return
         name = words[0].text.rpartition("/")[2]
-        if words[0].dynamic or words[0].glob and name not in ("[", "[["):
+        if words[0].dynamic or (words[0].glob and name not in ("[", "[[")):
             self.findings.unread.append(_shown(words))
         elif name == "cellcli":
             self._cellcli(command, words[1:])
@@ -266,16 +297,19 @@ _PREFIXES: dict[str, Callable[[Sequence[Word]], Sequence[Word]]] = {
 
 _SHELLS = frozenset(("sh", "bash", "ksh", "dash", "su"))
 
-_SHOWING = frozenset(
-    """
-    : [ [[ true false test echo printf hostname uname uptime date cat tac ls df du ps who w whoami id groups pwd cd sleep
-    wait exit return break continue shift export unset set local read declare typeset let getopts umask trap alias type
-    which grep egrep fgrep zgrep zcat head tail sort uniq wc cut tr column paste join comm nl od xxd hexdump rev fold
-    expand unexpand fmt seq basename dirname readlink realpath stat file diff cmp cksum sum md5sum sha1sum sha256sum
-    free vmstat iostat mpstat pidstat nstat netstat ss lscpu lsblk lspci lsscsi lsmod lsof nproc getconf locale uniq
-    imageinfo imagehistory dmidecode ibstat ibstatus ibhosts ibnetdiscover iblinkinfo ibswitches arp ping traceroute
-    getent last lastlog finger tty env printenv jobs top pgrep pidof tree strings less more bc expr logname arch
-    """.split()
+
+def _names(*lines: str) -> frozenset[str]:
+    return frozenset(word for line in lines for word in line.split())
+
+
+_SHOWING = _names(
+    ": [ [[ true false test echo printf uname uptime cat tac ls df du ps who w whoami id groups pwd cd sleep wait exit",
+    "return break continue shift export unset set local read declare typeset let getopts umask type which grep egrep",
+    "fgrep zgrep zcat head tail wc cut tr column paste join comm nl od hexdump rev fold expand unexpand fmt seq basename",
+    "dirname readlink realpath stat file diff cmp cksum sum md5sum sha1sum sha256sum free vmstat iostat mpstat pidstat",
+    "nstat netstat lscpu lsblk lspci lsscsi lsmod lsof nproc getconf locale imageinfo imagehistory ibstat ibstatus",
+    "ibhosts ibnetdiscover iblinkinfo ibswitches ping traceroute getent last lastlog finger tty printenv jobs top pgrep",
+    "pidof strings less more bc expr logname arch lsattr ulimit",
 )
 """Commands that show something and change nothing, whatever their arguments, apart from redirections."""
 
@@ -333,11 +367,12 @@ _WITH_ARGUMENTS: dict[str, Callable[[Sequence[str]], bool]] = {
     "journalctl": lambda words: not any(w.startswith(("--vacuum", "--rotate", "--flush")) for w in words),
     "MegaCli64": lambda words: any(re.search(r"(Info|PdList|PDList|Show|GetBbuStatus)", word) for word in words),
     "nvme": _first("list", "smart-log", "id-ctrl"),
-    "lsattr": lambda words: True,
     "crsctl": _first("check", "stat", "status", "query"),
     "srvctl": _first("status", "config"),
-    "ulimit": lambda words: True,
-    "eval": lambda words: False,
+    "ss": lambda words: not _any("-K", "--kill")(words),
+    "uniq": lambda words: len([word for word in words if not word.startswith("-")]) <= 1,
+    "arp": lambda words: all(word in ("-a", "-n", "-an", "-v") for word in words),
+    "dmidecode": lambda words: not any(word.startswith("--dump-bin") for word in words),
 }
 """Commands that show something with some arguments only."""
 

@@ -446,9 +446,11 @@ class _Parser:
         while at < len(self.tokens):
             token = self.tokens[at]
             if isinstance(token, _Operator) and token.text in (";", "\n"):
+                self._finish()
                 return at + 1
             if isinstance(token, Word):
                 if token.text == "do" and not token.quoted:
+                    self._finish()
                     return at
                 self._assigned.append(token)
             elif token.text != "(" and token.text != ")":

@@ -239,9 +239,11 @@ class Login:
         write_text(keys, public_key)
         # A bash that sees SSH_CLIENT reads ~/.bashrc instead of BASH_ENV. Source: bash(1), INVOCATION.
         write_text(self.home / ".bashrc", '[ -n "$BASH_ENV" ] && . "$BASH_ENV"\n', mode=0o644)
-        if profile := self.host.profiles.get(self.user):
-            lines = [f"export {name}={shlex.quote(value)}\n" for name, value in profile.items()]
-            write_text(self.home / ".bash_profile", "".join(lines), mode=0o644)
+        profile = self.host.profiles.get(self.user) or {}
+        lines = [f"export {name}={shlex.quote(value)}\n" for name, value in profile.items()]
+        # The machine's own /etc/profile may have set another PATH before this file is read.
+        lines.append(f'export PATH={shlex.quote(str(self._bin))}:"$PATH"\n[ -f ~/.bashrc ] && . ~/.bashrc\n')
+        write_text(self.home / ".bash_profile", "".join(lines), mode=0o644)
 
     def shell_command(self, command: str | None) -> tuple[str, ...]:
         """Return the argv that runs ``command`` in the login's shell, or an interactive one for None."""

@@ -352,9 +352,11 @@ def _taken_back(
     back: dict[str, tuple[str, ...]] = {}
     for cell, grids in found.items():
         sizes = {grid.size for grid in grids}
-        if len(sizes) > 1:
+        flash = all(grid.flash for grid in grids)
+        # carve makes one of equal size on every disk of the media: only that can be brought back by it.
+        if len(sizes) > 1 or len(grids) != sum(1 for disk in facts[cell].cell_disks if disk.flash == flash):
             continue
-        media = "flash" if all(grid.flash for grid in grids) else "hard"
+        media = "flash" if flash else "hard"
         carve = f"carve griddisk prefix={prefix} size={whole_size(min(sizes))} media={media}"
         cache = facts[cell].flash_cache
         resize = (f"resize flashcache size={whole_size(cache.size)}",) if regrown and cache is not None else ()

@@ -268,7 +268,7 @@ def _flashlog(
     return _plan(rack, text, [_step(c, statement, Risk.PERFORMANCE, needs=saved, expect=1) for c in facts])
 
 
-def _targets(fact: CellFacts, statement: CellChange) -> tuple[GridDisk, ...]:
+def targets_of(fact: CellFacts, statement: CellChange) -> tuple[GridDisk, ...]:
     """Return the grid disks that the statement names on this cell."""
     if not statement.all:
         names = {name.lower() for name in statement.names}
@@ -294,7 +294,7 @@ def _griddisk(
 ) -> Plan:
     if statement.verb == "CREATE":
         return _plan(rack, text, [_step(c, statement, Risk.NONE) for c in facts])
-    hit = {cell: _targets(fact, statement) for cell, fact in facts.items()}
+    hit = {cell: targets_of(fact, statement) for cell, fact in facts.items()}
     if not any(hit.values()):
         raise RefusedError(f"{text}: there is no such grid disk on {fold(facts)}; nothing was sent")
     facts = {cell: fact for cell, fact in facts.items() if hit[cell]}

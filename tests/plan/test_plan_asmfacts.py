@@ -160,4 +160,6 @@ def test_scripts_prove_their_end() -> None:
     for script in (facts_script(), change_script(["DROP DISKGROUP X;", "ALTER DISKGROUP Y MOUNT"])):
         assert script.startswith("whenever oserror exit failure\nwhenever sqlerror exit failure\n")
         assert script.endswith(f"prompt {END}\nexit\n")
-    assert "DROP DISKGROUP X;\nALTER DISKGROUP Y MOUNT;\n" in change_script(["DROP DISKGROUP X;", "ALTER DISKGROUP Y MOUNT"])
+    assert "DROP DISKGROUP X;\nALTER DISKGROUP Y MOUNT;\n" in change_script(
+        ["DROP DISKGROUP X;", "ALTER DISKGROUP Y MOUNT"]
+    )

@@ -51,7 +51,10 @@ FAILS = [
     (check("status", value=None), "status is active, not empty"),
     (check("status", value=()), "status is active, not empty"),
     (check("status", value="active", name="nix"), "there is no griddisk with name=nix"),
-    (check(op=Op.ABSENT, name="ssd_*", why="the name is taken"), "griddisk ssd_FD_00_x, ssd_FD_01_x exists; the name is taken"),
+    (
+        check(op=Op.ABSENT, name="ssd_*", why="the name is taken"),
+        "griddisk ssd_FD_00_x, ssd_FD_01_x exists; the name is taken",
+    ),
     (check(op=Op.COUNT, value=3, name="ssd_*"), "2 griddisk instead of 3"),
     (check("nosuch", value="x", name="ssd_FD_00_x"), "nosuch is empty, not x"),
 ]

@@ -16,9 +16,7 @@ from exacell.plan.facts import GridDisk
 from exacell.plan.model import Check, Gate, Op, Plan, Risk, Undo
 from exacell.units import MIB
 
-GRIDS: dict[str, tuple[GridDisk, ...]] = {
-    name: tuple(free_grid(f"FD_0{n}_{name}") for n in (0, 1)) for name in CELLS
-}
+GRIDS: dict[str, tuple[GridDisk, ...]] = {name: tuple(free_grid(f"FD_0{n}_{name}") for n in (0, 1)) for name in CELLS}
 
 
 def seen(**changes: Any) -> list[AsmDisk]:
@@ -33,9 +31,7 @@ def create(
     prefix: str = "ssd",
     attributes: dict[str, str] | None = None,
 ) -> Plan:
-    wanted = Wanted(
-        name="data_ssd", prefix=prefix, redundancy=redundancy, au_size=4 * MIB, attributes=attributes or {}
-    )
+    wanted = Wanted(name="data_ssd", prefix=prefix, redundancy=redundancy, au_size=4 * MIB, attributes=attributes or {})
     return create_plan(
         "t1",
         facts or asm([group()], seen()),

@@ -29,7 +29,9 @@ def carve(*facts: CellFacts, **options: Any) -> Plan:
     return carve_plan("t1", {f.cell: f for f in facts}, **values)
 
 
-def release(*facts: CellFacts, headers: Mapping[str, str] | None = None, regrow: bool = False, prefix: str = "ssd") -> Plan:
+def release(
+    *facts: CellFacts, headers: Mapping[str, str] | None = None, regrow: bool = False, prefix: str = "ssd"
+) -> Plan:
     return release_plan(
         "t1", {f.cell: f for f in facts}, prefix=prefix, headers=headers, regrow=regrow, statement="release griddisk"
     )
@@ -114,9 +116,7 @@ def test_carve_size_is_rounded_down() -> None:
     assert sent(carve(cell(), each=100 * MIB)) == ["CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=96M"]
 
 
-@pytest.mark.parametrize(
-    ("redundancy", "size"), [("external", "160M"), ("normal", "304M"), ("high", "464M")]
-)
+@pytest.mark.parametrize(("redundancy", "size"), [("external", "160M"), ("normal", "304M"), ("high", "464M")])
 def test_carve_usable(redundancy: str, size: str) -> None:
     """usable= counts the copies and rounds each disk up, so that the group holds at least what was asked."""
     plan = carve(*rack().values(), usable=900 * MIB, redundancy=redundancy)
@@ -301,3 +301,15 @@ def test_grid_disk_prefix() -> None:
     assert free_grid("FD_00_x").prefix == "ssd"
     assert replace(free_grid("FD_00_x"), name="SSD_fd_00_X").prefix == "SSD"
     assert replace(free_grid("FD_00_x"), name="mine").prefix == ""
+
+
+def test_what_brings_released_disks_back() -> None:
+    """Released disks come back by carve, behind the cache's old size when it grew; only where carve makes just those."""
+    fact = with_free(with_flash_grids(cell()), 8 * MIB)
+    carved = "carve griddisk prefix=ssd size=512M media=flash"
+    assert release(fact).inverse == {CELLS[0]: (carved,)}
+    assert release(fact, regrow=True).inverse == {CELLS[0]: ("resize flashcache size=40G", carved)}
+    assert release(cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))).inverse == {}
+    uneven = cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"), free_grid(f"FD_01_{CELLS[0]}", size=GIB)))
+    assert release(uneven).inverse == {}
+    assert carve(cell()).inverse == {CELLS[0]: ("release griddisk prefix=ssd",)}

@@ -18,9 +18,7 @@ from exacell.plan.guard import facts_needed, guard_plan, unproven_cache
 from exacell.plan.model import Op, Plan, Risk, Step, Undo
 
 
-def guard(
-    text: str, *facts: CellFacts, accepted: Sequence[str] = (), headers: Mapping[str, str] | None = None
-) -> Plan:
+def guard(text: str, *facts: CellFacts, accepted: Sequence[str] = (), headers: Mapping[str, str] | None = None) -> Plan:
     statement = parse(text)
     assert isinstance(statement, (Change, Grant))
     cells = {fact.cell: fact for fact in facts or rack().values()}
@@ -236,8 +234,10 @@ def test_inactive_asks_asm() -> None:
     assert (need.attribute, need.value) == ("asmDeactivationOutcome", "Yes")
     assert need.where == {"name": ("DATA_CD_00_exa1cel01", "DATA_CD_01_exa1cel01")}
     assert step.risk is Risk.REDUNDANCY
-    bad = cell(grid_disks=(grid("CD_00_x"), grid("CD_01_x", deactivation="Cannot de-activate due to other offline disks")))
-    with pytest.raises(RefusedError, match="DATA_CD_01_x must not go offline .*Cannot de-activate"):
+    bad = cell(
+        grid_disks=(grid("CD_00_x"), grid("CD_01_x", deactivation="Cannot de-activate due to other offline disks"))
+    )
+    with pytest.raises(RefusedError, match=r"DATA_CD_01_x must not go offline .*Cannot de-activate"):
         guard("alter griddisk all inactive", bad)
     unknown = cell(grid_disks=(grid("CD_00_x", deactivation=""),))
     with pytest.raises(RefusedError, match="asmDeactivationOutcome unknown"):

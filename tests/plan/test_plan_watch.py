@@ -14,7 +14,9 @@ BUSY = ({"name": "FD_00", "flushStatus": "complete"}, {"name": "FD_01", "flushSt
 FLUSHED = "normal - flushed"
 
 
-def metrics(dirty: float | None = 0.0, at: int = 1, used: float = 0.0, stale: float = 0.0, **more: Any) -> dict[str, Any]:
+def metrics(
+    dirty: float | None = 0.0, at: int = 1, used: float = 0.0, stale: float = 0.0, **more: Any
+) -> dict[str, Any]:
     found: dict[str, Any] = {"FC_BY_USED": (used, at), "FC_BY_STALE_DIRTY": (stale, at), **more}
     if dirty is not None:
         found["FC_BY_DIRTY"] = (dirty, at)
@@ -71,9 +73,7 @@ def test_only_fc_by_dirtys_own_collection_counts() -> None:
     """A newer collection of another metric does not make FC_BY_DIRTY newer."""
     watch = FlushWatch()
     feed(watch, at=1)
-    state = watch.feed(
-        status=FLUSHED, disks=DONE, metrics={"FC_BY_DIRTY": (0.0, 1), "FC_BY_USED": (0.0, 5)}
-    )
+    state = watch.feed(status=FLUSHED, disks=DONE, metrics={"FC_BY_DIRTY": (0.0, 1), "FC_BY_USED": (0.0, 5)})
     assert not state.done
 
 
@@ -89,9 +89,24 @@ def test_completion_that_is_taken_back_starts_over() -> None:
 @pytest.mark.parametrize(
     ("status", "disks", "values", "said"),
     [
-        ("normal - flushing", ({"name": "FD_01", "flushError": "cannot read"},), {}, "flush of cell disk FD_01 failed: cannot read"),
-        (FLUSHED, (*DONE, {"name": "FD_02", "flushStatus": "complete", "flushError": "x"}), {"at": 9}, "FD_02 failed: x"),
-        ("normal - flushing", BUSY, {"stale": 2.0 * MIB}, r"2M of dirty data belong to grid disks that cannot be written"),
+        (
+            "normal - flushing",
+            ({"name": "FD_01", "flushError": "cannot read"},),
+            {},
+            "flush of cell disk FD_01 failed: cannot read",
+        ),
+        (
+            FLUSHED,
+            (*DONE, {"name": "FD_02", "flushStatus": "complete", "flushError": "x"}),
+            {"at": 9},
+            "FD_02 failed: x",
+        ),
+        (
+            "normal - flushing",
+            BUSY,
+            {"stale": 2.0 * MIB},
+            r"2M of dirty data belong to grid disks that cannot be written",
+        ),
         ("", DONE, {}, "the flash cache is gone"),
         ("normal", DONE, {}, "the flush ended early: status is normal"),
         ("warning", BUSY, {}, "the flush ended early"),

@@ -1,0 +1,48 @@
+"""dcli's command line, over the connections that are open already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
+from exacell.output.result import Result
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+
+@command(
+    "dcli",
+    group="racks",
+    effect=Effect.OPAQUE,
+    summary="dcli's command line as it is, with dcli's output, order and exit codes",
+    details="All words behind dcli are its own, cut as a shell cuts them; dcli --help lists its options. --live prints "
+    "lines as they arrive. CellCLI changes in the command, in -x files and in .scl scripts are guarded like typed ones. "
+    "What exacell can't read is refused on production and read-only racks and runs as it is on an emulated one; "
+    "elsewhere it needs --accept-opaque before dcli (exacell --accept-opaque dcli ...), and there the guard ends.",
+    example="dcli -c exa1cel01,exa1cel02 cellcli -e list cell detail",
+    params=(
+        Param(
+            name="words",
+            kind=Kind.COMMAND,
+            positional=True,
+            rest=True,
+            help="dcli's options and the command for the targets",
+        ),
+    ),
+    flags=(Flag(name="accept-opaque", help="run what exacell can't read, unguarded"),),
+    recipe_ok=False,
+)
+def dcli(ctx: Context, call: Call) -> Result:
+    """Return the exit code; what dcli prints is written as dcli would, records where a machine format is asked for."""
+    import shlex
+
+    from exacell.dcli.run import run_dcli
+    from exacell.errors import StatementError
+
+    text = call.text_arg("words")
+    try:
+        argv = shlex.split(text)
+    except ValueError as error:
+        raise StatementError(f"dcli: the words can't be cut as a shell would: {error}") from error
+    return run_dcli(ctx, argv, call)

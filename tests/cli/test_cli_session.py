@@ -1,0 +1,82 @@
+"""The session's own statements."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from exacell.cli import main
+from exacell.errors import ExitCode
+from exacell.history import append_history
+
+
+def records(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    """The records that were printed, as jsonl."""
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def run(*statements: str, rack: str = "t1") -> int:
+    return main(["-r", rack, "-o", "jsonl", "-e", "; ".join(statements)])
+
+
+def test_use_selects_cells_until_all(rack: object, capsys: pytest.CaptureFixture[str]) -> None:
+    """use narrows what statements go to, +, not and @all change it, and cells shows which are in use."""
+    assert run("use exa1cel[01-02]", "use not exa1cel01", "use +exa1cel03", "cells") == ExitCode.DONE
+    assert [r["inUse"] for r in records(capsys)] == [False, True, True]
+    assert run("use exa1cel02", "list cell") == ExitCode.DONE
+    assert [r["cell"] for r in records(capsys)] == ["exa1cel02"]
+    assert run("use exa1cel02", "use @all", "list cell") == ExitCode.DONE
+    assert len(records(capsys)) == 3
+
+
+@pytest.mark.parametrize("wrong", ["use exa1cel09", "use @nothing", "use exa1cel01!exa1cel01", "connect nowhere"])
+def test_what_is_not_there_cannot_be_used(wrong: str, rack: object, capsys: pytest.CaptureFixture[str]) -> None:
+    """A cell, group or rack that does not exist is refused and nothing changes."""
+    assert run(wrong) == ExitCode.NOT_EXECUTED
+    assert capsys.readouterr().err.startswith("exacell: ")
+
+
+def test_racks_and_connect(rack: object, capsys: pytest.CaptureFixture[str]) -> None:
+    """connect changes the current rack, and a production rack is read-only."""
+    assert run("connect prod", "racks") == ExitCode.DONE
+    assert {r["name"]: r["current"] for r in records(capsys)} == {"prod": True, "t1": False}
+    assert run("connect prod", "show settings") == ExitCode.DONE
+    assert {r["name"]: r["value"] for r in records(capsys)}["mode"] == "ro"
+
+
+def test_settings_can_be_set_and_seen(rack: object, capsys: pytest.CaptureFixture[str]) -> None:
+    """set changes a setting for the session; a wrong name or value is refused."""
+    assert run("set timeout 90s", "set fanout 7", "set echo on", "show settings") == ExitCode.DONE
+    shown = {r["name"]: r["value"] for r in records(capsys)}
+    assert (shown["timeout"], shown["fanout"], shown["echo"]) == (90.0, 7, "on")
+    assert run("set fanout many") == ExitCode.NOT_EXECUTED
+    assert run("set fanot 3") == ExitCode.NOT_EXECUTED
+    assert "fanout" in capsys.readouterr().err
+
+
+def test_spool_copies_answers(rack: object, tmp_path: Path) -> None:
+    """spool FILE keeps a copy of the answers, create refuses an existing file, off ends it."""
+    target = tmp_path / "answers"
+    assert run(f"spool {target}", "cells", "spool off", "racks") == ExitCode.DONE
+    assert len(target.read_text().splitlines()) == 3
+    assert run(f"spool {target} create") == ExitCode.NOT_EXECUTED
+    assert run(f"spool {target} append", "cells") == ExitCode.DONE
+    assert len(target.read_text().splitlines()) == 6
+
+
+def test_history_shows_what_was_entered(rack: object, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """history lists entries with their number, the last ones, or those with a word."""
+    for text in ("list cell", "racks", "list griddisk"):
+        append_history(home / "history", text)
+    assert run("history last=2") == ExitCode.DONE
+    assert [(r["number"], r["statement"]) for r in records(capsys)] == [(2, "racks"), (3, "list griddisk")]
+    assert run("history list") == ExitCode.DONE
+    assert [r["number"] for r in records(capsys)] == [1, 3]
+
+
+def test_refresh_keeps_the_selection(rack: object, capsys: pytest.CaptureFixture[str]) -> None:
+    """refresh opens connections anew and leaves the cells in use as they were."""
+    assert run("use exa1cel02", "refresh", "cells") == ExitCode.DONE
+    assert [r["inUse"] for r in records(capsys)] == [False, True, False]

@@ -1,0 +1,104 @@
+"""The call behind the shells' completion, and that the files are up to date."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from exacell.completions import candidates, complete, completion_files
+from exacell.language.registry import commands
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """An EXACELL_HOME with two racks; t1 is the default."""
+    (tmp_path / "racks.d").mkdir()
+    (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-02]"\n')
+    (tmp_path / "racks.d" / "u2.toml").write_text('cells = "other[1-2]"\n')
+    (tmp_path / "config.toml").write_text('default_rack = "t1"\n')
+    return {"EXACELL_HOME": str(tmp_path)}
+
+
+def words(env: dict[str, str], *typed: str) -> list[str]:
+    return [word for word, _ in candidates(typed, env)]
+
+
+def test_the_files_are_up_to_date() -> None:
+    """completions/ holds what python -m exacell.completions write would write."""
+    for name, text in completion_files().items():
+        assert (ROOT / "completions" / name).read_text() == text, f"{name}: run python -m exacell.completions write"
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        (["-r", ""], ["t1", "u2"]),
+        (["-r", "u2", "-c", ""], ["other1", "other2"]),
+        (["-c", "exa1cel01,"], ["exa1cel01,exa1cel01", "exa1cel01,exa1cel02"]),
+        (["-o", "js"], ["json", "jsonl"]),
+        (["--format=js"], ["--format=json", "--format=jsonl"]),
+        (["--vers"], ["--version"]),
+        (["-r", "t1", "list", "flashl"], ["flashlog"]),
+        (["list", "flashcache", "attributes", "name,si"], ["name,size"]),
+        (["connect", ""], ["t1", "u2"]),
+        (["on", "exa1cel01", "li"], ["list"]),
+        (["--", "flu"], ["flush"]),
+        (["resize", "flashcache", "si"], ["size="]),
+        (["run", "reset_c"], ["reset_cold"]),
+        (["run", "reset_cold", "size="], ["size=keep"]),
+        (["@reset_c"], ["@reset_cold"]),
+        (["-e", "list ce"], []),
+        (["flush", "flashcache", "--dry"], ["--dry-run"]),
+    ],
+)
+def test_candidates_are_whole_words(typed: list[str], wanted: list[str], env: dict[str, str]) -> None:
+    """A candidate is the whole word of the command line, whatever part of it was completed."""
+    assert words(env, *typed) == wanted
+
+
+def test_descriptions_are_for_zsh_and_fish_only(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """bash gets bare words, the others a description behind a tab, always one line."""
+    monkeypatch.setenv("EXACELL_HOME", env["EXACELL_HOME"])
+    for shell, tab in (("bash", False), ("zsh", True), ("fish", True)):
+        out = io.StringIO()
+        assert complete([shell, "1", "exacell", "flu"], out) == 0
+        assert (
+            out.getvalue().startswith("flush") and ("\t" in out.getvalue()) is tab and out.getvalue().count("\n") == 1
+        )
+
+
+def test_a_broken_configuration_offers_nothing_and_says_nothing(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """While a statement is typed there is no error message, whatever the configuration holds."""
+    Path(env["EXACELL_HOME"], "config.toml").write_text("= broken")
+    monkeypatch.setenv("EXACELL_HOME", env["EXACELL_HOME"])
+    out = io.StringIO()
+    assert complete(["bash", "1", "exacell", ""], out) == 0
+    assert out.getvalue() == "" and capsys.readouterr().err == ""
+
+
+def test_every_command_is_offered(env: dict[str, str]) -> None:
+    """Each first word of our own commands is a candidate of the empty command line."""
+    assert {key[0] for key in commands()} <= set(words(env, ""))
+
+
+def test_candidates_come_quickly(env: dict[str, str]) -> None:
+    """Once the program runs, any completion takes a few milliseconds."""
+    words(env, "")
+    start = time.process_time()
+    for _ in range(5):
+        words(env, "list", "metriccurrent", "FC_")
+    assert (time.process_time() - start) / 5 < 0.05
+
+
+def test_no_candidate_has_control_characters(env: dict[str, str]) -> None:
+    """What goes to a shell is printable."""
+    for typed in ([""], ["list", ""], ["run", "reset_cold", ""], ["alter", "cell", ""]):
+        assert all(re.fullmatch(r"[ -~]+", word) for word in words(env, *typed))

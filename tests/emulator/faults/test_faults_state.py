@@ -1,0 +1,222 @@
+"""Faults that hold for a while: services, disks, the flush, the host key; and how long they stay."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from faults_bench import C1, C2, Bench, until
+
+from exacell.emulator import control
+from exacell.errors import EmulatorError, ExacellError
+from exacell.transport.base import State
+
+
+def test_ms_is_down(bench: Bench) -> None:
+    """ms-down makes every statement CELL-01514 until MS is started again, or the fault ends."""
+    bench.fault("ms-down")
+    assert bench.says("list cell").startswith("CELL-01514:")
+    assert "successful" in bench.says("alter cell startup services ms")
+    assert "online" in bench.says("list cell")
+    bench.fault("ms-down")
+    bench.clear()
+    assert "online" in bench.says("list cell")
+
+
+def test_cellsrv_is_down(bench: Bench) -> None:
+    """cellsrv-down refuses changes with CELL-02559, takes the grid disks from ASM, and gives them back at its end."""
+    bench.fault("cellsrv-down")
+    assert bench.says("alter flashcache all flush nowait").startswith("CELL-02559:")
+    assert bench.values("list cell attributes cellsrvStatus") == [["stopped"]]
+    where = "list griddisk where asmDeactivationOutcome != 'Yes' attributes name"
+    assert len(bench.values(where, host=C2)) > 0
+    bench.clear(C1)
+    assert bench.values("list cell attributes cellsrvStatus") == [["running"]]
+    until(lambda: not bench.values(where, host=C2))
+
+
+@pytest.mark.parametrize("variant", ["stale", "error", "endless"])
+def test_a_flush_that_gets_stuck(fresh: Bench, variant: str) -> None:
+    """stuck-flush keeps a flush from completing, each variant with its own signs; cleared, the flush completes."""
+    fresh.fault("stuck-flush", variant=variant)
+    fresh.says("alter flashcache all flush nowait")
+    disks = "list celldisk where diskType=flashdisk attributes flushStatus, flushError"
+    if variant != "endless":
+        until(lambda: all(len(row) > 1 and row[1] for row in fresh.values(disks)))
+        assert ("Stale" if variant == "stale" else "I/O error") in fresh.says(disks)
+    stale = "list metriccurrent FC_BY_STALE_DIRTY attributes metricValue"
+    until(lambda: (fresh.values(stale) == [["0.000 MB"]]) == (variant != "stale"))
+    assert fresh.values("list flashcache attributes status") == [["normal - flushing"]]
+    assert {row[0] for row in fresh.values(disks)} == {"working"}
+    assert fresh.says("drop flashcache").startswith("CELL-")
+    fresh.clear()
+    until(lambda: fresh.values("list flashcache attributes status") == [["normal - flushed"]])
+
+
+def test_a_flash_disk_fails(bench: Bench) -> None:
+    """flash-disk breaks a disk, its LUN and cell disk; cache and log are degraded; cleared, everything is normal."""
+    bench.fault("flash-disk", disk="FD_03")
+    assert bench.values("list physicaldisk where status != normal attributes name,status") == [["FLASH_1_3", "failed"]]
+    assert bench.values("list lun where status != normal attributes cellDisk") == [["FD_03_exa1cel01"]]
+    assert bench.values("list celldisk where status != normal") == [["FD_03_exa1cel01", "not present"]]
+    for kind in ("flashcache", "flashlog"):
+        columns = bench.values(f"list {kind} attributes status,degradedCelldisks")
+        assert columns == [["warning - degraded", "FD_03_exa1cel01"]]
+    ((size, effective),) = bench.values("list flashcache attributes size,effectiveCacheSize")
+    assert size == "364.75G" and effective != size
+    bench.clear()
+    assert bench.values("list physicaldisk where status != normal") == []
+    assert bench.values("list flashcache attributes status,effectiveCacheSize") == [["normal", size]]
+
+
+def test_a_flash_disk_that_is_about_to_fail(bench: Bench) -> None:
+    """flash-disk takes a status, and a disk by its physical name; two of them may be broken at the same time."""
+    bench.fault("flash-disk", disk="FLASH_5_3", status="warning - predictive failure")
+    bench.fault("flash-disk", disk="FD_00")
+    rows = bench.values("list celldisk where status != normal")
+    assert rows == [["FD_00_exa1cel01", "not present"], ["FD_15_exa1cel01", "proactive failure"]]
+    assert bench.clear(kind="flash-disk") == 2
+
+
+def test_grid_disks_go_with_their_flash_disk(fresh: Bench) -> None:
+    """A grid disk on a failed flash disk is not present, and active again when the disk has been replaced."""
+    fresh.says("alter flashcache all flush")
+    fresh.says("drop flashcache")
+    fresh.says("create griddisk all flashdisk prefix=ssd, size=1G")
+    fresh.fault("flash-disk")
+    assert fresh.values("list griddisk where name like 'ssd_FD_00_.*'") == [["ssd_FD_00_exa1cel01", "not present"]]
+    assert fresh.says("create griddisk x celldisk=FD_00_exa1cel01, size=1G").startswith("CELL-02701:")
+    fresh.clear()
+    assert fresh.values("list griddisk where name like 'ssd_FD_00_.*'") == [["ssd_FD_00_exa1cel01", "active"]]
+
+
+def test_a_full_disk(fresh: Bench) -> None:
+    """disk-full lets creation fail on that disk alone and on others succeed; on all flash disks no cache can be made."""
+    fresh.says("alter flashcache all flush")
+    fresh.says("drop flashcache")
+    fresh.fault("disk-full", disk="FD_07")
+    lines = fresh.says("create griddisk all flashdisk prefix=ssd, size=1G").splitlines()
+    assert [line for line in lines if "successfully" not in line] == [
+        "CELL-02528: Not enough free space on cell disk FD_07_exa1cel01: 1G wanted, 0 free."
+    ]
+    assert len(lines) == 16
+    fresh.clear()
+    fresh.fault("disk-full")
+    assert fresh.says("create flashcache all size=100g").startswith("CELL-")
+    assert fresh.says("create flashcache all").startswith("CELL-")
+    fresh.clear()
+    assert "successfully created" in fresh.says("create flashcache all size=100g")
+
+
+def test_an_unguarded_cell(fresh: Bench) -> None:
+    """Without its own guard a cell drops a write-back cache with dirty data; with it, it refuses."""
+    assert fresh.says("drop flashcache").startswith("CELL-02912:")
+    fresh.fault("unguarded")
+    assert "successfully dropped" in fresh.says("drop flashcache")
+    fresh.clear()
+    assert fresh.says("drop flashcache", host=C2).startswith("CELL-02912:")
+
+
+def test_the_host_key_changes(bench: Bench) -> None:
+    """host-key offers a key that nobody knows: clients refuse it, open connections stay, and cleared the old one is back."""
+    kept = bench.transport()
+    assert bench.ask("list cell", over=kept).state is State.OK
+    bench.fault("host-key")
+    refused = bench.ask("list cell")
+    assert refused.state is State.UNREACHABLE and "key" in refused.problem
+    assert b"HOST IDENTIFICATION HAS CHANGED" in bench.ssh(C1, "true").stderr
+    assert bench.ask("list cell", over=kept).state is State.OK
+    assert bench.ask("list cell", host=C2).state is State.OK
+    bench.clear()
+    assert bench.ask("list cell").state is State.OK
+
+
+def test_after_and_for(bench: Bench) -> None:
+    """after= and for= are seconds of the rack's clock: a fault waits, acts, and is forgotten, though nobody looks."""
+    row = bench.fault("host-key", after=60.0, **{"for": "2m"})
+    assert row["state"] == "waiting" and 55 < float(str(row["begins"])) <= 60 and 175 < float(str(row["ends"])) <= 180
+    assert bench.ssh(C1, "true").returncode == 0
+    until(lambda: bench.ssh(C1, "true").returncode == 255)
+    until(lambda: bench.ssh(C1, "true").returncode == 0)
+    assert bench.rows() == ()
+
+
+def test_faults_survive_a_restart_of_the_rack(fresh: Bench) -> None:
+    """Faults, what they have counted, and what they have done to a cell are still there after stop and start."""
+    fresh.fault("error", code="CELL-02559", match="flashlog", nth=2)
+    fresh.says("list flashlog")
+    fresh.fault("flash-disk", disk="FD_02")
+    fresh.fault("host-key", host=C2)
+    fresh.restart()
+    assert [(row["host"], row["kind"], row["seen"]) for row in fresh.rows()] == [
+        (C1, "error", 1),
+        (C1, "flash-disk", 0),
+        (C2, "host-key", 0),
+    ]
+    assert fresh.says("list flashlog").startswith("CELL-02559:")
+    assert fresh.ssh(C2, "true").returncode == 255
+    fresh.clear()
+    assert fresh.values("list celldisk where status != normal") == []
+    fresh.restart()
+    assert fresh.rows() == () and fresh.ssh(C2, "true").returncode == 0
+
+
+def test_a_fault_replaces_its_like(bench: Bench) -> None:
+    """A second fault of a kind for the same statements takes the first one's place; for others it stands beside it."""
+    bench.fault("error", code="CELL-00006")
+    bench.fault("error", code="CELL-02559")
+    bench.fault("error", code="CELL-02559", match="iorm")
+    assert [row["options"] for row in bench.rows()] == [{"code": "CELL-02559"}, {"code": "CELL-02559"}]
+    bench.fault("cellsrv-down")
+    bench.fault("cellsrv-down", **{"for": 30.0})
+    until(lambda: len(bench.rows()) == 2)
+    assert bench.values("list cell attributes cellsrvStatus", host=C2) == [["running"]]
+    bench.clear()
+    assert bench.values("list cell attributes cellsrvStatus") == [["running"]]
+
+
+WRONG = [
+    ("hangs", {}, "hangs is no kind of fault; there are refuse, hang"),
+    ("hang", {"delay": 2}, "a hang fault takes no delay=; its options are after, every, for, match, nth"),
+    ("slow", {"delay": "soon"}, "soon"),
+    ("slow", {"delay": 0}, "delay=0 is not possible"),
+    ("error", {}, "code= is no error of this host"),
+    ("error", {"code": "ORA-15041"}, "code=ORA-15041 is no error of this host: CELL- and five digits"),
+    ("error", {"code": "CELL-02559", "match": "("}, "match=( is no regular expression"),
+    ("error", {"code": "CELL-02559", "nth": 0}, "nth=0 is no whole number from 1"),
+    ("error", {"code": "CELL-02559", "nth": 2, "every": 2}, "nth= and every= exclude each other"),
+    ("drop", {"bytes": -1}, "bytes=-1 is no whole number from 0"),
+    ("flash-disk", {"disk": "CD_00"}, "exa1cel01 has no flash cell disk CD_00; it has FD_00_exa1cel01"),
+    ("flash-disk", {"status": "sick"}, "status='sick' is none of a broken flash disk"),
+    ("stuck-flush", {"variant": "x"}, "variant=x is no way to get stuck; there are stale, error, endless"),
+    ("restart", {"for": 3}, "takes down="),
+    ("ms-down", {"for": 0}, "for=0 is not possible"),
+]
+
+
+@pytest.mark.parametrize(("kind", "options", "message"), WRONG)
+def test_wrong_faults_are_refused(bench: Bench, kind: str, options: dict[str, object], message: str) -> None:
+    """What can't be injected is refused with the rule and the way out, and nothing is injected."""
+    with pytest.raises(ExacellError, match=re.escape(message)):
+        control.fault(bench.home, "t1", [C1], kind, **options)
+    assert bench.rows() == ()
+
+
+def test_faults_of_hosts_that_cannot_have_them(bench: Bench, tmp_path: Path) -> None:
+    """Unknown hosts, cells' faults on database nodes, and stuck flushes without dirty data are refused."""
+    with pytest.raises(EmulatorError, match=r"no host exa1cel09; it has exa1cel\[01-02\] and exa1db01"):
+        control.fault(bench.home, "t1", [C1, "exa1cel09"], "hang")
+    with pytest.raises(EmulatorError, match="ms-down is a fault of cells: exa1db01 is a database node"):
+        bench.fault("ms-down", host="exa1db01")
+    with pytest.raises(EmulatorError, match="no kind of fault"):
+        bench.clear(kind="hangs")
+    assert bench.rows() == ()
+    control.start(tmp_path, "t1", options={"cells": 2, "dbnodes": 1, "mode": "writethrough"})
+    try:
+        with pytest.raises(EmulatorError, match="WriteThrough mode: there is no dirty data"):
+            control.fault(tmp_path, "t1", [C1], "stuck-flush")
+    finally:
+        control.stop(tmp_path, "t1")
+    with pytest.raises(EmulatorError, match="not running"):
+        control.faults(tmp_path, "t1")

@@ -1,0 +1,116 @@
+"""Plans that switch flash logging: one directive changes, everything else stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from plan_factory import CELLS, DBPLAN, cell, rack
+
+from exacell.cellcli.iorm import parse
+from exacell.errors import RefusedError
+from exacell.plan.facts import CellFacts
+from exacell.plan.iorm import agree, flashlog_plan
+from exacell.plan.model import Plan, Risk, Undo
+
+
+def toggle(db: str = "SPOT", *, on: bool = False, facts: Mapping[str, CellFacts] | None = None) -> Plan:
+    return flashlog_plan("t1", facts or rack(), db=db, on=on, statement="disable flashlog")
+
+
+def holding(text: str, **changes: object) -> dict[str, CellFacts]:
+    return rack(iorm=parse(text), iorm_text=text, **changes)
+
+
+def test_every_other_word_stays() -> None:
+    """The whole plan is sent with one word added, the old one is its inverse, and both are compared by reading."""
+    plan = toggle()
+    wanted = DBPLAN.replace("limit=80", "limit=80,flashLog=off")
+    for step in plan.steps:
+        assert step.statement == f"ALTER IORMPLAN dbplan={wanted}"
+        assert (step.undo, step.inverse) == (Undo.STATEMENT, f"ALTER IORMPLAN dbplan={DBPLAN}")
+        assert [(c.attribute, c.value) for c in step.needs] == [("dbPlan", DBPLAN)]
+        assert [(c.attribute, c.value) for c in step.proves] == [("dbPlan", wanted)]
+        assert [(c.name, c.attribute, c.before, c.after) for c in step.changes] == [("SPOT", "flashLog", "-", "off")]
+    assert plan.targets == CELLS
+    assert plan.risk is Risk.PERFORMANCE
+    assert plan.inverse == dict.fromkeys(CELLS, (f"alter iormplan dbplan={DBPLAN}",))
+
+
+@pytest.mark.parametrize(
+    ("text", "db", "on"),
+    [
+        (DBPLAN, "SPOT", True),
+        ("", "SPOT", True),
+        ("((name=SPOT,share=8,flashLog=OFF))", "spot", False),
+        ("((name=default,share=1,flashlog=off))", "SPOT", False),
+        ("((name=other,flashlog=off))", "SPOT", False),
+        (
+            "((name=SPOT,role=primary,share=1,flashlog=off),(name=SPOT,role=standby,share=1,flashlog=off))",
+            "SPOT",
+            False,
+        ),
+    ],
+)
+def test_already_so(text: str, db: str, on: bool) -> None:
+    """What holds already, by the database's own directive or an inherited one, is not sent."""
+    plan = toggle(db, on=on, facts=holding(text))
+    assert not plan.changes_something
+    assert plan.done.keys() == set(CELLS)
+
+
+@pytest.mark.parametrize(
+    ("text", "db", "on", "wanted"),
+    [
+        ("", "SPOT", False, "((name=SPOT,flashLog=off))"),
+        (
+            "((name='SPOT',flashLog=off),(name=other,flashlog=on))",
+            "SPOT",
+            True,
+            "((name='SPOT',flashLog=on),(name=other,flashlog=on))",
+        ),
+        (
+            "((name=default,share=2,flashlog=off))",
+            "SPOT",
+            True,
+            "((name=SPOT,share=2,flashLog=on),(name=default,share=2,flashlog=off))",
+        ),
+        ("((name=ERP,share=4))", "SPOT", False, "((name=ERP,share=4),(name=SPOT,share=1,flashLog=off))"),
+        ("((name=SPOT,share=4))", "spot", False, "((name=SPOT,share=4,flashLog=off))"),
+        ("((name=ERP,share=4))", "spot", False, "((name=ERP,share=4),(name=SPOT,share=1,flashLog=off))"),
+        (
+            "((name=SPOT,role=primary,share=1,flashlog=off),(name=SPOT,role=standby,share=1))",
+            "SPOT",
+            False,
+            "((name=SPOT,role=primary,share=1,flashlog=off),(name=SPOT,role=standby,share=1,flashLog=off))",
+        ),
+    ],
+)
+def test_what_is_sent(text: str, db: str, on: bool, wanted: str) -> None:
+    """A database without a directive copies what it inherited; names keep the spelling that the cells have."""
+    plan = toggle(db, on=on, facts=holding(text))
+    sent = {step.statement.removeprefix("ALTER IORMPLAN dbplan=") for step in plan.steps}
+    assert {text.lower().replace("flashlog", "flashLog") for text in sent} == {
+        wanted.lower().replace("flashlog", "flashLog")
+    }
+    name = wanted.partition("SPOT")[1]
+    assert all(name in text for text in sent)
+
+
+def test_cells_must_agree() -> None:
+    """Cells with different plans are refused, and the odd ones are named."""
+    facts = {**rack(), CELLS[1]: cell(CELLS[1], iorm=parse("((name=SPOT,share=1))"))}
+    with pytest.raises(RefusedError, match=r"different IORM plans: exa1cel\[01,03\]; exa1cel02; nothing was sent"):
+        toggle(facts=facts)
+    assert agree(rack()) == parse(DBPLAN)
+    assert agree({}).directives == ()
+
+
+@pytest.mark.parametrize("databases", [("SPOT", "ERP"), ("ASM1.SPOT", "ASM1.ERP"), ()])
+def test_unknown_database(databases: tuple[str, ...]) -> None:
+    """A database that no cell knows is refused with those that there are: a cell would take any name."""
+    with pytest.raises(RefusedError, match="no cell knows a database SPOTT; LIST DATABASE has: ") as caught:
+        toggle("SPOTT", facts=rack(databases=databases))
+    assert caught.value.message.endswith(", ".join(sorted(databases)) or "none")
+    if databases:
+        assert toggle("spot", facts=rack(databases=databases)).changes_something

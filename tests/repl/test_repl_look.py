@@ -1,0 +1,93 @@
+"""Prompt and toolbar."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from exacell.context import Context, Options, open_context
+from exacell.history import append_history, history_file, is_secret, read_history
+from exacell.output.terminal import TerminalConsole
+from exacell.repl.look import prompt_fragments, toolbar_fragments
+from exacell.repl.store import PrivateHistory
+
+
+def context(home: Path, rack: str = "") -> Context:
+    console = TerminalConsole(err=io.StringIO(), stdin=io.StringIO())
+    return open_context(Options(rack=rack), console, env={"EXACELL_HOME": str(home)})
+
+
+def shown(fragments: list[tuple[str, str]]) -> str:
+    return "".join(text for _, text in fragments)
+
+
+def test_the_prompt_always_ends_alike(home: Path) -> None:
+    """With or without a rack, waiting or entered, the prompt's text ends in 'exacell> '."""
+    for ctx in (context(home), context(home, "t1"), context(home, "prod")):
+        for done in (False, True):
+            assert shown(prompt_fragments(ctx, pending=1, done=done)).endswith("exacell> ")
+    assert shown(prompt_fragments(context(home))) == "exacell> "
+    assert shown(prompt_fragments(context(home, "t1"), pending=2)) == "t1 3 cells RW !2 exacell> "
+
+
+def test_only_the_waiting_prompt_is_one_piece(home: Path) -> None:
+    """The text 'exacell> ' is drawn in one piece while it waits and in two once the line was entered."""
+    ctx = context(home, "t1")
+    assert prompt_fragments(ctx)[-1][1] == "exacell> "
+    assert [text for _, text in prompt_fragments(ctx, done=True)][-2:] == ["exacell", "> "]
+
+
+def test_a_production_rack_is_red(home: Path) -> None:
+    """The name and the prompt of a production rack have the production class, others never."""
+    assert all("production" in style for style, text in prompt_fragments(context(home, "prod")) if "prod" in text)
+    assert not any("production" in style for style, _ in prompt_fragments(context(home, "t1")))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("list cell", "read on 3 cells as cellmonitor"),
+        ("on exa1cel01 list cell", "read on 1 cell as cellmonitor"),
+        ("flush flashcache", "WRITE on 3 cells: plan first"),
+        ("flush flashcache -y", "WRITE on 3 cells: plan first, then without a question"),
+        ("flush flashcache -n", "plan for 3 cells: nothing is sent"),
+        ("alter flashcache all flush", "WRITE on 3 cells: plan first"),
+        ("racks", "changes only exacell's own state"),
+        ("racks; flush flashcache", "WRITE on 3 cells: plan first"),
+        ("!ls", "local shell command"),
+        ("list flashcach detail", "'flashcach'"),
+        ("resize flashcache ", "resize flashcache size=<size>"),
+        ("", "Tab completes"),
+    ],
+)
+def test_the_toolbar_tells_what_enter_will_do(text: str, said: str, home: Path) -> None:
+    """The toolbar says what Enter would do, what is wrong, or how the statement goes on."""
+    assert said in shown(toolbar_fragments(context(home, "t1"), text, len(text)))
+
+
+def test_a_read_only_session_is_told_before_enter(home: Path) -> None:
+    """On a read-only rack the toolbar says that a write will be refused."""
+    assert "refused" in shown(toolbar_fragments(context(home, "prod"), "flush flashcache", 16))
+
+
+@pytest.mark.parametrize(
+    "text", ['create user x password="y"', "alter user x PASSWORD = *", "assign key for cell c='00ff'"]
+)
+def test_secrets_are_not_kept(text: str, tmp_path: Path) -> None:
+    """Statements with passwords or keys are neither written nor offered again."""
+    path = tmp_path / "deep" / "history"
+    history = PrivateHistory(path)
+    history.append_string(text)
+    append_history(path, text)
+    assert is_secret(text) and read_history(path) == [] and text not in history.get_strings()
+
+
+def test_history_comes_back_as_it_was(tmp_path: Path) -> None:
+    """Lines, also of several rows and with backslashes, are read back unchanged, newest first at the prompt."""
+    path = history_file(tmp_path)
+    for text in ("list cell", "list griddisk -\n where name like '\\n'", "racks"):
+        PrivateHistory(path).append_string(text)
+    assert read_history(path) == ["list cell", "list griddisk -\n where name like '\\n'", "racks"]
+    assert next(iter(PrivateHistory(path).load_history_strings())) == "racks"
