@@ -9,32 +9,36 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exacell.asm import AsmClient
 from exacell.cellset import CellSet, fold
 from exacell.config import Config, RackConfig, Settings, load, named_cells, which_rack
+from exacell.consent import accepted_loss, agree, refuse_above
 from exacell.console import Console
-from exacell.engine import Engine, Outcome, Report
+from exacell.engine import Engine, Report
 from exacell.errors import CellSetError, ConfigError, ExitCode, RefusedError, StatementError
 from exacell.fleet import Answers, Fleet
-from exacell.journal import Journal, Row, actor, alive, caching_off
+from exacell.journal import Journal
 from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
 from exacell.names import NameCache
-from exacell.output.result import Column, Record, Result
+from exacell.outcomes import ended_records, idle_records, outcome_columns, planned_records
+from exacell.output.result import Result
 from exacell.paths import Home
+from exacell.pending import pending
 from exacell.plan import facts as f
-from exacell.plan.model import Gate, Plan, Risk
+from exacell.plan.model import Plan
 from exacell.plan.saved import SavedPlan, refuse_moved, refuse_other_plan
 from exacell.racklock import RackLock, lock_of
-from exacell.transport.base import State, Transport
+from exacell.selection import Selection
+from exacell.transport.base import Transport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 EMULATED_POLL = 0.2
 """Seconds between two looks at an emulated rack, whose clock runs faster than ours."""
@@ -107,9 +111,7 @@ class Context:
         self._transport: Transport | None = None
         self._fleet: Fleet | None = None
         self._asm: dict[str, AsmClient] = {}
-        self._selection: CellSet | None = None
-        self._on: CellSet | None = None
-        self._last: dict[str, CellSet] = {}
+        self._selection: Selection | None = None
         self._told_fallback: frozenset[str] = frozenset()
         self._lock = threading.RLock()
 
@@ -145,7 +147,7 @@ class Context:
         )
         self._take(rack)
         if cells or group:
-            self._selection = CellSet(named_cells(cells, group))
+            self._selection = Selection(rack, named_cells(cells, group))
 
     def _login(self) -> str | None:
         return self.options.login or None
@@ -157,7 +159,6 @@ class Context:
         self.close()
         self.rack = rack
         self._selection = None
-        self._last = {}
         self.read_only = self.options.monitor or rack.production
 
     def need_rack(self) -> RackConfig:
@@ -238,13 +239,17 @@ class Context:
 
     # -- cells ---------------------------------------------------------------------------------------------------
 
+    @property
+    def selection(self) -> Selection:
+        """The selected cells of the current rack."""
+        if self._selection is None:
+            self._selection = Selection(self.need_rack())
+        return self._selection
+
     def selected(self) -> CellSet:
-        """Return the cells that statements go to now: ON's, else those in use, else all of the rack."""
-        if self._on is not None:
-            return self._on
-        if self._selection is not None:
-            return self._selection
-        return CellSet(self.need_rack().cells)
+        """Return the cells that statements go to now."""
+        self.need_rack()
+        return self.selection.now
 
     def cells(self) -> tuple[str, ...]:
         """Return the selected cells in natural order.
@@ -258,56 +263,18 @@ class Context:
         return cells
 
     def use(self, text: str) -> CellSet:
-        """Select cells for the statements to come; ``+set`` and ``-set`` change the selection, ``@all`` ends it.
-
-        Raises:
-            CellSetError: a cell is not in the rack, or none is left.
-        """
-        text = text.strip()
-        if text in ("@all", "all", "*"):
-            self._selection = None
-            return self.selected()
-        base = self.selected()
-        if text.startswith("+"):
-            wanted = base | self.resolve(text[1:])
-        elif text.startswith("-"):
-            wanted = base - self.resolve(text[1:])
-        elif text.lower().startswith("not "):
-            wanted = base - self.resolve(text[4:])
-        else:
-            wanted = self.resolve(text)
-        if not len(wanted):
-            raise CellSetError(f"'{text}' leaves no cell")
-        self._selection = wanted
-        return wanted
+        """Select cells for the statements to come; see :meth:`Selection.use`."""
+        self.need_rack()
+        return self.selection.use(text)
 
     def resolve(self, text: str) -> CellSet:
-        """Return the cells of the rack that ``text`` names.
-
-        Raises:
-            CellSetError: a cell is not in the rack, or a group is unknown.
-        """
-        rack = self.need_rack()
-        wanted = CellSet.parse(text, groups=self._group)
-        unknown = wanted - CellSet(rack.cells)
-        if len(unknown):
-            raise CellSetError(f"{unknown} is not in rack {rack.name}, which has {fold(rack.cells)}", part=str(unknown))
-        return wanted
-
-    def _group(self, name: str) -> Iterable[str]:
-        rack = self.need_rack()
-        if name == "all":
-            return rack.cells
-        if name in ("failed", "ok"):
-            return self._last.get(name, CellSet())
-        if name in rack.groups:
-            return rack.groups[name]
-        known = ", ".join(f"@{g}" for g in ("all", "ok", "failed", *rack.groups))
-        raise CellSetError(f"@{name} is not a group of rack {rack.name}: {known}", part=f"@{name}")
+        """Return the cells of the rack that ``text`` names; see :meth:`Selection.resolve`."""
+        self.need_rack()
+        return self.selection.resolve(text)
 
     def remember(self, ok: Iterable[str], failed: Iterable[str]) -> None:
         """Keep which cells did well and which did not, for ``@ok`` and ``@failed``."""
-        self._last = {"ok": CellSet(ok), "failed": CellSet(failed)}
+        self.selection.remember(ok, failed)
 
     # -- reading -------------------------------------------------------------------------------------------------
 
@@ -381,7 +348,7 @@ class Context:
             if not plan.changes_something or cell in plan.skipped:
                 self.console.say(f"{cell}: {why}")
         if not plan.changes_something:
-            return Result(records=_idle(plan, self.need_rack().dbnodes), data=True, fold=True)
+            return Result(records=idle_records(plan, self.need_rack().dbnodes), data=True, fold=True)
         self.last_plan = plan
         self._refuse_moved_plan(plan)
         if not (self.options.quiet and flags.get("yes")):
@@ -389,13 +356,10 @@ class Context:
         if flags.get("dry-run"):
             code = ExitCode.CHANGES if flags.get("detailed-exitcode") else ExitCode.DONE
             self.console.say("-n: nothing was sent")
-            return Result(records=_planned(plan), fold=True, exit_code=code)
+            return Result(records=planned_records(plan), fold=True, exit_code=code)
         self._refuse_read_only()
-        if self.risk_ceiling and plan.risk.rank > Risk(self.risk_ceiling).rank:
-            raise RefusedError(
-                f"{plan.statement}: its risk is {plan.risk}, above the recipe's ceiling {self.risk_ceiling}; nothing was sent"
-            )
-        self._agree(plan, flags)
+        refuse_above(plan, self.risk_ceiling)
+        agree(plan, flags, self.console)
         report = self._run(plan, flags)
         return self._result(plan, report)
 
@@ -414,32 +378,7 @@ class Context:
 
     def accepted_loss(self, call: Call) -> tuple[str, ...]:
         """Return the names whose loss of data was accepted with the statement."""
-        value = str(self._flags(call).get("accept-data-loss") or "")
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-
-    def _agree(self, plan: Plan, flags: Mapping[str, Value]) -> None:
-        if plan.risk in (Risk.DATA, Risk.UNKNOWN):
-            given = {part.strip().lower() for part in str(flags.get("accept-data-loss") or "").split(",")}
-            missing = [name for name in plan.loss if name.lower() not in given]
-            for name in missing:
-                answer = self.console.ask(f"data would be lost: type {name} to accept it: ")
-                if answer is None or answer.strip().lower() != name.lower():
-                    raise RefusedError(
-                        f"{plan.statement}: data would be lost on {', '.join(missing)}; nothing was sent",
-                        hint=f"--accept-data-loss={','.join(missing)} accepts it; -y never does",
-                    )
-            if missing or given:
-                return
-        if flags.get("yes"):
-            return
-        answer_yes = self.console.confirm("proceed?")
-        if answer_yes is None:
-            raise RefusedError(
-                f"{plan.statement}: nobody is at the terminal to confirm; nothing was sent",
-                hint="-y answers yes; -n only shows the plan",
-            )
-        if not answer_yes:
-            raise RefusedError("not confirmed; nothing was sent")
+        return accepted_loss(self._flags(call))
 
     def _run(self, plan: Plan, flags: Mapping[str, Value]) -> Report:
         rack = self.need_rack()
@@ -472,8 +411,8 @@ class Context:
         if report.interrupted:
             notes.append("interrupted: what was under way has ended, nothing more was started")
         return Result(
-            records=[*_ended(plan, report), *_idle(plan)],
-            columns=_outcome_columns(plan, report),
+            records=[*ended_records(plan, report), *idle_records(plan)],
+            columns=outcome_columns(plan, report),
             fold=True,
             notes=notes,
             problems=problems,
@@ -489,7 +428,7 @@ class Context:
             ExacellError: whatever went wrong; one line, with the way out.
         """
         self.interrupted.clear()
-        with self._on_cells(line.on):
+        with self.selection.on(line.on) if line.on else nullcontext():
             if line.call is not None:
                 if line.call.command.effect is Effect.WRITE:
                     self.need_rack()
@@ -510,17 +449,6 @@ class Context:
         if rack is None or not rack.emulated or not refused:
             return ""
         return f"{rack.name} is an emulated rack and does not run: exacell emulator start {rack.name}"
-
-    @contextmanager
-    def _on_cells(self, on: str) -> Iterator[None]:
-        if not on:
-            yield
-            return
-        before, self._on = self._on, self.resolve(on)
-        try:
-            yield
-        finally:
-            self._on = before
 
     def interrupt(self) -> None:
         """Let what is in flight finish and start no more (Ctrl-C once)."""
@@ -548,43 +476,7 @@ class Context:
 
     def pending(self) -> tuple[str, ...]:
         """Return one line for each change that left caching off on this rack, with the statement that mends it."""
-        if self.rack is None:
-            return ()
-        lines = []
-        running: set[int] = set()
-        for row in self.journal.unfinished(self.rack.name):
-            if alive(row.body):
-                running.add(row.change)
-            else:
-                lines.append(f"change {row.change} ({row.body.get('statement')}) never ended: resume finishes it")
-        for item in caching_off(self.journal.caching_entries(self.rack.name)):
-            if item.change in running:
-                continue
-            cells = fold(item.cells)
-            lines.append(
-                f"change {item.change} left flash caching off on {cells}: "
-                f"flush flashcache mends it (or at once: on {cells} alter flashcache all cancel flush)"
-            )
-        return tuple(lines)
-
-    def note_resumed(self, statement: str, origin: str) -> None:
-        """Journal that an unfinished change needed nothing more, so that it is not offered again."""
-        change = self.journal.begin(self.need_rack().name, {"statement": statement, "origin": origin, **actor()})
-        end = Row(kind="end", body={"exitCode": 0, "done": {"nothing to do": 1}})
-        self.journal.append(self.need_rack().name, change, [end])
-
-    def observe_caching(self, caching: Mapping[str, str]) -> None:
-        """Note in the journal that caching was seen on, for cells that an earlier change had left without."""
-        if self.rack is None:
-            return
-        for item in caching_off(self.journal.caching_entries(self.rack.name)):
-            rows = [
-                Row(kind="observed", target=cell, body={"caching": "on"})
-                for cell in item.cells
-                if caching.get(cell) == "on"
-            ]
-            if rows:
-                self.journal.append(self.rack.name, item.change, rows)
+        return pending(self.journal, self.rack.name) if self.rack is not None else ()
 
     def names(self, kind: Kind) -> Sequence[str]:
         """Return names for completion: what is configured, and what was learned before; never asks a cell."""
@@ -635,70 +527,3 @@ def find_rack_quietly(context: Context) -> None:
         if context.config.default_rack or context.options.rack:
             raise
         context.console.say(error.hint or error.message)
-
-
-def _steps(plan: Plan) -> Iterable[tuple[str, Any]]:
-    for stage in plan.stages:
-        if stage.gate is not Gate.MEND:
-            for step in stage.steps:
-                yield stage.title, step
-
-
-def _planned(plan: Plan) -> list[Record]:
-    return [
-        {
-            **_who(step.target, asm=bool(step.asm)),
-            "stage": title,
-            "outcome": "planned",
-            "statement": step.statement or None,
-            "risk": str(step.risk),
-            "undo": step.inverse or None if step.undo != "nothing" else None,
-        }
-        for title, step in _steps(plan)
-    ]
-
-
-def _who(target: str, *, asm: bool) -> dict[str, str | None]:
-    """The first keys of an outcome's record: a cell's name, or null and the database node's."""
-    return {"cell": None, "node": target} if asm else {"cell": target}
-
-
-def _idle(plan: Plan, nodes: Sequence[str] = ()) -> list[Record]:
-    rows: list[Record] = [
-        {**_who(target, asm=target in nodes), "outcome": "nothing to do", "detail": why}
-        for target, why in plan.done.items()
-    ]
-    rows += [{"cell": cell, "outcome": str(State.NOT_APPLICABLE), "detail": why} for cell, why in plan.skipped.items()]
-    return rows
-
-
-def _outcome_columns(plan: Plan, report: Report) -> tuple[Column, ...]:
-    names = ["node"] if all(step.asm for step in plan.steps) else ["cell", "node"]
-    if not any(step.asm for step in plan.steps):
-        names = ["cell"]
-    sizes = ["dirtyAfterFlush", "usedAfterFlush"] if report.flushed else []
-    return (*(Column(name) for name in (*names, "outcome", "detail")), *(Column(name, "size") for name in sizes))
-
-
-def _ended(plan: Plan, report: Report) -> list[Record]:
-    """One record per target: its worst step, or done."""
-    rows: list[Record] = []
-    for target in plan.targets:
-        results = [r for r in report.results if r.step.target == target and not r.mending]
-        if not results:
-            continue
-        bad = next((r for r in results if not r.outcome.good), None)
-        sent = sum(1 for r in results if r.outcome is Outcome.DONE and r.step.statement)
-        flushed = report.flushed.get(target)
-        asm = any(r.step.asm for r in results)
-        row: dict[str, Any] = {
-            **_who(target, asm=asm),
-            "outcome": str(bad.outcome if bad else Outcome.DONE),
-            "detail": f"{bad.step.what}: {bad.reason}"
-            if bad
-            else f"{sent} statement{'s' if sent != 1 else ''}, verified",
-        }
-        if flushed is not None and flushed.done:
-            row |= {"dirtyAfterFlush": flushed.dirty, "usedAfterFlush": flushed.used}
-        rows.append(row)
-    return rows

@@ -172,6 +172,7 @@ def _again(ctx: Context, call: Call, row: Entry, origin: str, targets: list[str]
     """Plan and carry out a journalled statement again on those of its targets that are cells."""
     from exacell.cellset import fold
     from exacell.language.line import with_call_flags
+    from exacell.pending import note_resumed
 
     cells = [target for target in targets if target in ctx.need_rack().cells]
     statement = str(row.body.get("statement"))
@@ -184,7 +185,7 @@ def _again(ctx: Context, call: Call, row: Entry, origin: str, targets: list[str]
     finally:
         ctx.origin = before
     if len(ctx.changes) == changes and result.exit_code is ExitCode.DONE and not call.flag("dry-run"):
-        ctx.note_resumed(statement, origin)
+        note_resumed(ctx.journal, ctx.need_rack().name, statement, origin)
     return result
 
 

@@ -31,6 +31,7 @@ def _planning_facts() -> tuple[str, ...]:
 )
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per cell; a cell without a flash cache has nulls."""
+    from exacell.pending import observe_caching
     from exacell.plan import facts as f
 
     statements = (f.CELL, f.FLASHCACHE, f.FLASH_METRICS)
@@ -39,7 +40,7 @@ def show(ctx: Context, call: Call) -> Result:
     for cell, answer in answers.good.items():
         fact = f.build(cell, statements, answer.tables)
         rows.append(_row(fact))
-    ctx.observe_caching({row["cell"]: row["caching"] for row in rows})
+    observe_caching(ctx.journal, ctx.need_rack().name, {row["cell"]: row["caching"] for row in rows})
     return Result(
         records=rows,
         columns=(

@@ -48,9 +48,7 @@ class Judgement:
         return bool(about) and about[-1].caching_on
 
 
-def judge(
-    group: Group, findings: Findings, call: Call, *, serial: bool, flags: Mapping[str, Value]
-) -> Judgement:
+def judge(group: Group, findings: Findings, call: Call, *, serial: bool, flags: Mapping[str, Value]) -> Judgement:
     """Return what the work is when it may be done on the group; nothing that changes anything is sent.
 
     Args:
@@ -130,7 +128,7 @@ def _after(fact: CellFacts, statement: Change | Grant) -> CellFacts:
     if statement.object == "FLASHCACHE" and statement.verb == "DROP":
         return replace(fact, flash_cache=None)
     if statement.object == "FLASHCACHE" and statement.verb == "CREATE":
-        return replace(fact, flash_cache=FlashCache(name="", size=0, status="normal"))
+        return replace(fact, flash_cache=FlashCache(name="", size=0, status="normal", degraded=(), cell_disks=()))
     mode = next((s.text for s in statement.settings if s.attribute.lower() == "flashcachemode"), "")
     return replace(fact, mode=mode.lower()) if statement.object == "CELL" and mode else fact
 

@@ -23,7 +23,7 @@ _READING = frozenset(("LIST", "DESCRIBE", "HELP", "SET", "EXIT", "QUIT", "REM", 
 _CHANGE = re.compile(
     r"\b(?:alter|create|drop|calibrate|assign|export|import|grant|revoke)\s+"
     r"(?:flashcache|flashlog|pmemcache|pmemlog|xrmemcache|xrmemlog|griddisk|celldisk|cell|iormplan|lun|physicaldisk)\b"
-    r"[^\n;|&\"'`<>$]*(?!\$)",
+    r"[^\n;|&\"'`<>$]*",
     re.IGNORECASE,
 )
 """What a CellCLI change looks like inside of text that is not understood."""

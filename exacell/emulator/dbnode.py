@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from exacell.emulator.asm import Asm
 from exacell.emulator.asmcmd import asmcmd
+from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.program import Out, Program
 from exacell.emulator.sqlplus import sqlplus
 from exacell.emulator.srvctl import srvctl
@@ -29,6 +30,7 @@ def program(
     env: Mapping[str, str],
     tty: bool,
     has_stdin: bool,
+    read_file: Callable[[str], str | None] | None = None,
 ) -> Program:
     """Return the running program ``name``.
 
@@ -38,6 +40,7 @@ def program(
         argv: without the program's name.
         env: ORACLE_SID and ORACLE_HOME decide what is connected to.
         tty: prompts go through Ask; without a terminal they are text like any other.
+        read_file: returns the text of a script, None when there is none of that name.
         has_stdin: False: there is no input at all, which for these programs is the same as its end.
 
     Raises:
@@ -50,14 +53,20 @@ def program(
         raise EmulatorError(f"{node} is no database node of {rack.spec.name}; they are {', '.join(rack.dbnodes)}")
     number = rack.dbnodes.index(node)
     if name == "sqlplus":
-        return sqlplus(asm, number, login, argv, env=env, tty=tty)
-    if name == "asmcmd":
-        return asmcmd(asm, number, login, argv, env=env, tty=tty)
-    if name == "srvctl":
-        return srvctl(asm, argv)
-    if name == "oracleasm":
-        return _oracleasm(argv)
+        return sqlplus(asm, number, login, argv, env=env, tty=tty, read_file=read_file)
+    others: Mapping[str, Callable[[], Program]] = {
+        "asmcmd": lambda: asmcmd(asm, number, login, argv, env=env, tty=tty),
+        "srvctl": lambda: srvctl(asm, argv),
+        "oracleasm": lambda: _oracleasm(argv),
+    }
+    if name in others:
+        return afflicted(rack, node, " ".join((name, *argv)), others[name](), _refused)
     raise EmulatorError(f"{name} is no program of a database node; there are {', '.join(PROGRAMS)}")
+
+
+def _refused(line: str) -> Program:
+    yield Out(f"{line}\n")
+    return 1
 
 
 def _oracleasm(argv: Sequence[str]) -> Program:

@@ -12,6 +12,7 @@ from exacell.emulator.fault_disks import break_flash_disk, fill_disks, free_disk
 from exacell.emulator.faults import Fault, Kind
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import RUNNING, STOPPED, Cell
+from exacell.emulator.ora_messages import ORA_TEXTS
 from exacell.emulator.program import Cut, Event, Out, Pause
 
 if TYPE_CHECKING:
@@ -146,9 +147,10 @@ def _error_line(code: str) -> str:
     """Return a complete error line; a bare code gets the text that the emulator has for it, if it needs no names."""
     if ":" in code:
         return code
-    number = int(code.rpartition("-")[2])
-    texts = (known.value.text for known in Code if known.value.code == number and code.startswith("CELL"))
-    text = next((text for text in texts if "{" not in text), "An injected fault.")
+    family, _, digits = code.partition("-")
+    number = int(digits)
+    texts = [ORA_TEXTS.get(number, "")] if family == "ORA" else [k.value.text for k in Code if k.value.code == number]
+    text = next((text for text in texts if text and "{" not in text), "An injected fault.")
     return f"{code}: {text}"
 
 

@@ -143,6 +143,7 @@ SP2_TEXTS: Mapping[int, str] = MappingProxyType(
         267: "{} option {} out of range ({} through {})",
         268: "{} option not a valid number",
         281: "{} missing set option",
+        309: "SQL*Plus command procedures may only be nested to a depth of {}.",
         310: 'unable to open file "{}"',
         640: "Not connected",
         667: "Message file sp1us.msb not found",

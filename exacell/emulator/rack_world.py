@@ -156,10 +156,12 @@ class RackWorld:
     ) -> Program:
         """Return the program started on a cell or a database node."""
         self._rack.advance()
+        reader = partial(read_script, cwd)
         if host in self._rack.cells:
-            reader = partial(read_script, cwd)
             return cellcli(self._rack, host, login, argv, tty=tty, has_stdin=has_stdin, read_file=reader)
-        return dbnode_program(name, self._rack, host, login, argv, env=env, tty=tty, has_stdin=has_stdin)
+        return dbnode_program(
+            name, self._rack, host, login, argv, env=env, tty=tty, has_stdin=has_stdin, read_file=reader
+        )
 
     def wall_seconds(self, pause: Pause) -> float:
         """Return how long a pause lasts on the wall clock."""

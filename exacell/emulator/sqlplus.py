@@ -4,8 +4,7 @@ It reads commands and statements from its input as SQL*Plus does: its own comman
 semicolon or a line that holds only a slash. What happens to a statement is :class:`SqlSession`'s business, how rows
 look that of :mod:`sqlplus_format`. Source: reference asm.md section 1; Oracle SQL*Plus User's Guide.
 
-Simplified: PL/SQL is refused, scripts on the host's disk can't be read (``@file`` fails as for a missing file), SPOOL
-and HOST do nothing.
+Simplified: PL/SQL is refused, scripts are looked for where ``@file`` says and nowhere else, SPOOL and HOST do nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from exacell.emulator.ora_messages import sp2
 from exacell.emulator.program import Out, Program
 from exacell.emulator.sqlplus_commands import find_command, run_script
 from exacell.emulator.sqlplus_settings import set_options
-from exacell.emulator.sqlplus_state import BLOCK_WORDS, SqlPlusState, Step, first_word, is_sql, stack_text
+from exacell.emulator.sqlplus_state import BLOCK_WORDS, ReadFile, SqlPlusState, Step, first_word, is_sql, stack_text
 
 _LOGON_ATTEMPTS = 3
 _USAGE = """
@@ -48,12 +47,22 @@ class _Arguments:
     wrong: bool = False
 
 
-def sqlplus(asm: Asm, node: int, login: str, argv: Sequence[str], *, env: Mapping[str, str], tty: bool) -> Program:
+def sqlplus(
+    asm: Asm,
+    node: int,
+    login: str,
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    tty: bool,
+    read_file: ReadFile | None = None,
+) -> Program:
     """Return the running program.
 
     Args:
         node: index of the database node.
         argv: without the program's name.
+        read_file: finds the scripts of ``@file``; without it there are none.
     """
     arguments = _parse(argv)
     if not env.get("ORACLE_HOME"):
@@ -66,7 +75,7 @@ def sqlplus(asm: Asm, node: int, login: str, argv: Sequence[str], *, env: Mappin
     if arguments.help or arguments.wrong:
         yield Out(f"SQL*Plus: Release {version} - Production\n{_USAGE}", err=arguments.wrong)
         return int(arguments.wrong)
-    state = SqlPlusState(asm, node, login, env, tty=tty, silent=arguments.silent)
+    state = SqlPlusState(asm, node, login, env, tty=tty, silent=arguments.silent, read_file=read_file)
     status = yield from _SqlPlus(state, arguments).run()
     return status
 
@@ -95,7 +104,7 @@ def _parse(argv: Sequence[str]) -> _Arguments:
         rest.append(words.pop(0))
     found.logon = " ".join(rest)
     found.no_log = found.logon.lower() == "/nolog"
-    found.script = words[0] if words else ""
+    found.script = " ".join(words)
     return found
 
 

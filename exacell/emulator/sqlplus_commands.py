@@ -19,6 +19,10 @@ from exacell.emulator.sqlplus_state import SqlPlusState, Step, first_word, rest_
 Command = Callable[[SqlPlusState, str], Step]
 
 
+_MAX_SCRIPTS = 20
+"""How deep scripts may start scripts. Source: SQL*Plus User's Guide, SP2-0309."""
+
+
 def find_command(text: str) -> Command | None:
     """Return the command that a line begins with; None when there is none."""
     word = first_word(text)
@@ -62,12 +66,17 @@ def _whenever(state: SqlPlusState, text: str) -> Step:
 
 
 def run_script(state: SqlPlusState, text: str) -> Step:
-    """Fail as for a script that is not there: the emulated programs read no files."""
+    """Run a script: its lines are read before what comes next; words behind its name are &1, &2, …"""
     words = split_words(text.lstrip("@") if text.startswith("@") else rest_of(text))
     name = words[0] if words else ""
     name = name if "." in name.rpartition("/")[2] else f"{name}.sql"
-    yield Out(sp2(310, name) + "\n")
-    return state.react(state.on_os_error)
+    found = state.read_file(name) if state.read_file is not None and words else None
+    if found is None or len(state.scripts) >= _MAX_SCRIPTS:
+        yield Out((sp2(310, name) if found is None else sp2(309, _MAX_SCRIPTS)) + "\n")
+        return state.react(state.on_os_error)
+    state.variables |= {str(number): word for number, word in enumerate(words[1:], start=1)}
+    state.scripts.append(iter(found.splitlines()))
+    return None
 
 
 def _connect_command(state: SqlPlusState, text: str) -> Step:

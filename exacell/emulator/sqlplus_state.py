@@ -6,12 +6,14 @@ The commands themselves are in :mod:`sqlplus_commands`, the loop that reads line
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from exacell.emulator.asm import Asm
+from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.logon import Logon, log_on, parse_logon
-from exacell.emulator.ora_messages import OraError, ora, sp2
+from exacell.emulator.ora_messages import OraError, OraLine, ora, sp2
 from exacell.emulator.program import Ask, Event, Out, Pause
 from exacell.emulator.sql_session import Outcome, SqlSession
 from exacell.emulator.sql_values import to_text
@@ -26,6 +28,9 @@ _SQL_WORDS = frozenset(_SQL_WORDS_TEXT.split())
 BLOCK_WORDS = frozenset({"BEGIN", "DECLARE"})
 _LEAST_PAUSE = 1.0
 """Rack seconds between two looks at a rebalance that is waited for."""
+
+ReadFile = Callable[[str], str | None]
+"""Returns the text of a script, None when there is none of that name."""
 
 Step = Generator[Event, str | None, int | None]
 """A piece of the program; it returns an exit status when the program is to end, else None."""
@@ -46,9 +51,20 @@ class SqlPlusState:
         session: None without a connection or with one to an idle instance (then ``idle``).
         buffer: the last statement.
         last_code: outermost ORA code of the last statement, 0 when it succeeded.
+        scripts: the scripts being run, innermost last: what they still hold.
     """
 
-    def __init__(self, asm: Asm, node: int, login: str, env: Mapping[str, str], *, tty: bool, silent: bool) -> None:
+    def __init__(
+        self,
+        asm: Asm,
+        node: int,
+        login: str,
+        env: Mapping[str, str],
+        *,
+        tty: bool,
+        silent: bool,
+        read_file: ReadFile | None = None,
+    ) -> None:
         self.asm = asm
         self.node = node
         self.login = login
@@ -64,6 +80,8 @@ class SqlPlusState:
         self.last_code = 0
         self.on_sql_error = Reaction()
         self.on_os_error = Reaction()
+        self.scripts: list[Iterator[str]] = []
+        self.read_file = read_file
 
     def connect(self, text: str) -> OraError | None:
         """Connect to what ``[user][/password] [as privilege]`` asks for; return why not, None when it is done."""
@@ -83,7 +101,18 @@ class SqlPlusState:
         return None
 
     def read(self, prompt: str, *, always: bool = False) -> Generator[Event, str | None, str | None]:
-        """Read one line; prompts are printed without a terminal too, unless silent."""
+        """Read one line; prompts are printed without a terminal too, unless silent.
+
+        Args:
+            always: the user is asked, even while a script runs, and the prompt is printed even when silent.
+        """
+        while self.scripts and not always:
+            line = next(self.scripts[-1], None)
+            if line is not None:
+                if self.settings.others.get("ECHO") == "ON" and not self.silent:
+                    yield Out(f"{prompt}{line}\n")
+                return line
+            self.scripts.pop()
         shown = prompt if always or not self.silent else ""
         if self.tty:
             return (yield Ask(shown))
@@ -111,6 +140,17 @@ class SqlPlusState:
 
     def run(self, statement: str) -> Step:
         """Run one statement, given without its terminator, and print what comes of it."""
+        rack, host = self.asm.rack, self.asm.nodes[self.node]
+        return (yield from afflicted(rack, host, statement, self._run(statement), partial(self._fail, statement)))
+
+    def _fail(self, statement: str, line: str) -> Step:
+        code, _, text = line.partition(": ")
+        error = OraError(OraLine(int(code.removeprefix("ORA-")), text))
+        self.last_code = error.code
+        yield Out(error_block(statement, error))
+        return self.react(self.on_sql_error)
+
+    def _run(self, statement: str) -> Step:
         replaced = yield from self.substitute(statement)
         if replaced is None:
             return 1

@@ -232,6 +232,7 @@ MODULES = (
     "change",
     "recipes",
     "emulator",
+    "dcli",
     "help",
 )
 """The modules under exacell.commands, in the order in which help lists their groups."""

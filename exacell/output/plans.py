@@ -93,7 +93,7 @@ def _steps(stage: Stage, page: _Page) -> Iterator[str]:
         for line in _changes(steps):
             yield from page.text(line, "        ")
         if first.watch is not None:
-            yield from page.text(f"then wait until every {first.watch} is complete and proven", "        ")
+            yield from page.text(f"then waits until the {first.watch} is complete and proven", "        ")
 
 
 def _mending(plan: Plan, stage: Stage, page: _Page) -> Iterator[str]:

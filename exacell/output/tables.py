@@ -118,10 +118,12 @@ def table_lines(
     if header:
         yield paint("  ".join(put(title) for put, title in zip(align, titles, strict=True)), "title", color=color)
         yield "  ".join("-" * size for size in widths)
+    # Where hardly two cells agree, as in metrics, marking every row would mark nothing.
+    mark = color and sum(row.odd for row in rows) * 2 <= len(rows)
     padded = [[put(text) for text in texts] for put, texts in zip(align, grid, strict=True)]
     for row, parts in zip(rows, zip(*padded, strict=True), strict=True):
         line = "  ".join(parts)
-        yield paint(line, "odd", color=True) if color and row.odd else line
+        yield paint(line, "odd", color=True) if mark and row.odd else line
 
 
 def _alone(record: Record) -> FoldedRecord:

@@ -82,9 +82,11 @@ class Prompt:
             first = None
             try:
                 self._run(text)
+                self._remind()
             except SessionExit:
                 return ExitCode.DONE
-            self._remind()
+            except KeyboardInterrupt:
+                self.console.tell("interrupted", "warning")  # Ctrl-C before or after the statement itself.
 
     def _make_session(self) -> PromptSession[str]:
         color = wants_color(sys.stdout)

@@ -288,7 +288,7 @@ class Bench:
         self.cancel = threading.Event()
         self.console = SilentConsole()
         self.pauses = 0
-        config = AsmConfig(name="main", nodes=NODES, home="/u01/grid", sids={n: f"+ASM{i}" for i, n in enumerate(NODES, 1)})
+        config = AsmConfig(name="main", nodes=NODES, home="/u01/grid")
         self.asm = AsmClient(self.transport, config)
         self.engine = Engine(
             rack="t1",
@@ -307,7 +307,15 @@ class Bench:
 
     def facts(self, *statements: str) -> dict[str, CellFacts]:
         """Return what planners would read now; metrics included unless asked otherwise."""
-        wanted = statements or (f.CELL, f.FLASHCACHE, f.CELLDISK, f.FLASH_PHYSICALDISK, f.GRIDDISK, f.IORMPLAN, f.FLASH_METRICS)
+        wanted = statements or (
+            f.CELL,
+            f.FLASHCACHE,
+            f.CELLDISK,
+            f.FLASH_PHYSICALDISK,
+            f.GRIDDISK,
+            f.IORMPLAN,
+            f.FLASH_METRICS,
+        )
         answers = self.fleet.query(CELLS, wanted)
         return {cell: f.build(cell, wanted, answer.tables) for cell, answer in answers.good.items()}
 

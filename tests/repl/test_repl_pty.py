@@ -170,6 +170,24 @@ def test_typing_ahead_is_kept(start: Start, home: Path) -> None:
     assert 0 < shown.index("slow: ") < shown.index("exa1cel[01-03]")
 
 
+def test_ctrl_c_twice_gives_the_prompt_back_from_a_hanging_cell(start: Start, home: Path) -> None:
+    """The first Ctrl-C says that no more is started, the second one leaves the hanging cell alone."""
+    hanging = socket.create_server(("127.0.0.1", 0))
+    (home / "ssh_config").write_text(f"Host slow\n HostName 127.0.0.1\n Port {hanging.getsockname()[1]}\n")
+    (home / "racks.d" / "hang.toml").write_text(
+        f'cells = "slow"\nssh_config = "{home}/ssh_config"\nconnect_timeout = "60s"\n'
+    )
+    child = start("-r", "hang")
+    child.send("list cell\r")
+    child.expect_exact("\x1b[?2004l")
+    child.sendintr()
+    child.expect_exact(["stopping", "interrupted"])
+    child.sendintr()
+    child.expect_exact(PROMPT)
+    hanging.close()
+    assert "exa1cel[01-03]" in answer(child, "racks")
+
+
 def test_the_terminal_is_as_before_after_leaving(start: Start) -> None:
     """Leaving restores the terminal's modes."""
     child = start()

@@ -1,0 +1,61 @@
+"""Whether a plan may be carried out: by -y, at the terminal, or with a loss accepted by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from exacell.console import Console
+from exacell.errors import RefusedError
+from exacell.language.registry import Value
+from exacell.plan.model import Plan, Risk
+
+
+def accepted_loss(flags: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return the names given to --accept-data-loss."""
+    value = str(flags.get("accept-data-loss") or "")
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def refuse_above(plan: Plan, ceiling: str) -> None:
+    """Raise when a plan's risk is above what the recipe that holds the statement declares.
+
+    Raises:
+        RefusedError: it is.
+    """
+    if ceiling and plan.risk.rank > Risk(ceiling).rank:
+        raise RefusedError(
+            f"{plan.statement}: its risk is {plan.risk}, above the recipe's ceiling {ceiling}; nothing was sent"
+        )
+
+
+def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
+    """Return when the plan was agreed to.
+
+    ``-y`` is enough unless data would be lost; then each name in ``plan.loss`` must be typed, or given to
+    --accept-data-loss. Nobody at the terminal means no.
+
+    Raises:
+        RefusedError: nobody agreed; nothing was sent.
+    """
+    if plan.risk in (Risk.DATA, Risk.UNKNOWN):
+        given = {name.lower() for name in accepted_loss(flags)}
+        missing = [name for name in plan.loss if name.lower() not in given]
+        for name in missing:
+            answer = console.ask(f"data would be lost: type {name} to accept it: ")
+            if answer is None or answer.strip().lower() != name.lower():
+                raise RefusedError(
+                    f"{plan.statement}: data would be lost on {', '.join(missing)}; nothing was sent",
+                    hint=f"--accept-data-loss={','.join(missing)} accepts it; -y never does",
+                )
+        if plan.loss:
+            return
+    if flags.get("yes") and plan.risk is not Risk.UNKNOWN:
+        return
+    answer_yes = console.confirm("proceed?")
+    if answer_yes is None:
+        raise RefusedError(
+            f"{plan.statement}: nobody is at the terminal to confirm; nothing was sent",
+            hint="-y answers yes; -n only shows the plan",
+        )
+    if not answer_yes:
+        raise RefusedError("not confirmed; nothing was sent")

@@ -1,0 +1,109 @@
+"""The journal and the lock around dcli's work on one rack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from exacell.dcli.judge import Judgement
+from exacell.dcli.output import UNREACHABLE, Outcome, exit_status
+from exacell.dcli.reach import Group
+from exacell.dcli.targets import Target
+from exacell.engine import REPLY_KEPT
+from exacell.journal import Row, actor
+from exacell.language.registry import Value
+from exacell.plan import facts as f
+
+
+@dataclass
+class Record:
+    """One change in the journal: the command as a whole, an intent and an outcome a target.
+
+    Attributes:
+        text: the whole command line.
+    """
+
+    group: Group
+    judgement: Judgement
+    text: str
+    flags: Mapping[str, Value]
+    change: int = 0
+
+    def __post_init__(self) -> None:
+        self._codes: list[int] = []
+
+    @contextmanager
+    def open(self) -> Iterator[Record]:
+        """Hold the rack's lock and keep the change open; its end is recorded when the block is left without an error.
+
+        Raises:
+            JournalError: the journal can't be written; nothing was sent.
+            RefusedError: somebody else holds the lock; nothing was sent.
+        """
+        ctx = self.group.ctx
+        with ctx.lock().held(self.text):
+            self.change = ctx.journal.begin(
+                self.group.rack.name,
+                {
+                    "statement": self.text,
+                    "reason": str(self.flags.get("reason") or ""),
+                    "ticket": str(self.flags.get("ticket") or ""),
+                    "origin": ctx.origin,
+                    **actor(),
+                    "risk": self.judgement.risk,
+                    "opaque": list(self.judgement.opaque),
+                    "cellcli": [plan.statement for plan in self.judgement.plans],
+                },
+            )
+            ctx.changes.append(self.change)
+            yield self
+            self._append([*self._observed(), Row(kind="end", body={"exitCode": max(self._codes, default=1)})])
+
+    def intend(self, batch: Sequence[Target]) -> None:
+        """Record that the work on these targets begins."""
+        ours = [t.label for t in batch if t in self.group.targets]
+        self._append([Row(kind="intent", target=label, body=self._body()) for label in ours])
+
+    def ended(self, outcomes: Sequence[Outcome]) -> None:
+        """Record what became of the targets."""
+        names = {t.label for t in self.group.targets}
+        ours = [outcome for outcome in outcomes if outcome.target in names]
+        self._codes.append(exit_status(ours))
+        self._append([Row(kind="outcome", target=o.target, body=self._body() | _outcome(o)) for o in ours])
+
+    def _append(self, rows: Sequence[Row]) -> None:
+        if rows:
+            self.group.ctx.journal.append(self.group.rack.name, self.change, rows)
+
+    def _body(self) -> dict[str, object]:
+        return {
+            "what": "dcli",
+            "statement": self.text,
+            "undo": "impossible",
+            "inverse": "what dcli carried is not undone by exacell",
+            "cachingOff": self.judgement.caching_off,
+            "cachingOn": self.judgement.caching_on,
+        }
+
+    def _observed(self) -> list[Row]:
+        """Look whether cells whose caching was switched off have it back, as behind every change."""
+        if not self.judgement.caching_off:
+            return []
+        ctx, rows = self.group.ctx, []
+        for cell, answer in ctx.fleet.query(self.group.cells, [f.FLASHCACHE]).good.items():
+            cache = f.build(cell, [f.FLASHCACHE], answer.tables).flash_cache
+            rows.append(Row(kind="observed", target=cell, body={"caching": cache.caching if cache else "off"}))
+        return rows
+
+
+def _outcome(outcome: Outcome) -> dict[str, object]:
+    if not outcome.ran:
+        state, reason = "unknown", "no result"
+    elif outcome.status == UNREACHABLE:
+        state, reason = "unknown", outcome.said.strip() or "exit status 255"
+    elif outcome.status:
+        state, reason = "failed", f"exit status {outcome.status}"
+    else:
+        state, reason = "done", ""
+    return {"state": state, "reason": reason, "reply": "\n".join(outcome.lines)[:REPLY_KEPT]}

@@ -1,0 +1,361 @@
+"""dcli from its words to its exit code: checks in dcli's order, then batches of targets, then what they printed.
+
+Source: reference dcli.md, sections 1 to 10, dcli 3.5. Different on purpose: a wrong expression of ``-r`` is found before
+anything is sent, output that is no UTF-8 does not run the command again, and Ctrl-C keeps what has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from exacell.dcli import keys
+from exacell.dcli.files import TEMPORARY, Delivery, delivery_of, make_directory
+from exacell.dcli.judge import Judgement, agree, judge
+from exacell.dcli.options import DcliExit, DcliOptions, check, parse_dcli, usage_error
+from exacell.dcli.output import (
+    UNREACHABLE,
+    LineGuard,
+    Outcome,
+    Style,
+    cut_off,
+    exit_status,
+    name_list,
+    report,
+    said_lines,
+    with_banner,
+)
+from exacell.dcli.reach import Group, current_rack, reached
+from exacell.dcli.record import Record
+from exacell.dcli.scan import Findings, scan_command, scan_script
+from exacell.dcli.sshoptions import SshOptions, read_ssh_options
+from exacell.dcli.targets import Target, target, targets_of
+from exacell.dcli.vmstat import Table, Watch, read_watch
+from exacell.dcli.work import UNLIMITED, Step, in_parallel, work_through
+from exacell.errors import ExitCode
+from exacell.output.result import Column, Result
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.language.registry import Call, Value
+
+_PRINTED = ("table", "raw")
+"""Output formats in which dcli's own output appears; the others get one record a target."""
+
+
+def run_dcli(ctx: Context, argv: Sequence[str], call: Call) -> Result:
+    """Carry a dcli command line out; what it prints goes to the console at once, stderr lines are the problems.
+
+    Raises:
+        RefusedError: a guard forbids it, or it can't be read and was not accepted; nothing was sent.
+    """
+    shown = str(call.flags.get("format") or ctx.settings.format)
+    run = _Run(ctx=ctx, call=call, printing=shown in _PRINTED)
+    try:
+        code = run.run(argv)
+    except DcliExit as end:
+        if end.out:
+            ctx.console.data(f"{end.out}\n")
+        return Result(problems=end.err.split("\n") if end.err else (), exit_code=ExitCode(end.status))
+    return Result(
+        records=run.records,
+        columns=[Column(name) for name in ("cell", "exitStatus", "text")] if run.records else (),
+        data=not run.printing,
+        problems=run.problems,
+        exit_code=code,
+    )
+
+
+@dataclass
+class _Run:
+    ctx: Context
+    call: Call
+    printing: bool
+    options: DcliOptions = field(default_factory=DcliOptions)
+    style: Style = field(default_factory=Style)
+    ssh: SshOptions = field(default_factory=SshOptions)
+    delivery: Delivery | None = None
+    problems: list[str] = field(default_factory=list)
+    records: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def run(self, argv: Sequence[str]) -> ExitCode:
+        self.options = options = parse_dcli(argv)
+        check(options)
+        targets = self._targets()
+        if not targets:
+            raise usage_error("there is no target: name hosts with -c, or a file of them with -g")
+        self.ssh = read_ssh_options(options.ssh, options.scp)
+        self.delivery = delivery_of(options, self.ssh)
+        self.style = Style(pattern=self._pattern(), abnormal=options.abnormal, preserve=options.preserve_spaces)
+        watch = read_watch(options.vmstat) if options.vmstat is not None else None
+        self._verbose(f"options: {options}", f"argv: {list(argv)}")
+        if options.list_targets:
+            self.print([f"Target hosts: {name_list([t.label for t in targets])}"])
+        self._tell_ignored()
+        findings = self._findings(watch)
+        if not (options.words or self.delivery or watch or self._keys):
+            return ExitCode.DONE
+        with reached(self.ctx, targets, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
+            flags = {**self.ctx.options.flags, **self.call.flags}
+            judged = [(g, judge(g, findings, self.call, serial=self._serial, flags=flags)) for g in groups]
+            if flags.get("dry-run") or self.ctx.options.dry_run:
+                return self._dry(judged, findings, flags)
+            for group, judgement in judged:
+                agree(group, judgement, flags)
+            steps = self._steps(watch, findings)
+            with ExitStack() as stack:
+                records = [
+                    stack.enter_context(Record(group, judgement, self._text, flags=flags).open())
+                    for group, judgement in judged
+                    if not all(step.reads for step in steps)
+                ]
+                if watch is not None and watch.periodic:
+                    return self._watch(watch, groups, targets)
+                return self._batches(groups, targets, steps, records)
+
+    # -- before anything is sent ---------------------------------------------------------------------------------
+
+    def _targets(self) -> tuple[Target, ...]:
+        rack = current_rack(self.ctx)
+        named = targets_of(self.options, lambda group: self.ctx.resolve(group))
+        if named or self.options.hosts or self.options.group_file or rack is None:
+            return named
+        # What was selected outside of dcli's words: exacell -c, use or ON.
+        selected = tuple(self.ctx.selected())
+        return tuple(target(cell) for cell in selected) if set(selected) != set(rack.cells) else ()
+
+    def _pattern(self) -> re.Pattern[str] | None:
+        if self.options.pattern is None:
+            return None
+        try:
+            return re.compile(self.options.pattern)
+        except re.error as error:
+            raise usage_error(f"-r {self.options.pattern} is no regular expression: {error}") from error
+
+    def _tell_ignored(self) -> None:
+        if self.ssh.ignored:
+            self.problems.append(f"ssh options without effect here: {', '.join(self.ssh.ignored)}")
+        if self.options.prompt:
+            self.problems.append("--prompt has no effect: exacell asks for no passwords and no host keys (trust CELL)")
+        if self.options.one_password:
+            self.problems.append("no password is asked for: the targets must take one of your keys already")
+
+    @property
+    def _keys(self) -> bool:
+        return self.options.push_key or self.options.one_password or self.options.drop_key
+
+    @property
+    def _serial(self) -> bool:
+        return self.options.serial or self.options.push_key or self.options.batch_size == 1
+
+    @property
+    def _text(self) -> str:
+        return f"dcli {shlex.join(self.options.argv)}"
+
+    def _findings(self, watch: Watch | None) -> Findings:
+        """Return what the command or the script would do; copied files are never read, so they are opaque."""
+        if self.options.words:
+            return scan_command(self.options.command)
+        if watch is not None:
+            return Findings()
+        if self.delivery is not None and self.delivery.script is not None:
+            return scan_script(self.delivery.script.read_bytes(), self.delivery.script.name)
+        if self.delivery is not None:
+            names = " ".join(path.name for path in self.delivery.upload.sources)
+            return Findings(unread=[f"copy {names} to {self.options.destination or 'the home directory'}"])
+        return Findings()
+
+    def _steps(self, watch: Watch | None, findings: Findings) -> list[Step]:
+        """Return what is done on each target, in order."""
+        options = self.options
+        steps: list[Step] = []
+        line = ""
+        if self._keys:
+            pushes = options.push_key or options.one_password
+            line, made = keys.public_key(Path("~/.ssh").expanduser(), make=pushes)
+            if made:
+                self.problems.append(made)
+            if pushes:
+                steps.append(self._step(keys.push_command(line)))
+        if self.delivery is not None:
+            if self.delivery.directory:
+                steps.append(self._step(make_directory(self.delivery.directory)))
+            names = " ".join(str(path) for path in self.delivery.upload.sources)
+            steps.append(self._step(f"scp {names}", upload=self.delivery.upload))
+            if self.delivery.run:
+                steps.append(self._step(self.delivery.run, limited=True))
+        command = options.command if options.words else watch.command(1) if watch is not None else ""
+        if options.words or watch is not None:
+            before = f"cd {TEMPORARY}; " if options.root_temporary else ""
+            space = "" if before else " "
+            into = "2>/dev/null" if options.hide_stderr else "2>&1"
+            text = f"({before or space}{command}) {into}"
+            steps.append(self._step(text, reads=findings.harmless, limited=True))
+        if options.drop_key:
+            steps.append(self._step(keys.drop_command(line)))
+        return steps
+
+    def _step(self, command: str, *, reads: bool = False, limited: bool = False, **more: Any) -> Step:
+        limit = self.options.timeout if limited else None
+        if limit is not None:
+            command = f"timeout {limit:g}s /bin/sh -c {shlex.quote(command)}"
+        given = self.call.flags.get("timeout")
+        deadline = float(given) if isinstance(given, (int, float)) else UNLIMITED
+        return Step(command=command, reads=reads, limit=limit, deadline=deadline, **more)
+
+    def _dry(
+        self, judged: Sequence[tuple[Group, Judgement]], findings: Findings, flags: Mapping[str, Value]
+    ) -> ExitCode:
+        for group, judgement in judged:
+            labels = [t.label for t in group.targets]
+            for plan in judgement.plans:
+                self.ctx.console.show_plan(plan)
+            for phrase in judgement.opaque:
+                self.ctx.console.say(f"{name_list(labels)}: can't be read: {phrase}")
+        self.ctx.console.say("-n: nothing was sent")
+        changes = not findings.harmless or self._keys or self.delivery is not None
+        return ExitCode.CHANGES if changes and flags.get("detailed-exitcode") else ExitCode.DONE
+
+    # -- the targets ---------------------------------------------------------------------------------------------
+
+    def _batches(
+        self, groups: Sequence[Group], targets: Sequence[Target], steps: Sequence[Step], records: Sequence[Record]
+    ) -> ExitCode:
+        size = self.options.batch_size or len(targets)
+        every: list[Outcome] = []
+        for start in range(0, len(targets), size):
+            batch = targets[start : start + size]
+            for record in records:
+                record.intend(batch)
+            outcomes, _ = self._batch(groups, batch, steps)
+            for record in records:
+                record.ended(outcomes)
+            every += outcomes
+        self._remember(every)
+        return ExitCode(exit_status(every))
+
+    def _batch(
+        self, groups: Sequence[Group], batch: Sequence[Target], steps: Sequence[Step]
+    ) -> tuple[list[Outcome], list[Outcome]]:
+        """Work one batch off and print it; returns what became of the targets, before and behind what was printed."""
+        live = self.options.live and not self.style.abnormal and self.printing
+        guard = LineGuard(limit=self.options.max_lines, pieces=self._serial or len(batch) == 1)
+        bad: list[str] = []
+        left: dict[str, Outcome] = {}
+
+        def ended(outcome: Outcome) -> None:
+            self._verbose(f"end of {outcome.target}: status {outcome.status}")
+            if outcome.status == UNREACHABLE:
+                bad.append(outcome.target)
+            self.print(said_lines(outcome))
+            if self.options.show_banner:
+                outcome = replace(outcome, lines=with_banner(outcome))
+            if not live:
+                cut = len(guard.cut)
+                now, outcome = guard.take(outcome, self.style)
+                self.print(now)
+                if len(guard.cut) > cut:
+                    self.problems.extend(cut_off(outcome.target, guard.limit))
+            left[outcome.target] = outcome
+
+        whole = self._work(groups, batch, steps, ended, live=live)
+        outcomes = [left[t.label] for t in batch]
+        if live:
+            headers = [o for o in outcomes if any(self.style.hides(line) for line in o.lines)]
+            if headers and self.style.pattern is not None:
+                self.print([f"{self.style.pattern.pattern}: {name_list([o.target for o in headers])}"])
+        else:
+            self.print(report(outcomes, self.style))
+        if not self.printing:
+            self.records += [
+                {"cell": o.target, "exitStatus": o.status, "text": "\n".join(self.style.strip(n) for n in o.lines)}
+                for o in whole
+                if o.ran and o.status != UNREACHABLE
+            ]
+        never = [o.target for o in outcomes if not o.ran]
+        if bad:
+            self.problems.append(f"Unable to connect to hosts: {name_list(bad)}")
+        if never:
+            self.problems.append(f"No result from hosts: {name_list(never)}")
+        return outcomes, whole
+
+    def _work(
+        self, groups: Sequence[Group], batch: Sequence[Target], steps: Sequence[Step], ended: Any, *, live: bool
+    ) -> list[Outcome]:
+        of = {t.label: group for group in groups for t in group.targets}
+        limit = 1 if self._serial else max(g.rack.fanout or self.ctx.settings.fanout for g in groups)
+
+        def work(where: Target) -> Outcome:
+            group = of[where.label]
+            for step in steps:
+                self._verbose(f"execute on {where.label}: {step.command}")
+            login = self.options.user(group.login)
+            printing = self._live_line if live else None
+            return work_through(group, where, steps, login=login, pid=os.getpid(), live=printing)
+
+        return in_parallel([lambda where=t: work(where) for t in batch], limit=limit, on_end=ended)  # type: ignore[misc]
+
+    def _live_line(self, name: str, line: str) -> None:
+        if not self.style.hides(line):
+            self.print([self.style.prefixed(name, line)])
+
+    def _watch(self, watch: Watch, groups: Sequence[Group], targets: Sequence[Target]) -> ExitCode:
+        """Show vmstat round by round, until its count is reached, something fails, or Ctrl-C."""
+        size = self.options.batch_size or len(targets)
+        tables = {
+            start: Table(watch, [t.label for t in targets[start : start + size]])
+            for start in range(0, len(targets), size)
+        }
+        number = 0
+        while True:
+            number += 1
+            for start, table in tables.items():
+                batch = targets[start : start + size]
+                step = self._step(f"( {watch.command(number)}) 2>&1", reads=True)
+                outcomes = self._work(
+                    groups, batch, [step], lambda outcome: self.print(said_lines(outcome)), live=False
+                )
+                if self.ctx.interrupted.is_set():
+                    return ExitCode.FAILED
+                bad = [o.target for o in outcomes if o.status == UNREACHABLE]
+                if bad:
+                    self.problems.append(f"Unable to connect to hosts: {name_list(bad)}")
+                if exit_status(outcomes):
+                    self.print(report(outcomes, self.style))
+                    return ExitCode.FAILED
+                texts = {o.target: "\n".join(o.lines) for o in outcomes}
+                try:
+                    lines = table.lines(texts, time.strftime("%H:%M:%S"))
+                except ValueError as error:
+                    self.print(report(outcomes, self.style))
+                    self.problems.append(f"--vmstat: {error}")
+                    return ExitCode.FAILED
+                self.print(lines)
+            if not watch.goes_on(number):
+                return ExitCode.DONE
+
+    def _remember(self, outcomes: Sequence[Outcome]) -> None:
+        rack = self.ctx.rack
+        known = set(rack.cells) if rack is not None else set()
+        self.ctx.remember(
+            [o.target for o in outcomes if o.status == 0 and o.ran and o.target in known],
+            [o.target for o in outcomes if (o.status or not o.ran) and o.target in known],
+        )
+
+    # -- printing ------------------------------------------------------------------------------------------------
+
+    def print(self, lines: Sequence[str]) -> None:
+        """Print lines as dcli's output, unless records were asked for."""
+        if lines and self.printing:
+            self.ctx.console.data("".join(f"{line}\n" for line in lines))
+
+    def _verbose(self, *lines: str) -> None:
+        if self.options.verbose:
+            self.print(lines)

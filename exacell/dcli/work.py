@@ -1,0 +1,162 @@
+"""One target's work: the steps in their order, stopping at the first that fails; and many targets' at a time."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from exacell.dcli.output import UNREACHABLE, Outcome, decoded, split_lines
+from exacell.dcli.reach import Group
+from exacell.dcli.targets import Target
+from exacell.transport.base import Reply, Request, Role, State, Upload
+
+UNLIMITED = 365 * 86400.0
+"""Seconds: dcli waits for its commands as long as they take."""
+
+TIMED_OUT = 124
+"""Status of a command that timeout(1) has ended. Source: coreutils, timeout."""
+
+_GRACE_S = 2.0
+"""How much longer than ``--timeout`` the far side may take to end the command."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One thing to do on a target.
+
+    Attributes:
+        limit: seconds of ``--timeout``, after which the command there ends itself; None for no limit.
+        deadline: seconds after which we give up.
+    """
+
+    command: str
+    reads: bool = False
+    upload: Upload | None = None
+    limit: float | None = None
+    deadline: float = UNLIMITED
+
+
+LiveLine = Callable[[str, str], None]
+"""Takes a target and one line of its output, from any thread."""
+
+
+@dataclass
+class _Listener:
+    """Collects a target's output as it arrives; hands on complete lines when somebody wants them."""
+
+    target: str
+    live: LiveLine | None
+    data: bytearray = field(default_factory=bytearray)
+    rest: str = ""
+
+    def __post_init__(self) -> None:
+        self._decoder = getincrementaldecoder("utf-8")("backslashreplace")
+
+    def take(self, piece: bytes) -> None:
+        """Keep a piece of output."""
+        self.data += piece
+        if self.live is not None:
+            *lines, self.rest = (self.rest + self._decoder.decode(piece)).split("\n")
+            for line in lines:
+                self.live(self.target, line)
+
+    def end(self) -> None:
+        """Hand on a last line that has no end."""
+        if self.live is not None and self.rest:
+            self.live(self.target, self.rest)
+            self.rest = ""
+
+
+def work_through(
+    group: Group, target: Target, steps: Sequence[Step], *, login: str, pid: int, live: LiveLine | None
+) -> Outcome:
+    """Carry the steps out on one target and return what became of it.
+
+    Args:
+        pid: our process, for the line about a time limit.
+    """
+    listener = _Listener(target.label, live)
+    said: list[str] = []
+    for step in steps:
+        reply = _send(group, target, step, login, listener)
+        if reply.banner and reply.banner not in said:
+            said.append(reply.banner)
+        if reply.stderr:
+            said.append(reply.stderr)
+        if reply.state is State.NOT_ATTEMPTED or (reply.state is State.TIMED_OUT):
+            return Outcome(target=target.label, ran=False, status=1)
+        status = _status(reply)
+        if step.limit is not None and status == TIMED_OUT:
+            listener.take(b"" if not listener.data or listener.data.endswith(b"\n") else b"\n")
+            listener.take(f"Timeout expired for pid {pid} to {target.label}...\n".encode())
+        if status:
+            if reply.problem and reply.exit_status is None:
+                said.append(reply.problem)
+            break
+    else:
+        status = 0
+    listener.end()
+    lines = split_lines(decoded(bytes(listener.data)))
+    return Outcome(target=target.label, lines=lines, status=status, said=_joined(said))
+
+
+def _send(group: Group, target: Target, step: Step, login: str, listener: _Listener) -> Reply:
+    request = Request(
+        target=target.host,
+        command=step.command,
+        role=Role.READ if step.reads else Role.WRITE,
+        timeout=step.deadline if step.limit is None else step.limit + _GRACE_S,
+        login=login,
+        on_output=listener.take,
+        upload=step.upload,
+    )
+    return group.transport.run([request], cancel=group.ctx.interrupted).replies[target.host]
+
+
+def _status(reply: Reply) -> int:
+    if reply.state is State.UNREACHABLE:
+        return UNREACHABLE
+    # A link that is lost in the middle is a connection failure for ssh, too.
+    return UNREACHABLE if reply.exit_status is None else reply.exit_status
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts if text.strip())
+
+
+def in_parallel(
+    work: Sequence[Callable[[], Outcome]], *, limit: int, on_end: Callable[[Outcome], None]
+) -> list[Outcome]:
+    """Run all work, at most ``limit`` at a time, and return the outcomes in order; ``on_end`` hears of each at once.
+
+    An exception of any of them is raised here. The threads die with the process: Ctrl-C waits for none.
+    """
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    ended: queue.SimpleQueue[tuple[int, Outcome | BaseException]] = queue.SimpleQueue()
+    for number in range(len(work)):
+        waiting.put(number)
+
+    def worker() -> None:
+        while True:
+            try:
+                number = waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                ended.put((number, work[number]()))
+            except BaseException as error:  # Handed to the caller, who raises it.
+                ended.put((number, error))
+
+    for _ in range(min(limit, len(work))):
+        threading.Thread(target=worker, name="exacell dcli", daemon=True).start()
+    outcomes: dict[int, Outcome] = {}
+    while len(outcomes) < len(work):
+        number, outcome = ended.get()
+        if isinstance(outcome, BaseException):
+            raise outcome
+        outcomes[number] = outcome
+        on_end(outcome)
+    return [outcomes[number] for number in range(len(work))]

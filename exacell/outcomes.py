@@ -1,0 +1,85 @@
+"""What became of a plan, as records: one per target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from exacell.engine import Outcome, Report
+from exacell.output.result import Column, Record
+from exacell.plan.model import Gate, Plan
+from exacell.transport.base import State
+
+
+def _steps(plan: Plan) -> Iterable[tuple[str, Any]]:
+    for stage in plan.stages:
+        if stage.gate is not Gate.MEND:
+            for step in stage.steps:
+                yield stage.title, step
+
+
+def planned_records(plan: Plan) -> list[Record]:
+    """Return one record per step that would be carried out."""
+    return [
+        {
+            **_who(step.target, asm=bool(step.asm)),
+            "stage": title,
+            "outcome": "planned",
+            "statement": step.statement or None,
+            "risk": str(step.risk),
+            "undo": step.inverse or None if step.undo != "nothing" else None,
+        }
+        for title, step in _steps(plan)
+    ]
+
+
+def _who(target: str, *, asm: bool) -> dict[str, str | None]:
+    """The first keys of an outcome's record: a cell's name, or null and the database node's."""
+    return {"cell": None, "node": target} if asm else {"cell": target}
+
+
+def idle_records(plan: Plan, nodes: Sequence[str] = ()) -> list[Record]:
+    """Return one record per target on which there is nothing to do, or the statement does not apply.
+
+    Args:
+        nodes: the rack's database nodes, to tell them from cells.
+    """
+    rows: list[Record] = [
+        {**_who(target, asm=target in nodes), "outcome": "nothing to do", "detail": why}
+        for target, why in plan.done.items()
+    ]
+    rows += [{"cell": cell, "outcome": str(State.NOT_APPLICABLE), "detail": why} for cell, why in plan.skipped.items()]
+    return rows
+
+
+def outcome_columns(plan: Plan, report: Report) -> tuple[Column, ...]:
+    """Return the columns that a table of the outcomes shows."""
+    names = ["node"] if all(step.asm for step in plan.steps) else ["cell", "node"]
+    if not any(step.asm for step in plan.steps):
+        names = ["cell"]
+    sizes = ["dirtyAfterFlush", "usedAfterFlush"] if report.flushed else []
+    return (*(Column(name) for name in (*names, "outcome", "detail")), *(Column(name, "size") for name in sizes))
+
+
+def ended_records(plan: Plan, report: Report) -> list[Record]:
+    """Return one record per target: its worst step, or done."""
+    rows: list[Record] = []
+    for target in plan.targets:
+        results = [r for r in report.results if r.step.target == target and not r.mending]
+        if not results:
+            continue
+        bad = next((r for r in results if not r.outcome.good), None)
+        sent = sum(1 for r in results if r.outcome is Outcome.DONE and r.step.statement)
+        flushed = report.flushed.get(target)
+        asm = any(r.step.asm for r in results)
+        row: dict[str, Any] = {
+            **_who(target, asm=asm),
+            "outcome": str(bad.outcome if bad else Outcome.DONE),
+            "detail": f"{bad.step.what}: {bad.reason}"
+            if bad
+            else f"{sent} statement{'s' if sent != 1 else ''}, verified",
+        }
+        if flushed is not None and flushed.done:
+            row |= {"dirtyAfterFlush": flushed.dirty, "usedAfterFlush": flushed.used}
+        rows.append(row)
+    return rows

@@ -1,0 +1,95 @@
+"""Which cells of a rack statements go to: all, those in use, or ON's for one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from exacell.cellset import CellSet, fold
+from exacell.config import RackConfig
+from exacell.errors import CellSetError
+
+
+class Selection:
+    """The selected cells of one rack, and how the last statement ended on them."""
+
+    def __init__(self, rack: RackConfig, cells: Iterable[str] = ()) -> None:
+        chosen = CellSet(cells)
+        self._rack = rack
+        self._used: CellSet | None = chosen if len(chosen) else None
+        self._on: CellSet | None = None
+        self._last: dict[str, CellSet] = {}
+
+    @property
+    def now(self) -> CellSet:
+        """ON's cells, else those in use, else all of the rack."""
+        if self._on is not None:
+            return self._on
+        return self._used if self._used is not None else CellSet(self._rack.cells)
+
+    def use(self, text: str) -> CellSet:
+        """Select cells for the statements to come; ``+set``, ``-set`` and ``not set`` change what is selected.
+
+        Raises:
+            CellSetError: a cell is not in the rack, or none is left.
+        """
+        text = text.strip()
+        if text in ("@all", "all", "*"):
+            self._used = None
+            return self.now
+        if text.startswith("+"):
+            wanted = self.now | self.resolve(text[1:])
+        elif text.startswith("-"):
+            wanted = self.now - self.resolve(text[1:])
+        elif text.lower().startswith("not "):
+            wanted = self.now - self.resolve(text[4:])
+        else:
+            wanted = self.resolve(text)
+        if not len(wanted):
+            raise CellSetError(f"'{text}' leaves no cell")
+        self._used = wanted
+        return wanted
+
+    @contextmanager
+    def on(self, text: str) -> Iterator[None]:
+        """Limit the selection to ``text`` for one statement; empty leaves it.
+
+        Raises:
+            CellSetError: a cell is not in the rack.
+        """
+        if not text:
+            yield
+            return
+        before, self._on = self._on, self.resolve(text)
+        try:
+            yield
+        finally:
+            self._on = before
+
+    def resolve(self, text: str) -> CellSet:
+        """Return the cells of the rack that ``text`` names.
+
+        Raises:
+            CellSetError: a cell is not in the rack, or a group is unknown.
+        """
+        wanted = CellSet.parse(text, groups=self._group)
+        unknown = wanted - CellSet(self._rack.cells)
+        if len(unknown):
+            raise CellSetError(
+                f"{unknown} is not in rack {self._rack.name}, which has {fold(self._rack.cells)}", part=str(unknown)
+            )
+        return wanted
+
+    def _group(self, name: str) -> Iterable[str]:
+        if name == "all":
+            return self._rack.cells
+        if name in ("failed", "ok"):
+            return self._last.get(name, CellSet())
+        if name in self._rack.groups:
+            return self._rack.groups[name]
+        known = ", ".join(f"@{g}" for g in ("all", "ok", "failed", *self._rack.groups))
+        raise CellSetError(f"@{name} is not a group of rack {self._rack.name}: {known}", part=f"@{name}")
+
+    def remember(self, ok: Iterable[str], failed: Iterable[str]) -> None:
+        """Keep which cells did well and which did not, for ``@ok`` and ``@failed``."""
+        self._last = {"ok": CellSet(ok), "failed": CellSet(failed)}

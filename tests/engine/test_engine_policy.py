@@ -1,0 +1,323 @@
+"""The engine's policy: read-only, a failing journal, exit codes; and disk groups over two instances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_fakes import (
+    CELLS,
+    DONE,
+    FAILED,
+    NODES,
+    NOT_NEEDED,
+    NOT_SENT,
+    REFUSED,
+    UNKNOWN,
+    Bench,
+    lost,
+    on,
+    outcomes,
+    said,
+)
+
+from exacell.engine import Outcome, Report, StepResult
+from exacell.errors import ExitCode, JournalError, RefusedError
+from exacell.journal import Journal, Row
+from exacell.plan.diskgroup import Wanted, create_plan, drop_plan
+from exacell.plan.facts import GridDisk
+from exacell.plan.flashcache import flush_plan
+from exacell.plan.griddisk import carve_plan
+from exacell.plan.iorm import flashlog_plan
+from exacell.plan.model import Check, Op, Plan, Stage, Step
+from exacell.transport.base import Reply, State
+from exacell.units import MIB
+
+
+def flush(bench: Bench) -> Plan:
+    return flush_plan("t1", bench.facts(), recreate=False, statement="flush flashcache")
+
+
+# -- read-only and the journal ---------------------------------------------------------------------------------------
+
+
+def test_read_only_refuses_before_anything(bench: Bench) -> None:
+    """A read-only transport refuses the plan before the journal is touched or anything is sent."""
+    plan = flush(bench)
+    bench.transport.read_only = True
+    with pytest.raises(RefusedError, match="read-only"):
+        bench.run(plan)
+    assert bench.transport.sent == []
+    assert bench.rows() == []
+
+
+class BrokenJournal(Journal):
+    """A journal that fails from its n-th turn on."""
+
+    def __init__(self, path: Path, turns: int) -> None:
+        super().__init__(path)
+        self._turns = turns
+
+    def _count(self) -> None:
+        self._turns -= 1
+        if self._turns < 0:
+            raise JournalError("the disk is full")
+
+    def begin(self, rack: str, body: Mapping[str, Any]) -> int:
+        """Fail when its turn has come."""
+        self._count()
+        return super().begin(rack, body)
+
+    def append(self, rack: str, change: int, rows: Iterable[Row]) -> None:
+        """Fail when its turn has come."""
+        self._count()
+        super().append(rack, change, rows)
+
+
+@pytest.mark.parametrize(
+    ("turns", "sent"),
+    [
+        (0, []),
+        (1, []),
+        (2, ["ALTER FLASHCACHE ALL FLUSH NOWAIT"]),
+        (3, ["ALTER FLASHCACHE ALL FLUSH NOWAIT"]),
+    ],
+)
+def test_a_journal_that_fails_stops_writes(tmp_path: Path, turns: int, sent: list[str]) -> None:
+    """Nothing is sent whose intent could not be written, and nothing more after an outcome that could not be."""
+    bench = Bench(tmp_path, journal=BrokenJournal(tmp_path / "journal.db", turns))
+    plan = flush(bench)
+    with pytest.raises(JournalError, match="the disk is full"):
+        bench.run(plan)
+    for cell in CELLS:
+        assert bench.transport.statements(cell) == sent
+
+
+def test_a_journal_that_is_a_directory_stops_writes(tmp_path: Path) -> None:
+    """A journal that can't be opened stops the plan before anything is sent; reads still work."""
+    (tmp_path / "journal.db").mkdir()
+    bench = Bench(tmp_path)
+    plan = flush(bench)
+    with pytest.raises(JournalError, match="can't be written"):
+        bench.run(plan)
+    assert bench.transport.sent == []
+
+
+# -- exit codes ------------------------------------------------------------------------------------------------------
+
+
+def result(outcome: Outcome, *, mending: bool = False) -> StepResult:
+    return StepResult(step=Step(target="a", what="x"), outcome=outcome, mending=mending)
+
+
+@pytest.mark.parametrize(
+    ("results", "code"),
+    [
+        ([], ExitCode.DONE),
+        ([result(Outcome.DONE), result(Outcome.NOT_NEEDED)], ExitCode.DONE),
+        ([result(Outcome.REFUSED)], ExitCode.NOT_EXECUTED),
+        ([result(Outcome.REFUSED), result(Outcome.NOT_SENT)], ExitCode.NOT_EXECUTED),
+        ([result(Outcome.REFUSED), result(Outcome.NOT_NEEDED)], ExitCode.NOT_EXECUTED),
+        ([result(Outcome.REFUSED), result(Outcome.DONE)], ExitCode.FAILED),
+        ([result(Outcome.FAILED)], ExitCode.FAILED),
+        ([result(Outcome.UNKNOWN)], ExitCode.FAILED),
+        ([result(Outcome.DONE), result(Outcome.NOT_SENT)], ExitCode.FAILED),
+        ([result(Outcome.DONE), result(Outcome.NOT_NEEDED, mending=True)], ExitCode.DONE),
+        ([result(Outcome.DONE), result(Outcome.FAILED, mending=True)], ExitCode.FAILED),
+    ],
+)
+def test_exit_code(results: list[StepResult], code: ExitCode) -> None:
+    """Done when every step is good, not executed when nothing was sent, else failed; interruption wins."""
+    assert Report(change=1, results=results).exit_code is code
+    assert Report(change=1, results=results, interrupted=True).exit_code is ExitCode.INTERRUPTED
+
+
+# -- other plans on cells --------------------------------------------------------------------------------------------
+
+
+def test_iorm_is_compared_by_what_it_means(bench: Bench) -> None:
+    """A plan that the cell prints with other blanks is the plan that was sent; one that moved is refused."""
+    plan = flashlog_plan("t1", _with_database(bench), db="SPOT", on=False, statement="disable flashlog db=SPOT")
+    bench.transport.cells[CELLS[0]].tables["iormplan"][0]["dbPlan"] = "name=SPOT, share=8"
+    bench.transport.cells[CELLS[1]].tables["iormplan"][0]["dbPlan"] = "((name=SPOT,share=9))"
+    report = bench.run(plan)
+    assert outcomes(report) == {CELLS[0]: [DONE], CELLS[1]: [REFUSED], CELLS[2]: [DONE]}
+    assert "the plan has changed meanwhile" in report.failures[0].reason
+    assert bench.transport.cells[CELLS[1]].tables["iormplan"][0]["dbPlan"] == "((name=SPOT,share=9))"
+
+
+def _with_database(bench: Bench) -> dict[str, Any]:
+    return {cell: replace(fact, databases=("SPOT",)) for cell, fact in bench.facts().items()}
+
+
+def test_part_of_the_objects_made(bench: Bench) -> None:
+    """A cell that made one grid disk of two and then failed is a failure, with its own words."""
+    plan = carve_plan(
+        "t1",
+        bench.facts(),
+        prefix="ssd",
+        media="flash",
+        each=16 * MIB,
+        usable=None,
+        redundancy="normal",
+        statement="carve griddisk",
+    )
+    text = "GridDisk ssd_FD_00 successfully created\nCELL-02552: no space for ssd_FD_01\n"
+    bench.transport.script = on(CELLS[2], "CREATE", lambda cell: said(cell, text))
+    report = bench.run(plan)
+    assert outcomes(report) == {CELLS[0]: [DONE], CELLS[1]: [DONE], CELLS[2]: [FAILED]}
+    assert report.failures[0].reason == "CELL-02552: no space for ssd_FD_01"
+    assert bench.run(plan).exit_code is ExitCode.FAILED, "the names are taken now"
+
+
+def test_step_without_a_statement_only_proves(bench: Bench) -> None:
+    """A step that sends nothing is done when what it wants to see is there."""
+    check = Check(object="flashcache", attribute="status", value="normal")
+    step = Step(target=CELLS[0], what="look", proves=(check,))
+    plan = Plan(statement="s", rack="t1", stages=(Stage(title="look", steps=(step,)),))
+    assert outcomes(bench.run(plan)) == {CELLS[0]: [DONE]}
+    wrong = replace(step, proves=(Check(object="flashcache", op=Op.ABSENT),))
+    plan = Plan(statement="s", rack="t1", stages=(Stage(title="look", steps=(wrong,)),))
+    assert outcomes(bench.run(plan)) == {CELLS[0]: [FAILED]}
+    assert bench.transport.sent == []
+
+
+# -- ASM -------------------------------------------------------------------------------------------------------------
+
+NODE_INSTANCES = {NODES[0]: "1", NODES[1]: "2"}
+
+
+def grids(bench: Bench) -> dict[str, tuple[GridDisk, ...]]:
+    disks = {cell: f"ssd_FD_00_{cell}" for cell in CELLS}
+    bench.transport.asm.headers |= dict.fromkeys(disks.values(), "CANDIDATE")
+    return {
+        cell: (
+            GridDisk(
+                name=name,
+                cell_disk=f"FD_00_{cell}",
+                flash=True,
+                size=512 * MIB,
+                status="active",
+                available_to="",
+                caching_policy="",
+                asm_group="",
+                asm_mode="UNUSED",
+                deactivation="",
+                pool="",
+            ),
+        )
+        for cell, name in disks.items()
+    }
+
+
+def create(bench: Bench) -> Plan:
+    wanted = Wanted(name="X", prefix="ssd", redundancy="normal", au_size=4 * MIB, attributes={})
+    disks = grids(bench)
+    return create_plan("t1", bench.asm.facts(), disks, wanted, nodes=NODE_INSTANCES, statement="create diskgroup X")
+
+
+def drop(bench: Bench, name: str = "DATA") -> Plan:
+    return drop_plan(
+        "t1", bench.asm.facts(), name, nodes=NODE_INSTANCES, accepted=(), statement=f"drop diskgroup {name}"
+    )
+
+
+def test_create_and_mount_and_drop_again(bench: Bench) -> None:
+    """A disk group is created, mounted everywhere and read back; dropping it leaves FORMER headers."""
+    report = bench.run(create(bench))
+    assert outcomes(report) == {NODES[0]: [DONE], NODES[1]: [DONE]}
+    assert bench.transport.asm.mounted["X"] == set(NODES)
+    report = bench.run(drop(bench, "X"))
+    assert report.exit_code is ExitCode.DONE
+    assert [s for _, s in bench.transport.sent][-2:] == ["ALTER DISKGROUP X DISMOUNT", "DROP DISKGROUP X"]
+    assert set(bench.transport.asm.headers.values()) == {"FORMER"}
+
+
+def test_failed_create_mounts_nothing(bench: Bench) -> None:
+    """After a CREATE that failed nothing is mounted, and ASM's own words are the reason."""
+    text = "CREATE DISKGROUP\n*\nERROR at line 1:\nORA-15018: diskgroup cannot be created\nORA-15072: too few\n"
+    bench.transport.script = on(NODES[0], "CREATE", lambda node: said(node, text))
+    report = bench.run(create(bench))
+    assert outcomes(report) == {NODES[0]: [FAILED], NODES[1]: [NOT_SENT]}
+    assert "ORA-15018: diskgroup cannot be created / ORA-15072: too few" in report.failures[0].reason
+
+
+def test_group_mounted_meanwhile_needs_no_mount(bench: Bench) -> None:
+    """A node that mounted the group by itself is left alone."""
+
+    def by_itself(node: str) -> Reply:
+        bench.transport.asm.change(node, "CREATE DISKGROUP X NORMAL REDUNDANCY DISK 'o/*/ssd_*'")
+        bench.transport.asm.mounted["X"].add(NODES[1])
+        return said(node, "Diskgroup created.\n__EXACELL_OK__\n", state=State.OK)
+
+    plan = create(bench)
+    bench.transport.script = on(NODES[0], "CREATE", by_itself)
+    report = bench.run(plan)
+    assert outcomes(report) == {NODES[0]: [DONE], NODES[1]: [NOT_NEEDED]}
+    assert [target for target, _ in bench.transport.sent] == [NODES[0]]
+
+
+def test_name_taken_meanwhile(bench: Bench) -> None:
+    """A group that somebody made meanwhile refuses the CREATE."""
+    plan = create(bench)
+    bench.transport.asm.groups["X"] = []
+    bench.transport.asm.mounted["X"] = set()
+    report = bench.run(plan)
+    assert outcomes(report) == {NODES[0]: [REFUSED], NODES[1]: [NOT_SENT]}
+    assert "the name is taken" in report.failures[0].reason
+    assert bench.transport.sent == []
+
+
+def test_failed_drop_mounts_again(bench: Bench) -> None:
+    """When DROP fails the group is mounted again where it was dismounted."""
+    bench.transport.script = on(NODES[0], "DROP", lambda node: said(node, "ORA-15039: diskgroup not dropped\n"))
+    report = bench.run(drop(bench))
+    assert outcomes(report) == {NODES[1]: [DONE], NODES[0]: [FAILED]}
+    assert outcomes(report, mending=True) == {NODES[1]: [DONE]}
+    assert bench.transport.asm.mounted["DATA"] == set(NODES)
+
+
+def test_files_that_came_meanwhile_refuse_the_drop(bench: Bench) -> None:
+    """A file that was made after the plan refuses the DROP, and the group is mounted again."""
+    plan = drop(bench)
+    bench.transport.asm.files["DATA"] = 1
+    report = bench.run(plan)
+    assert outcomes(report)[NODES[0]] == [REFUSED]
+    assert "it has files" in report.failures[0].reason
+    assert "DROP DISKGROUP DATA" not in [s for _, s in bench.transport.sent]
+    assert bench.transport.asm.mounted["DATA"] == set(NODES)
+
+
+@pytest.mark.parametrize("text", ["", "Diskgroup dropped.\n"])
+def test_cut_answer_with_the_effect_is_done(bench: Bench, text: str) -> None:
+    """A SQL answer that was cut or lost counts as done when reading back shows the effect."""
+
+    def cut(node: str) -> Reply:
+        bench.transport.asm.change(node, "DROP DISKGROUP DATA")
+        return Reply(target=node, state=State.FAILED, stdout=text, problem="the link died")
+
+    bench.transport.script = on(NODES[0], "DROP", cut)
+    report = bench.run(drop(bench))
+    assert outcomes(report)[NODES[0]] == [DONE]
+    assert report.exit_code is ExitCode.DONE
+
+
+def test_lost_answer_without_the_effect_is_unknown_and_mended(bench: Bench) -> None:
+    """A DROP of which nothing is known is unknown, and the group is mounted again where it was."""
+    bench.transport.script = on(NODES[0], "DROP", lost)
+    report = bench.run(drop(bench))
+    assert outcomes(report)[NODES[0]] == [UNKNOWN]
+    assert bench.transport.asm.mounted["DATA"] == set(NODES)
+
+
+def test_no_node_answers(bench: Bench) -> None:
+    """When ASM can't be asked any more, its steps are refused, never unneeded."""
+    plan = drop(bench)
+    bench.transport.silent = set(NODES)
+    report = bench.run(plan)
+    assert bench.transport.sent == []
+    assert outcomes(report)[NODES[0]] in ([REFUSED], [NOT_SENT])
+    assert NOT_NEEDED not in {str(r.outcome) for r in report.results}
