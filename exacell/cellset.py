@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from exacell.errors import CellSetError
 
@@ -21,6 +21,22 @@ _NAME = re.compile(r"[A-Za-z0-9._:%\-\[\]/,]+")
 
 def _no_groups(name: str) -> Iterable[str]:
     raise CellSetError(f"@{name} is not a known cell group", part=f"@{name}")
+
+
+_PLAIN = re.compile(r"([A-Za-z_][\w.\-]*?)(?:\[(\d+)-(\d+)\])?")
+
+
+def _expand(text: str) -> Iterable[str]:
+    """Return the names in a piece; plain names and one range at the end need no ClusterShell, whose import is slow."""
+    match = _PLAIN.fullmatch(text)
+    if match is None:
+        return cast("Iterable[str]", _nodeset(text))
+    if match[2] is None:
+        return (text,)
+    first, last, width = int(match[2]), int(match[3]), len(match[2])
+    if first > last or len(match[3]) < width or (width != len(match[3]) and match[2].startswith("0")):
+        return cast("Iterable[str]", _nodeset(text))
+    return (f"{match[1]}{number:0{width if match[2].startswith('0') else 1}d}" for number in range(first, last + 1))
 
 
 def _nodeset(text: str) -> Any:
@@ -64,7 +80,7 @@ class CellSet:
         for piece, following in _split(text.strip()):
             if not piece:
                 raise CellSetError(f"a cell name is missing in '{text}'", part=text)
-            operand = cls(groups(piece[1:])) if piece.startswith("@") else cls(_nodeset(piece))
+            operand = cls(groups(piece[1:])) if piece.startswith("@") else cls(_expand(piece))
             if operator == ",":
                 result = result | operand
             elif operator in ("!", "not"):

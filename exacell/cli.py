@@ -135,7 +135,8 @@ def _checked(line: CommandLine) -> list[str] | None:
 
     None when there are none, so that a prompt or standard input gives them.
     """
-    from exacell.language.line import argv_line, split_statements
+    from exacell.language.line import argv_line
+    from exacell.language.text import split_statements
 
     if line.value("file") and (line.words or line.value("execute")):
         raise StatementError("-f and a statement were both given: one of them is the statement")
@@ -207,7 +208,7 @@ _SHOWPIECE = "run reset_cold -y"
 
 def _nested(ctx: Context, runner: Runner, text: str) -> ExitCode:
     """Run what stands behind ``demo``: a statement, the prompt, a script; the showpiece when there is none of them."""
-    from exacell.language.line import split_statements
+    from exacell.language.text import split_statements
 
     if text:
         return runner.run_statements(split_statements(text))

@@ -13,13 +13,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from exacell.errors import RecipeError, StatementError
 from exacell.language.kinds import convert
-from exacell.language.line import Line, join_continued, needs_more, parse_line, strip_comment
 from exacell.language.registry import Kind, Param, Value
+from exacell.language.text import join_continued, needs_more, strip_comment
 from exacell.language.words import Word, split_words
 from exacell.paths import Home
+
+if TYPE_CHECKING:
+    from exacell.language.line import Line
 
 SUFFIX = ".exa"
 
@@ -329,6 +333,8 @@ def line_of(recipe: Recipe, line: RecipeLine, values: Mapping[str, Value]) -> Li
     Raises:
         RecipeError: it is no statement, or one that a recipe may not hold.
     """
+    from exacell.language.line import parse_line
+
     try:
         text = substitute(line.text, values)
         parsed = parse_line(text, shell=False)

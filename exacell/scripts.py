@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from exacell.errors import StatementError
-from exacell.language.line import join_continued, needs_more, split_statements, strip_comment
+from exacell.language.text import join_continued, needs_more, split_statements, strip_comment
 
 
 @dataclass(frozen=True, kw_only=True)

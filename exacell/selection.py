@@ -27,6 +27,11 @@ class Selection:
             return self._on
         return self._used if self._used is not None else CellSet(self._rack.cells)
 
+    @property
+    def limit(self) -> CellSet | None:
+        """The cells that the present statement is limited to by ON, None when it is not."""
+        return self._on
+
     def use(self, text: str) -> CellSet:
         """Select cells for the statements to come; ``+set``, ``-set`` and ``not set`` change what is selected.
 

@@ -225,7 +225,14 @@ _FAULT_COLUMNS = tuple(
     example="emulator fault t1 exa1cel02 error code=CELL-02559 match=flashcache nth=2",
     params=(
         _NAME,
-        Param(name="hosts", kind=Kind.CELLSET, positional=True, required=True, words=("list", "all"), help="which"),
+        Param(
+            name="hosts",
+            kind=Kind.CELLSET,
+            positional=True,
+            required=True,
+            words=("list", "all"),
+            help="cells and database nodes; all: every cell",
+        ),
         Param(name="kind", kind=Kind.CHOICE, positional=True, choices=(*_FAULTS, "clear"), help="what goes wrong"),
         Param(name="only", kind=Kind.CHOICE, positional=True, choices=_FAULTS, help="clear: this kind only"),
         *_FAULT_OPTIONS,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 79
 _MANY = 12
+_LONG = 50
 
 _EFFECTS = {
     Effect.READ: "reads; never asks",
@@ -135,7 +136,7 @@ def _overview() -> Iterator[str]:
 
 
 def _command(found: Command) -> Iterator[str]:
-    yield from _wrap(found.usage, indent="    ", first="")
+    yield from _wrap(_breakable(found.usage), indent="    ", first="")
     yield ""
     yield from _wrap(found.summary[:1].upper() + found.summary[1:] + ".")
     if found.details:
@@ -166,10 +167,15 @@ def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
     label = min(max((len(left) for left, _ in rows), default=0) + 4, 34)
     for left, right in rows:
         head = f"  {left:<{label - 2}}"
-        if len(head) > label:
-            yield head.rstrip()
+        if len(left) + 3 > label:
+            yield from _wrap(_breakable(left), indent="      ", first="  ")
             head = " " * label
         yield from _wrap(right, indent=" " * label, first=head) or [head.rstrip()]
+
+
+def _breakable(usage: str) -> str:
+    """Return a usage in which long lists of choices may be broken over lines."""
+    return " ".join(word.replace("|", " | ") if len(word) > _LONG else word for word in usage.split())
 
 
 def _several(found: Sequence[Command]) -> Iterator[str]:

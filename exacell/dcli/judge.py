@@ -96,10 +96,10 @@ def _plans(group: Group, findings: Findings, call: Call, *, serial: bool) -> tup
     facts = ctx.facts(*(wanted or (CELL,)), cells=cells)
     headers = headers_if_needed(ctx, facts) if any(fact.grid_disks for fact in facts.values()) else None
     accepted = ctx.accepted_loss(call)
-    plans: list[Plan] = []
-    # One cell after the other: each one's changes are over before the next one's begin.
-    for now in [{cell: facts[cell]} for cell in cells] if serial else [facts]:
-        known: Mapping[str, CellFacts] = now
+
+    def plan(cells: Sequence[str]) -> list[Plan]:
+        plans: list[Plan] = []
+        known: Mapping[str, CellFacts] = {cell: facts[cell] for cell in cells}
         for found in findings.changes:
             statement = found.statement
             touched = _touched(known, statement)
@@ -108,7 +108,19 @@ def _plans(group: Group, findings: Findings, call: Call, *, serial: bool) -> tup
                     guard_plan(group.rack.name, touched, statement, text=found.text, accepted=accepted, headers=headers)
                 )
             known = {cell: _after(fact, statement) for cell, fact in known.items()}
-    return tuple(plans)
+        return plans
+
+    try:
+        return tuple(plan(cells))
+    except RefusedError as error:
+        if not serial or len(cells) < 2:
+            raise
+        together = error
+    try:
+        # One cell is over before the next one begins: what must not be done to all at once may be done so.
+        return tuple(found for cell in cells for found in plan([cell]))
+    except RefusedError as alone:
+        raise together from alone
 
 
 def _touched(facts: Mapping[str, CellFacts], statement: Change | Grant) -> Mapping[str, CellFacts]:

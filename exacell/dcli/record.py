@@ -11,6 +11,7 @@ from exacell.dcli.output import UNREACHABLE, Outcome, exit_status
 from exacell.dcli.reach import Group
 from exacell.dcli.targets import Target
 from exacell.engine import REPLY_KEPT
+from exacell.errors import ExitCode
 from exacell.journal import Row, actor
 from exacell.language.registry import Value
 from exacell.plan import facts as f
@@ -35,7 +36,7 @@ class Record:
 
     @contextmanager
     def open(self) -> Iterator[Record]:
-        """Hold the rack's lock and keep the change open; its end is recorded when the block is left without an error.
+        """Hold the rack's lock and keep the change open; its end is recorded when the block is left, however that is.
 
         Raises:
             JournalError: the journal can't be written; nothing was sent.
@@ -57,8 +58,12 @@ class Record:
                 },
             )
             ctx.changes.append(self.change)
-            yield self
-            self._append([*self._observed(), Row(kind="end", body={"exitCode": max(self._codes, default=1)})])
+            code = int(ExitCode.INTERRUPTED)
+            try:
+                yield self
+                code = max(self._codes, default=int(ExitCode.FAILED))
+            finally:
+                self._append([*self._observed(), Row(kind="end", body={"exitCode": code})])
 
     def intend(self, batch: Sequence[Target]) -> None:
         """Record that the work on these targets begins."""

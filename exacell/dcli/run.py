@@ -56,6 +56,10 @@ def run_dcli(ctx: Context, argv: Sequence[str], call: Call) -> Result:
     Raises:
         RefusedError: a guard forbids it, or it can't be read and was not accepted; nothing was sent.
     """
+    if ctx.origin.startswith("resume "):
+        # What a broken-off command has done there can't be read back, and doing it twice may be worse than not at all.
+        note = f"dcli is not done again: look what it has done, then give it anew: {call.text}"
+        return Result(notes=[note])
     shown = str(call.flags.get("format") or ctx.settings.format)
     run = _Run(ctx=ctx, call=call, printing=shown in _PRINTED)
     try:
@@ -125,6 +129,9 @@ class _Run:
     def _targets(self) -> tuple[Target, ...]:
         rack = current_rack(self.ctx)
         named = targets_of(self.options, lambda group: self.ctx.resolve(group))
+        limit = self.ctx.selection.limit if rack is not None else None
+        if limit is not None:
+            named = tuple(t for t in named if t.host in limit)
         if named or self.options.hosts or self.options.group_file or rack is None:
             return named
         # What was selected outside of dcli's words: exacell -c, use or ON.

@@ -14,7 +14,7 @@ from exacell.cellcli.statement import Change, Grant
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.dcli.shell import Redirection, Script, Simple, UnreadableError, Word, read_shell
 from exacell.errors import StatementError
-from exacell.language.line import split_statements
+from exacell.language.text import split_statements
 from exacell.scripts import read_script
 
 _READING = frozenset(("LIST", "DESCRIBE", "HELP", "SET", "EXIT", "QUIT", "REM", "REMARK"))

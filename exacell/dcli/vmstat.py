@@ -94,8 +94,8 @@ class Table:
         Raises:
             ValueError: a target's output is not vmstat's table.
         """
-        rows = {target: _row(outputs[target]) for target in self._targets}
         groups, titles = _header(outputs[self._targets[0]])
+        rows = {target: _row(outputs[target]) for target in self._targets}
         if len({len(row) for row in rows.values()} | {len(titles)}) != 1:
             raise ValueError("the targets' vmstat show different columns")
         cells = [*rows.values(), *(_summary(list(rows.values())) if len(rows) > 1 else ())]

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 SYNC_SECONDS = 40.0
 """Rack seconds from OFFLINE through SYNCING to ONLINE for a grid disk that is active again."""
 
-_GLANCE_SECONDS = 5.0
-"""Rack seconds for which a cell's question about a grid disk is answered without looking at all cells again."""
+_GLANCE_SECONDS, _QUIET_SECONDS = 5.0, 60.0
+"""Rack seconds for which a cell's question about a grid disk is answered without looking at all cells again: while
+something is under way in a disk group, and while nothing is. What cells or statements change is noticed at once."""
 
 CANNOT_DEACTIVATE = "Cannot de-activate due to other offline disks in the diskgroup"
 """Source: reference cellcli.md section 3.3, GRIDDISK asmDeactivationOutcome."""
@@ -76,7 +77,8 @@ class Asm:
         self.resources: set[str] = set()
         self.started = rack.clock.now()
         self.mirror_by_fail_group = False
-        self._glanced: tuple[float, tuple[bool, ...]] | None = None
+        self._glanced: tuple[float, tuple[bool, ...], float] | None = None
+        self._impaired: dict[str, set[str]] = {}
 
     @classmethod
     def default(cls, rack: Rack) -> Asm:
@@ -205,7 +207,9 @@ class Asm:
                 size_bytes=None,
             )
         mounted = bool(group.mounted)
-        safe = not mounted or group.may_lose(found.fail_group)
+        if group.name not in self._impaired:
+            self._impaired[group.name] = group.impaired_fail_groups()
+        safe = not mounted or group.may_lose(found.fail_group, self._impaired[group.name])
         return AsmDiskView(
             disk_group=group.name,
             disk_group_type=group.redundancy.value,
@@ -218,6 +222,7 @@ class Asm:
 
     def grid_disk_changed(self, cell: str, griddisk: str, what: str) -> None:
         """React to what a cell did: ``inactive``, ``active``, ``dropped``, ``created`` or ``resized``."""
+        self._glanced = None
         header = self.header(cell, griddisk)
         if what in ("dropped", "created"):
             self.headers.pop((cell, griddisk), None)
@@ -227,19 +232,24 @@ class Asm:
     def _glance(self) -> None:
         """Settle, but not again for every one of the grid disks that a single LIST asks for."""
         now, up = self.now(), tuple(cell.cellsrv_up for cell in self.rack.cells.values())
-        if self._glanced is None or self._glanced[1] != up or not 0 <= now - self._glanced[0] < _GLANCE_SECONDS:
-            self.settle()
-            self._glanced = (now, up)
+        if self._glanced is not None and self._glanced[1] == up and 0 <= now - self._glanced[0] < self._glanced[2]:
+            return
+        self.settle()
+        quiet = all(group.quiet for group in self.groups.values() if group.mounted)
+        self._glanced = (now, up, _QUIET_SECONDS if quiet else _GLANCE_SECONDS)
 
     # -- time -------------------------------------------------------------------------------------------------------
 
     def settle(self) -> None:
         """Bring disks and rebalances of all mounted groups up to the rack's clock and the cells' present state."""
+        # Whoever asks besides cells may be about to change something.
+        self._glanced = None
         now = self.now()
         for group in self.groups.values():
             self._settle_group(group, now)
 
     def _settle_group(self, group: DiskGroup, now: float) -> None:
+        self._impaired.pop(group.name, None)
         if not group.mounted:
             return
         for disk in group.disks.values():

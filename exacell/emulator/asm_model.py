@@ -5,6 +5,7 @@ Space is counted in MB and allocation units as the views show it (source: refere
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -228,6 +229,13 @@ class DiskGroup:
         """OFFLINE_DISKS."""
         return sum(disk.mode is DiskMode.OFFLINE for disk in self.disks.values())
 
+    @property
+    def quiet(self) -> bool:
+        """Whether time alone changes nothing: no operation runs, all disks are ONLINE and NORMAL."""
+        return self.operation is None and all(
+            disk.mode is DiskMode.ONLINE and disk.state is DiskState.NORMAL for disk in self.disks.values()
+        )
+
     def used_by_disk(self) -> dict[str, int]:
         """Return the MB used on each disk by name: the group's units, spread evenly in the order of the numbers."""
         ranked = sorted(self.disks.values(), key=lambda d: d.number)
@@ -261,9 +269,14 @@ class DiskGroup:
         """Return the failure groups with a disk that is not ONLINE."""
         return {disk.fail_group for disk in self.disks.values() if disk.mode is not DiskMode.ONLINE}
 
-    def may_lose(self, fail_group: str) -> bool:
-        """Whether disks of ``fail_group`` may go offline without losing data."""
-        return len(self.impaired_fail_groups() - {fail_group}) + 1 < self.redundancy.copies
+    def may_lose(self, fail_group: str, impaired: Set[str] | None = None) -> bool:
+        """Whether disks of ``fail_group`` may go offline without losing data.
+
+        Args:
+            impaired: :meth:`impaired_fail_groups` when the caller knows them already.
+        """
+        known = self.impaired_fail_groups() if impaired is None else impaired
+        return len(known - {fail_group}) + 1 < self.redundancy.copies
 
     def disk_of(self, cell: str, grid_disk: str) -> AsmDisk | None:
         """Return the disk on a grid disk, None when it is none of this group."""

@@ -42,15 +42,15 @@ def check_disk(cell: Cell, name: str, *, flash: bool) -> str:
 
 
 def check_fault(cell: Cell, fault: Fault) -> None:
-    """Make sure that a cell can have a fault.
+    """Make sure that a cell can have a fault, and give the disk that it is about its full name.
 
     Raises:
         EmulatorError: it names a disk that the cell does not have, or a flush that could not get stuck there.
     """
     if fault.kind is Kind.FLASH_DISK:
-        check_disk(cell, str(fault.options["disk"]), flash=True)
-    elif fault.kind is Kind.DISK_FULL:
-        check_disk(cell, str(fault.options["disk"]), flash=False)
+        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), flash=True)
+    elif fault.kind is Kind.DISK_FULL and fault.options["disk"]:
+        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), flash=False)
     elif fault.kind is Kind.STUCK_FLUSH and not cell.write_back:
         raise EmulatorError(f"{cell.host} is in {cell.mode} mode: there is no dirty data that could get stuck")
 

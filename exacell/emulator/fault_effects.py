@@ -23,7 +23,7 @@ Step = Generator[Event, str | None, Ending]
 Refuse = Callable[[str], Generator[Event, str | None, Ending]]
 """Prints an error line as the program at hand does, and returns what the statement's own end would be."""
 
-_LOOK_S = 0.1
+_LOOK_S = 0.2
 """Wall seconds between two looks whether a statement hangs still."""
 
 
@@ -43,6 +43,7 @@ def settle(rack: Rack) -> None:
 
 def _begin(rack: Rack, fault: Fault) -> None:
     fault.applied = True
+    rack.faults.revision += 1
     cell = rack.cells.get(fault.host)
     effect = _EFFECTS.get(fault.kind)
     if cell is not None and effect is not None and not fault.picks:
@@ -123,7 +124,7 @@ def afflicted(
         if fault.kind is Kind.SLOW:
             yield Pause(float(fault.options["delay"]), wall=True)
         elif fault.kind is Kind.HANG:
-            while fault in rack.faults and fault.active(rack.clock.now()):
+            while rack.faults.holds_on(fault):
                 yield Pause(_LOOK_S, wall=True)
         elif fault.kind is Kind.ERROR:
             statement.close()

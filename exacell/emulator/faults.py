@@ -244,9 +244,14 @@ def _whole(values: Mapping[str, object], name: str, default: int, *, limit: int 
 
 
 class FaultBook:
-    """All faults of one rack."""
+    """All faults of one rack.
+
+    Attributes:
+        revision: another number whenever anything in it has changed.
+    """
 
     def __init__(self, clock: RackClock) -> None:
+        self.revision = 0
         self._clock = clock
         self._faults: dict[str, Fault] = {}
 
@@ -258,31 +263,37 @@ class FaultBook:
 
     def put(self, fault: Fault) -> Fault | None:
         """Take in a fault and return the one that it replaces."""
+        self.revision += 1
         replaced = self._faults.pop(fault.key, None)
         self._faults[fault.key] = fault
         return replaced
 
     def remove(self, fault: Fault) -> None:
         """Forget a fault."""
+        self.revision += 1
         self._faults.pop(fault.key, None)
+
+    def holds_on(self, fault: Fault) -> bool:
+        """Whether a fault is neither over nor cleared nor replaced."""
+        return self._faults.get(fault.key) is fault and fault.active(self._clock.now())
 
     def struck(self, host: str, text: str) -> list[Fault]:
         """Return the faults that strike a statement on a host, in the order in which they were injected."""
         now = self._clock.now()
-        return [
+        possible = [
             fault
             for fault in self
-            if fault.host == host
-            and fault.picks
-            and fault.active(now)
-            and re.search(fault.match, text, re.IGNORECASE)
-            and fault.counts()
+            if fault.host == host and fault.picks and fault.active(now) and re.search(fault.match, text, re.IGNORECASE)
         ]
+        self.revision += len(possible)
+        return [fault for fault in possible if fault.counts()]
 
     def refuses(self, host: str) -> bool:
         """Whether a new connection to a host is turned away."""
         now = self._clock.now()
-        return any(f.counts() for f in self if f.host == host and f.kind is Kind.REFUSE and f.active(now))
+        refusing = [f for f in self if f.host == host and f.kind is Kind.REFUSE and f.active(now)]
+        self.revision += len(refusing)
+        return any(fault.counts() for fault in refusing)
 
     def holds(self, host: str, kind: Kind) -> bool:
         """Whether a host has a fault of ``kind`` now."""

@@ -215,7 +215,7 @@ class RackWorld:
         return pickle.dumps(self._rack.cells[host], pickle.HIGHEST_PROTOCOL)
 
     def _fault_print(self) -> bytes:
-        return pickle.dumps(self._rack.faults.to_state(), pickle.HIGHEST_PROTOCOL)
+        return str(self._rack.faults.revision).encode("ascii")
 
     def _asm_print(self) -> bytes:
         asm = self._asm

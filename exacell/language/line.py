@@ -21,13 +21,11 @@ from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.errors import StatementError
 from exacell.language.kinds import convert
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Param, Value, commands
+from exacell.language.text import RAW_TAILS, strip_comment
 from exacell.language.words import Word, scan, split_words
 
 VERBS = tuple(verb.value for verb in Verb)
 """CellCLI's verbs, upper case."""
-
-RAW_TAILS = ("dcli", "sh", "host")
-"""First words behind which all words are that command's, verbatim."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,43 +58,6 @@ class Line:
         if self.cellcli is not None:
             return Effect.WRITE if self.cellcli.changes else Effect.READ
         return Effect.OPAQUE
-
-
-def strip_comment(text: str) -> str:
-    """Return ``text`` without a comment: a whole-line one, or ``--`` before a blank (or at the end) outside quotes."""
-    first = text.lstrip()
-    if first.startswith("#") or re.match(r"(rem|remark)(\s|$)", first, re.IGNORECASE) or re.match(r"--(\s|$)", first):
-        return ""
-    if first.startswith("--"):
-        # CellCLI reads any line that begins with two hyphens as a comment.
-        return ""
-    for offset, char, quoted, _ in scan(text):
-        if (
-            char == "-"
-            and not quoted
-            and text.startswith("--", offset)
-            and offset
-            and text[offset - 1].isspace()
-            and (offset + 2 == len(text) or text[offset + 2].isspace())
-        ):
-            return text[:offset]
-    return text
-
-
-def split_statements(text: str) -> list[str]:
-    """Return the statements of ``text``, separated by ``;`` outside quotes and parentheses; empty ones are dropped.
-
-    A line that starts with ``!`` or a raw-tail word is one statement, whatever it holds.
-    """
-    if text.lstrip().startswith("!") or re.match(rf"\s*({'|'.join(RAW_TAILS)})\s", text, re.IGNORECASE):
-        return [text.strip()]
-    pieces, start = [], 0
-    for offset, char, quoted, depth in scan(text):
-        if char == ";" and not quoted and depth == 0:
-            pieces.append(text[start:offset])
-            start = offset + 1
-    pieces.append(text[start:])
-    return [piece.strip() for piece in pieces if piece.strip()]
 
 
 _OPERATORS = ("=", "!=", ">", "<", "!")
@@ -198,16 +159,19 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
         on = on[1:-1].strip() if on.startswith("(") and on.endswith(")") else on
         cut = words[2].start
         stripped, base = body[cut : base + len(stripped)], cut
+        raw = _raw_tail(stripped)
+        if raw is not None:
+            return replace(raw, on=on)
     return _parse_statement(stripped, base, on, shell=shell)
 
 
 def _raw_tail(text: str) -> Line | None:
     """Return the line when its first word takes all others as they are: nothing in them is cut, quoted or a comment."""
-    first, _, tail = text.strip().partition(" ")
+    first, *rest = text.split(None, 1) or [""]
     command = commands().get((first.lower(),)) if first.lower() in RAW_TAILS else None
     if command is None or len(command.params) != 1:
         return None
-    tail = tail.strip()
+    tail = "".join(rest).strip()
     while tail.endswith(";") and not tail.endswith("\\;"):
         tail = tail[:-1].rstrip()
     args: dict[str, Value] = {command.params[0].name: tail} if tail else {}
@@ -494,26 +458,6 @@ def _too_much(command: Command, word: Word) -> StatementError:
     else:
         message = f"'{word.value}' is not a parameter of {command.name}: {command.usage}"
     return StatementError(message, start=word.start, end=word.end, suggestions=near)
-
-
-def needs_more(text: str) -> bool:
-    """Return whether a line goes on: it ends with ``-``, or a parenthesis or a quote is open."""
-    if text.rstrip().endswith("-") and (text.rstrip() == "-" or text.rstrip()[-2].isspace()):
-        return True
-    try:
-        depth = 0
-        for _, char, quoted, _ in scan(text):
-            if not quoted:
-                depth += (char == "(") - (char == ")")
-    except StatementError:
-        return True
-    return depth > 0
-
-
-def join_continued(lines: Sequence[str]) -> str:
-    """Return the one line that continued lines make: the trailing ``-`` becomes a blank."""
-    parts = [line.rstrip()[:-1] if line.rstrip().endswith("-") else line for line in lines[:-1]]
-    return " ".join([*parts, *lines[-1:]])
 
 
 def with_call_flags(text: str, flags: Mapping[str, Value]) -> Line:

@@ -19,9 +19,10 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition, is_done, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.input.typeahead import store_typeahead
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.renderer import CPR_Support
 
@@ -29,8 +30,8 @@ from exacell.commands.session import SessionExit
 from exacell.context import find_rack_quietly
 from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.history import history_file
-from exacell.language.line import needs_more
 from exacell.language.registry import Param
+from exacell.language.text import needs_more
 from exacell.output.faults import sentence, squiggle, underlined
 from exacell.output.style import wants_color
 from exacell.output.terminal import TerminalConsole
@@ -80,6 +81,9 @@ class Prompt:
             finally:
                 self._settle_cpr()
             first = None
+            if self._interrupted_at_once():
+                self.console.tell("interrupted: nothing was sent", "warning")
+                continue
             try:
                 self._run(text)
                 self._remind()
@@ -127,6 +131,13 @@ class Prompt:
         renderer = self.session.app.renderer
         if renderer.cpr_support is CPR_Support.UNKNOWN and self.session.app.output.responds_to_cpr:
             renderer.cpr_support = CPR_Support.NOT_SUPPORTED
+
+    def _interrupted_at_once(self) -> bool:
+        """Whether Ctrl-C was pressed behind Enter, before the terminal was given back; what was typed before it is lost."""
+        typed = get_typeahead(self.session.app.input)
+        places = [place for place, press in enumerate(typed) if press.key is Keys.ControlC]
+        store_typeahead(self.session.app.input, typed[places[-1] + 1 :] if places else typed)
+        return bool(places)
 
     def _message(self) -> StyleAndTextTuples:
         return list(prompt_fragments(self.ctx, pending=len(self._pending), done=get_app().is_done))

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from exacell.errors import ExacellError, StatementError
-from exacell.language.line import Line, needs_more, parse_line, split_statements
+from exacell.language.line import Line, parse_line
+from exacell.language.text import needs_more, split_statements
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,7 @@ def segments(text: str) -> list[Segment]:
 
 def flatten(text: str) -> str:
     """Return continued lines as one line of the same length: ``-`` at a line's end and the newline become blanks."""
-    joined = re.sub(r"-[ \t]*\n", lambda match: " " * len(match[0]), text)
+    joined = re.sub(r"(?<!\S)-[ \t]*\n", lambda match: " " * len(match[0]), text)
     return joined.replace("\n", " ")
 
 

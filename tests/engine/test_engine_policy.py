@@ -286,7 +286,7 @@ def test_files_that_came_meanwhile_refuse_the_drop(bench: Bench) -> None:
     bench.transport.asm.files["DATA"] = 1
     report = bench.run(plan)
     assert outcomes(report)[NODES[0]] == [REFUSED]
-    assert "it has files" in report.failures[0].reason
+    assert "files is 1, not 0" in report.failures[0].reason
     assert "DROP DISKGROUP DATA" not in [s for _, s in bench.transport.sent]
     assert bench.transport.asm.mounted["DATA"] == set(NODES)
 

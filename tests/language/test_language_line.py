@@ -8,16 +8,9 @@ from hypothesis import strategies as st
 
 from exacell.cellcli.statement import render
 from exacell.errors import StatementError
-from exacell.language.line import (
-    Line,
-    argv_line,
-    join_continued,
-    needs_more,
-    parse_line,
-    split_statements,
-    strip_comment,
-)
+from exacell.language.line import Line, argv_line, parse_line
 from exacell.language.registry import Effect
+from exacell.language.text import join_continued, needs_more, split_statements, strip_comment
 from exacell.language.words import split_words, unquote
 
 

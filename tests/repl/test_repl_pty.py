@@ -181,8 +181,8 @@ def test_ctrl_c_twice_gives_the_prompt_back_from_a_hanging_cell(start: Start, ho
     child.send("list cell\r")
     child.expect_exact("\x1b[?2004l")
     child.sendintr()
-    child.expect_exact(["stopping", "interrupted"])
-    child.sendintr()
+    if child.expect_exact(["stopping", "interrupted"]) == 0:
+        child.sendintr()
     child.expect_exact(PROMPT)
     hanging.close()
     assert "exa1cel[01-03]" in answer(child, "racks")

@@ -1,0 +1,290 @@
+"""The arrows between the layers, read from the imports; and what every registered command must have."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import exacell
+from exacell.cellcli.schema import objects
+from exacell.errors import StatementError
+from exacell.language.line import VERBS, parse_line
+from exacell.language.registry import Command, Effect, Kind, commands
+
+ROOT = Path(exacell.__file__).parent
+MODULES = sorted(ROOT.rglob("*.py"))
+
+PURE = ("errors", "units", "cellset", "cellcli", "plan", "metrics", "language")
+"""Packages and modules that reach no socket, file, clock or terminal."""
+
+IMPURE = frozenset(
+    (
+        "asyncio",
+        "asyncssh",
+        "concurrent",
+        "curses",
+        "fabric",
+        "fcntl",
+        "getpass",
+        "glob",
+        "http",
+        "importlib.resources",
+        "io",
+        "multiprocessing",
+        "os",
+        "paramiko",
+        "pathlib",
+        "pexpect",
+        "prompt_toolkit",
+        "pty",
+        "queue",
+        "readline",
+        "rich",
+        "select",
+        "selectors",
+        "shutil",
+        "signal",
+        "socket",
+        "socketserver",
+        "sqlite3",
+        "ssl",
+        "subprocess",
+        "sys",
+        "syslog",
+        "tempfile",
+        "termios",
+        "threading",
+        "time",
+        "tty",
+        "urllib",
+    )
+)
+
+EXCEPTIONS = {
+    ("cellcli/schema.py", "os"): "it reads its own tables beside it",
+    ("language/registry.py", "importlib"): "it imports the command modules that register themselves",
+}
+
+BELOW = {
+    "errors": (),
+    "units": ("errors",),
+    "cellset": ("errors",),
+    "cellcli": ("errors", "units", "cellset"),
+    "metrics": ("errors", "units", "cellset", "cellcli"),
+    "plan": ("errors", "units", "cellset", "cellcli", "metrics"),
+    "language": ("errors", "units", "cellset", "cellcli"),
+    "emulator": ("errors", "units"),
+}
+"""What a package may import of exacell, besides itself."""
+
+LOWER = ("transport", "journal", "store", "fleet", "asm", "probe", "engine", "console", "config", "paths", "recipes")
+UPPER = ("commands", "cli", "repl", "runner", "context")
+"""What context and everything below it never import is commands and the surfaces; LOWER never imports context either."""
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def imports(path: Path) -> tuple[tuple[str, bool], ...]:
+    """Return (dotted module, whether for type checkers only) for every import at any level of a module."""
+    return tuple(_imports(ast.parse(path.read_text(encoding="utf-8")), typing=False))
+
+
+def _imports(node: ast.AST, *, typing: bool) -> Iterator[tuple[str, bool]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from ((alias.name, typing) for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            assert child.level == 0, "relative imports hide the arrows"
+            module = child.module or ""
+            yield module, typing
+            if module in ("exacell", "exacell.emulator", "importlib"):
+                yield from ((f"{module}.{alias.name}", typing) for alias in child.names)
+        elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            for inner in child.body:
+                yield from _imports(ast.Module(body=[inner], type_ignores=[]), typing=True)
+            for inner in child.orelse:
+                yield from _imports(ast.Module(body=[inner], type_ignores=[]), typing=typing)
+        else:
+            yield from _imports(child, typing=typing)
+
+
+def own_imports(path: Path) -> set[str]:
+    """Return the parts of exacell that a module imports when it runs: ``plan``, ``errors`` …"""
+    return {module.split(".")[1] for module, typing in imports(path) if module.startswith("exacell.") and not typing}
+
+
+def inside(*parts: str) -> list[Path]:
+    return [path for path in MODULES if _name(path).split("/")[0].removesuffix(".py") in parts]
+
+
+@pytest.mark.parametrize("path", inside(*PURE), ids=_name)
+def test_pure_modules_reach_nothing(path: Path) -> None:
+    """Errors, units, cell sets, CellCLI, plans, metrics and the language import no socket, file, clock or terminal."""
+    reached = {
+        module
+        for module, typing in imports(path)
+        if not typing and (module in IMPURE or module.split(".")[0] in IMPURE)
+    }
+    allowed = {module for name, module in EXCEPTIONS if name == _name(path)}
+    assert reached <= allowed
+
+
+@pytest.mark.parametrize("path", inside(*PURE), ids=_name)
+def test_pure_modules_open_no_file_and_ask_no_clock(path: Path) -> None:
+    """No pure module calls open, input, print or now; the schema alone reads its own tables."""
+    calls = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if name in ("open", "input", "print", "now", "utcnow", "today", "read_text", "write_text"):
+                calls.add(name)
+    assert calls <= ({"open"} if _name(path) == "cellcli/schema.py" else set())
+
+
+@pytest.mark.parametrize("part", BELOW)
+def test_arrows(part: str) -> None:
+    """Each layer imports only itself and those below it."""
+    for path in inside(part):
+        assert own_imports(path) <= {part, *BELOW[part]}, _name(path)
+
+
+@pytest.mark.parametrize("path", inside(*LOWER), ids=_name)
+def test_what_the_context_stands_on_knows_nothing_above(path: Path) -> None:
+    """Transport, journal, store and what sends plans import neither the context nor commands nor surfaces."""
+    assert not own_imports(path) & set(UPPER)
+
+
+def test_commands_know_no_surface() -> None:
+    """Commands import neither the command line nor the prompt nor the runner that renders."""
+    for path in inside("commands", "context"):
+        assert not own_imports(path) & {"cli", "repl", "runner"}, _name(path)
+
+
+def test_only_one_command_module_knows_the_emulator() -> None:
+    """Nothing outside the emulator imports it but its own command module, and that only through its control."""
+    for path in MODULES:
+        if _name(path).startswith("emulator/"):
+            continue
+        found = {module for module, _ in imports(path) if module.startswith("exacell.emulator")}
+        if _name(path) == "commands/emulator.py":
+            assert found <= {"exacell.emulator", "exacell.emulator.control"}
+        else:
+            assert not found, _name(path)
+
+
+@pytest.mark.parametrize("path", inside("commands", "plan", "cellcli", "metrics", "engine", "context"), ids=_name)
+def test_commands_and_core_never_print(path: Path) -> None:
+    """Commands return results; only surfaces print."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    assert "print" not in names
+    assert "input" not in names
+    writes = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    assert not {"sys.stdout", "sys.stderr", "sys.stdin"} & set(writes)
+
+
+def test_importing_has_no_effect(tmp_path: Path) -> None:
+    """Importing every module writes nothing below the home, opens no socket and starts no thread or process."""
+    names = [
+        ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
+        for path in MODULES
+        if path.name not in ("__main__.py",)
+    ]
+    script = (
+        "import sys\n"
+        "bad = []\n"
+        "def hook(event, args):\n"
+        "    writes = event == 'open' and isinstance(args[1], str) and set(args[1]) & set('wax+')\n"
+        "    if writes and '__pycache__' not in str(args[0]) or event in (\n"
+        "        'os.mkdir', 'os.remove', 'os.rename', 'socket.connect', 'socket.bind', 'subprocess.Popen',\n"
+        "        'os.system', '_thread.start_new_thread', 'sqlite3.connect'):\n"
+        "        bad.append((event, str(args)[:200]))\n"
+        "sys.addaudithook(hook)\n"
+        "import importlib, threading\n"
+        f"for name in {names!r}:\n"
+        "    before = len(bad)\n"
+        "    importlib.import_module(name)\n"
+        "    for event in bad[before:]: print(name, *event)\n"
+        "print('threads', [t.name for t in threading.enumerate()][1:])\n"
+    )
+    home = tmp_path / "home"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={"HOME": str(home), "EXACELL_HOME": str(home / "x"), "PATH": "/usr/bin:/bin"},
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.stderr == ""
+    own = [line for line in done.stdout.splitlines() if "exacell" in line.split(" ", 1)[1]]
+    assert own == []
+    assert done.stdout.splitlines()[-1] == "threads []"
+    assert not home.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- the registry ----------------------------------------------------------------------------------------------------
+
+COMMANDS = sorted(commands().values(), key=lambda found: found.words)
+
+
+@pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)
+def test_command_is_declared_whole(found: Command) -> None:
+    """Every command has a summary, a group, help for each parameter and flag, and an example of its own that parses."""
+    assert found.summary
+    assert not found.summary.endswith(".")
+    assert found.group
+    assert all(param.help for param in found.params)
+    assert all(flag.help for flag in found.flags)
+    line = parse_line(found.example)
+    assert line is not None
+    assert line.call is not None
+    assert line.call.command.words == found.words
+    name = getattr(found.handler, "__name__", "_")
+    assert found.handler.__doc__ or name.startswith("_"), "the function that carries it out says what it returns"
+
+
+@pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)
+def test_parameters_make_sense(found: Command) -> None:
+    """Names are unique, rest is last, required positionals come first, choices and defaults fit."""
+    names = [param.name.lower() for param in found.params]
+    assert len(set(names)) == len(names)
+    assert all(not param.rest for param in found.params[:-1])
+    positionals = [param.required for param in found.positionals]
+    assert positionals == sorted(positionals, reverse=True)
+    for param in found.params:
+        assert bool(param.choices) is (param.kind is Kind.CHOICE), param.name
+        if param.kind is Kind.CHOICE and param.default is not None:
+            assert param.default in (*param.choices, *param.words)
+        assert not (param.required and param.default is not None)
+
+
+@pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)
+def test_no_pair_that_cellcli_owns(found: Command) -> None:
+    """No command reuses a verb and object that CellCLI owns."""
+    if len(found.words) > 1 and found.words[0].upper() in VERBS:
+        kind = objects().get(found.words[1].upper())
+        assert kind is None or found.words[0].upper() not in kind.verbs
+    if len(found.words) == 1:
+        assert found.words[0].upper() not in VERBS
+
+
+@pytest.mark.parametrize("found", [c for c in COMMANDS if c.effect is Effect.WRITE], ids=lambda c: c.name)
+def test_missing_parameters_are_asked_for(found: Command) -> None:
+    """A changing command without its required parameters is an error that names the first one."""
+    required = [param for param in found.params if param.required]
+    if not required:
+        return
+    with pytest.raises(StatementError, match="needs"):
+        parse_line(found.name)

@@ -1,0 +1,439 @@
+"""Recipe files: the header, blocks and conditions, and values that never become syntax."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exacell.cellcli.iorm import parse as parse_iorm
+from exacell.cellcli.statement import List
+from exacell.errors import RecipeError, StatementError
+from exacell.language.line import parse_line
+from exacell.language.registry import Effect, Kind, Param
+from exacell.language.words import split_words
+from exacell.paths import Home
+from exacell.recipes import (
+    Recipe,
+    check_recipe,
+    holds,
+    line_of,
+    load_recipe,
+    parse_recipe,
+    recipe_files,
+    recipe_names,
+    recipe_params,
+    shipped_folder,
+    split_when,
+    substitute,
+    values_of,
+)
+
+FULL = """\
+# a comment
+recipe "Do it"
+param  size : size|keep = keep  "how much"   -- and a comment
+param  db   : db                "database"
+param  how  : choice(fast|slow) = fast
+param  free
+risk   performance
+needs  asm
+
+check all flashcache.status = normal
+resize flashcache size=$size when $size != keep
+alter cell -
+  comment='a # b' -
+  -y
+
+finally
+  show flashcache
+end
+show griddisk
+"""
+
+
+def test_header_and_lines() -> None:
+    """A recipe has a title, typed parameters, a ceiling, needs, and lines that know where they stand."""
+    recipe = parse_recipe("r", FULL)
+    assert (recipe.title, recipe.risk, recipe.needs) == ("Do it", "performance", ("asm",))
+    size, db, how, free = recipe.params
+    assert (size.kind, size.words, size.default, size.required, size.help) == (
+        Kind.SIZE,
+        ("keep",),
+        "keep",
+        False,
+        "how much",
+    )
+    assert (db.kind, db.default, db.required) == (Kind.DB, None, True)
+    assert (how.kind, how.choices, how.default) == (Kind.CHOICE, ("fast", "slow"), "fast")
+    assert (free.kind, free.required) == (Kind.TEXT, True)
+    assert [(line.number, line.when, line.final) for line in recipe.lines] == [
+        (10, "", False),
+        (11, "$size != keep", False),
+        (12, "", False),
+        (17, "", True),
+        (19, "", False),
+    ]
+    assert recipe.lines[2].text.split() == ["alter", "cell", "comment='a", "#", "b'", "-y"]
+    check_recipe(recipe)
+
+
+def test_plain_statements_are_a_recipe() -> None:
+    """A file of plain statements needs no header."""
+    recipe = parse_recipe("r", "list cell\nshow flashcache\n")
+    assert [line.text for line in recipe.lines] == ["list cell", "show flashcache"]
+    assert parse_recipe("empty", "# nothing\n\n").lines == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("param", 1, "is not: param name"),
+        ("param 9x : size", 1, "is not: param name"),
+        ("\nparam a : size = 1g 2g", 2, "is not: param name"),
+        ("param a : sizes", 1, "'sizes' is not a kind"),
+        ("param a : choice()", 1, "choice needs its words"),
+        ("param a : size\nparam a : int", 2, "declared twice"),
+        ("risk huge", 1, "risk is one of none, performance, redundancy, data"),
+        ("needs oracle", 1, "needs knows asm"),
+        ("finally\nlist cell\nend\nfinally\nlist cell\nend", 4, "one finally block"),
+        ("finally\nfinally\nend", 2, "one finally block"),
+        ("list cell\nend", 2, "end closes nothing"),
+        ("finally\nlist cell\n", 2, "never closed with end"),
+    ],
+)
+def test_header_errors_name_the_line(text: str, line: int, said: str) -> None:
+    """A wrong header or block is an error with recipe, line and rule."""
+    with pytest.raises(RecipeError, match=said) as caught:
+        parse_recipe("r", text)
+    assert caught.value.message.startswith(f"recipe r, line {line}: ")
+
+
+def test_near_kind_is_suggested() -> None:
+    """A misspelt kind suggests the right one."""
+    with pytest.raises(RecipeError) as caught:
+        parse_recipe("r", "param a : duratoin")
+    assert caught.value.hint == "did you mean duration?"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("list cell\nlst griddisk", 2, "'lst' is not a statement"),
+        ("list flashcach", 1, "flashcach"),
+        ("resize flashcache size=$nix", 1, r"\$nix is not a parameter"),
+        ("list cell\nlist cell | wc", 2, "not allowed here"),
+        ("list cell > f", 1, "not allowed here"),
+        ("!rm -rf x", 1, "not allowed here"),
+        ("list cell\n\nrun other", 3, "not for recipes"),
+        ("@other", 1, "not for recipes"),
+        ("list cell when $nix = 1", 1, r"\$nix is not a parameter"),
+        ("list cell when size", 1, "is not a condition"),
+        ("param a : int\nresize flashcache size=$a$a", 2, "not a size"),
+        ("finally\n  lst\nend", 2, "not a statement"),
+    ],
+)
+def test_wrong_lines_name_the_line(text: str, line: int, said: str) -> None:
+    """A line that can't be a statement of a recipe is found without running anything, with its number."""
+    with pytest.raises(RecipeError, match=said) as caught:
+        check_recipe(parse_recipe("r", text))
+    assert caught.value.message.startswith(f"recipe r, line {line}: ")
+
+
+# -- conditions ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("condition", "result"),
+    [
+        ("", True),
+        ("$size = keep", True),
+        ("$size=KEEP", True),
+        ("$size != keep", False),
+        ("$size!=keep", False),
+        ("$size != 1g", True),
+        ("$size!=1g", True),
+        ("$n = 3 and $size = keep", True),
+        ("$n = 3 AND $size = 1g", False),
+        ("keep = $size", True),
+        ("$SIZE = 'keep'", True),
+    ],
+)
+def test_holds(condition: str, result: bool) -> None:
+    """A condition compares as text without case, blanks or none around = and !=, joined by and."""
+    assert holds(condition, {"size": "keep", "n": 3}) is result
+
+
+@pytest.mark.parametrize("condition", ["$size", "$size == keep", "$size > 1", "$size = a b", "$size = keep and", "or"])
+def test_no_condition(condition: str) -> None:
+    """Anything else is no condition, and says what one is."""
+    with pytest.raises(RecipeError, match="is not a condition"):
+        holds(condition, {"size": "keep"})
+
+
+@pytest.mark.parametrize("condition", ["$nix = 1", "$size.x = 1", "1 = ${size}"])
+def test_unknown_parameter_in_a_condition(condition: str) -> None:
+    """A $ that names no parameter is an error, never just another text."""
+    with pytest.raises(RecipeError, match="is not a parameter"):
+        holds(condition, {"size": "keep"})
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "when"),
+    [
+        ("list cell", "list cell", ""),
+        ("list cell WHEN $a = b", "list cell", "$a = b"),
+        ("alter cell comment='x when y' when $a = b", "alter cell comment='x when y'", "$a = b"),
+        ("when x", "when x", ""),
+        ("list cell when", "list cell", ""),
+    ],
+)
+def test_split_when(text: str, statement: str, when: str) -> None:
+    """when outside quotes and behind a statement begins its condition."""
+    assert split_when(text) == (statement, when)
+
+
+# -- values ----------------------------------------------------------------------------------------------------------
+
+
+def recipe() -> Recipe:
+    return parse_recipe("r", 'param size : size|keep = keep "cache"\nparam db : db "database"\nparam n : int = 3\n')
+
+
+def test_values() -> None:
+    """Values are checked by their kinds and kept as given; own words get their spelling; defaults fill up."""
+    assert values_of(recipe(), {"DB": "SPOT", "size": "KEEP"}) == {"size": "keep", "db": "SPOT", "n": "3"}
+    assert values_of(recipe(), {"db": "SPOT", "size": "288g"})["size"] == "288g"
+
+
+@pytest.mark.parametrize(
+    ("given_values", "said", "hint"),
+    [
+        ({}, "needs db=<db>: database", ""),
+        ({"db": "x", "sise": "1g"}, "has no parameter sise: it takes size, db, n", "did you mean size?"),
+        ({"db": "x", "size": "big"}, r"recipe r: size: 'big' is not a size.*\(or keep\)", ""),
+        ({"db": "a b"}, "is not a name", ""),
+        ({"db": "x", "n": "1.5"}, "not a whole number", ""),
+    ],
+)
+def test_wrong_values(given_values: dict[str, str], said: str, hint: str) -> None:
+    """An unknown, missing or wrong value is refused before anything runs."""
+    with pytest.raises(RecipeError, match=said) as caught:
+        values_of(recipe(), given_values)
+    assert hint in caught.value.hint
+
+
+VALUES = {"a": "x y", "n": "3", "kw": "detail", "cells": "@up", "p": "DATA_1", "q": "it's", "neg": "-y", "u": "a;b"}
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("resize flashcache size=$n", "resize flashcache size=3"),
+        ("alter cell comment=$a", "alter cell comment='x y'"),
+        ("alter cell comment=$q", 'alter cell comment="it\'s"'),
+        ("alter cell comment=$u", "alter cell comment='a;b'"),
+        ("alter cell comment=run${n}b", "alter cell comment=run3b"),
+        ("alter cell comment=run-${a}", "alter cell comment='run-x y'"),
+        ("show diskgroup $p", "show diskgroup DATA_1"),
+        ("list griddisk $kw", "list griddisk 'detail'"),
+        ("list griddisk $neg", "list griddisk '-y'"),
+        ("use $cells", "use '@up'"),
+        ("$kw cell", "'detail' cell"),
+        ("alter cell comment='$a ${n}'", "alter cell comment='$a ${n}'"),
+        ('sql asm "select * from v$asm_disk"', 'sql asm "select * from v$asm_disk"'),
+        ("sql asm select x from v$asm_disk", "sql asm select x from v$asm_disk"),
+        ("x --reason=$a", "x --reason='x y'"),
+        (
+            "alter iormplan dbplan=((name=$p,share=${n}),(name=$q,share=1))",
+            'alter iormplan dbplan=((name=DATA_1,share=3),(name="it\'s",share=1))',
+        ),
+        ("alter iormplan dbplan=((name=$u,share=1))", "alter iormplan dbplan=((name='a;b',share=1))"),
+        ("alter iormplan dbplan=((name='$p',share=1))", "alter iormplan dbplan=((name='$p',share=1))"),
+        ("$N x", "3 x"),
+    ],
+)
+def test_substitute(text: str, result: str) -> None:
+    """$name as a whole value and ${name} inside one are replaced, in quotes where they could be read as something else."""
+    assert substitute(text, VALUES) == result
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x y=$nix", r"\$nix is not a parameter"),
+        ("x y=a${nix}", r"\$nix is not a parameter"),
+        ("alter iormplan dbplan=((name=x${p},share=1))", "only where it is a whole item"),
+    ],
+)
+def test_substitute_refuses(text: str, said: str) -> None:
+    """An unknown parameter, or one glued to others inside a list, is an error."""
+    with pytest.raises(RecipeError, match=said):
+        substitute(text, VALUES)
+
+
+ANY = st.text(max_size=16)
+
+
+@given(ANY)
+def test_a_value_is_one_word(value: str) -> None:
+    """Whatever a value holds, it is one word with that value where it was put, or a RecipeError: never syntax."""
+    try:
+        text = substitute("first key=$x last", {"x": value})
+    except RecipeError:
+        assert ("'" in value and '"' in value) or not value.isprintable()
+        return
+    words = split_words(text)
+    assert len(words) == 3
+    key, _, raw = words[1].raw.partition("=")
+    assert key == "key"
+    assert split_words(f"z {raw}")[1].value == value if raw else value == ""
+
+
+@given(ANY)
+def test_a_bare_value_is_one_word_and_no_keyword(value: str) -> None:
+    """A value that stands alone is one word, never a flag, verb, recipe or comment, and never ends the statement."""
+    try:
+        text = substitute("first $x last", {"x": value})
+    except RecipeError:
+        return
+    words = split_words(text)
+    assert [word.value for word in words] == ["first", value, "last"]
+    assert words[1].quoted or not (value.isalpha() or value.startswith(("-", "@", "#", "!")))
+
+
+@given(ANY)
+def test_a_value_never_changes_the_statement(value: str) -> None:
+    """A name put into a CellCLI statement is that name: no value adds a clause, a flag or another statement."""
+    try:
+        line = parse_line(substitute("list griddisk $x", {"x": value}), shell=False)
+    except (RecipeError, StatementError):
+        return
+    assert line is not None
+    assert isinstance(line.cellcli, List)
+    assert line.cellcli.names == (value,)
+    assert line.flags == {}
+    assert not line.cellcli.detail
+
+
+@given(ANY)
+def test_a_value_never_becomes_the_verb(value: str) -> None:
+    """A value at the beginning of a line is no verb and no recipe, whatever it is."""
+    try:
+        text = substitute("$x flashcache", {"x": value})
+        line = parse_line(text, shell=False)
+    except (RecipeError, StatementError):
+        return
+    assert line is None, f"{value!r} became {line}"
+
+
+@given(ANY.filter(bool))
+def test_a_value_in_a_list_is_one_item(value: str) -> None:
+    """A value inside an IORM plan stays one value of it."""
+    try:
+        text = substitute("alter iormplan dbplan=((name=$x,share=1))", {"x": value})
+        line = parse_line(text, shell=False)
+    except (RecipeError, StatementError):
+        return
+    assert line is not None
+    assert line.effect is Effect.WRITE
+    plan = parse_iorm(text.partition("dbplan=")[2])
+    assert [d.name for d in plan.directives] == [value]
+    assert plan.directives[0].get("share") == "1"
+
+
+# -- the shipped ones and the user's ---------------------------------------------------------------------------------
+
+
+def test_shipped_recipes_are_well_formed() -> None:
+    """Every shipped recipe has a title, help for each parameter, a ceiling, and lines that parse."""
+    files = sorted(shipped_folder().glob("*.exa"))
+    assert {path.stem for path in files} >= {"reset_cold", "flash_diskgroup", "flashlog_ab"}
+    for path in files:
+        found = parse_recipe(path.stem, path.read_text(encoding="utf-8"), str(path))
+        check_recipe(found)
+        assert found.title
+        assert found.risk
+        assert all(param.help != "no help" for param in found.params), path.stem
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("reset_cold", {}),
+        ("reset_cold", {"size": "288g"}),
+        ("flash_diskgroup", {"name": "DETAIL", "cache": "288g", "redundancy": "high"}),
+        ("flashlog_ab", {"db": "all", "load": "fio job.fio --x='y z'"}),
+    ],
+)
+def test_shipped_recipes_take_their_values(name: str, values: dict[str, str]) -> None:
+    """Shipped recipes make statements of the values that they are given."""
+    path = shipped_folder() / f"{name}.exa"
+    found = parse_recipe(name, path.read_text(encoding="utf-8"))
+    known = values_of(found, values)
+    for line in found.lines:
+        if holds(line.when, known):
+            assert line_of(found, line, known) is not None
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A home with one recipe of the user's own and one that shadows a shipped one."""
+    home = Home(config_dir=tmp_path, state_dir=tmp_path, cache_dir=tmp_path)
+    home.recipes_dir.mkdir()
+    (home.recipes_dir / "mine.exa").write_text('recipe "Mine"\nparam a : int "count"\nlist cell\n')
+    (home.recipes_dir / "reset_cold.exa").write_text("list cell\n")
+    (home.recipes_dir / "broken.exa").write_text("param ?\n")
+    (home.recipes_dir / "notes.txt").write_text("no recipe")
+    return home
+
+
+def test_own_recipes_win(home: Home) -> None:
+    """The user's recipes stand beside the shipped ones, and win over those of the same name."""
+    assert {"mine", "reset_cold", "flashlog_ab"} <= set(recipe_names(home))
+    assert "notes" not in recipe_names(home)
+    assert recipe_files(home)["reset_cold"].parent == home.recipes_dir
+    assert load_recipe(home, "MINE").title == "Mine"
+    assert [p.name for p in recipe_params(home, "mine")] == ["a"]
+
+
+def test_unknown_and_broken_recipes(home: Home) -> None:
+    """An unknown recipe suggests near ones; completion gets nothing of a broken one."""
+    with pytest.raises(RecipeError, match="there is no recipe mini; there are: ") as caught:
+        load_recipe(home, "mini")
+    assert "did you mean mine" in caught.value.hint
+    with pytest.raises(RecipeError, match="recipe broken, line 1"):
+        load_recipe(home, "broken")
+    assert recipe_params(home, "broken") == ()
+    assert recipe_params(home, "nix") == ()
+
+
+def test_unreadable_recipe(home: Home) -> None:
+    """A file that is no text is an error with its path."""
+    (home.recipes_dir / "binary.exa").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(RecipeError, match=r"binary\.exa can't be read"):
+        load_recipe(home, "binary")
+
+
+def test_check_uses_samples_for_any_kind() -> None:
+    """A recipe is checked with a sample for each kind of parameter, given a default or not."""
+    kinds = [
+        "size",
+        "int",
+        "duration",
+        "name",
+        "db",
+        "cellset",
+        "command",
+        "file",
+        "text",
+        "number",
+        "diskgroup",
+        "prefix",
+    ]
+    for kind in kinds:
+        found = parse_recipe("r", f"param a : {kind}\nalter cell comment=$a\n")
+        check_recipe(found)
+        assert found.params[0] == Param(name="a", kind=Kind(kind), help="no help", required=True)
