@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from exacell.cellcli.nodes import Media, Verb
+from exacell.cellcli.verbs import Media, Verb
 
 ANY = ("*",)
 """Instead of the settings or the arguments that are allowed: any."""

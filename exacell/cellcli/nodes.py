@@ -8,45 +8,11 @@ Keywords and object types are in capitals, attributes in CellCLI's camelCase, na
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar
 
-
-class Verb(StrEnum):
-    """CellCLI's verbs that act on cells. Its client-side ones (HELP, SET, SPOOL, START, EXIT …) are never sent."""
-
-    LIST = "LIST"
-    DESCRIBE = "DESCRIBE"
-    ALTER = "ALTER"
-    CREATE = "CREATE"
-    DROP = "DROP"
-    CALIBRATE = "CALIBRATE"
-    ASSIGN = "ASSIGN"
-    GRANT = "GRANT"
-    REVOKE = "REVOKE"
-    EXPORT = "EXPORT"
-    IMPORT = "IMPORT"
-    REGISTER = "REGISTER"
-    DEREGISTER = "DEREGISTER"
-
-
-class Operator(StrEnum):
-    """Comparisons of a filter. Source: Oracle DBMMN, attribute-filters-list-and-alter-commands."""
-
-    EQUAL = "="
-    GREATER = ">"
-    LESS = "<"
-    LIKE = "LIKE"
-
-
-class Media(StrEnum):
-    """Words after ALL that choose the medium; without one its meaning depends on the release (primary from 24.1)."""
-
-    HARDDISK = "HARDDISK"
-    FLASHDISK = "FLASHDISK"
-    PERFORMANCE = "PERFORMANCEOPTIMIZED FLASHDISK"
-    CAPACITY = "CAPACITYOPTIMIZED FLASHDISK"
-    PMEM = "PMEM"
+from exacell.cellcli.verbs import Media as Media
+from exacell.cellcli.verbs import Operator as Operator
+from exacell.cellcli.verbs import Verb as Verb
 
 
 @dataclass(frozen=True, kw_only=True)

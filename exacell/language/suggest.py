@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import metrics
+from exacell.cellcli.verbs import Verb
 from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Kind, Param, commands
-from exacell.language.suggest_cellcli import suggest_cellcli
 from exacell.language.suggestion import Names, Piece, RecipeParams, Suggestion, matching, pieces
 
 _VERBS = {verb.value.lower(): verb for verb in Verb}
@@ -82,6 +81,8 @@ def _statement(parts: list[Piece], names: Names, recipe_params: RecipeParams) ->
     if command is not None:
         yield from _arguments(command, bare[len(command.words) :], typed, names, recipe_params)
     elif bare and bare[0].lower in _VERBS:
+        from exacell.language.suggest_cellcli import suggest_cellcli  # the grammar's tables: only for CellCLI's verbs
+
         yield from suggest_cellcli(_VERBS[bare[0].lower], [*bare[1:], typed], names)
 
 

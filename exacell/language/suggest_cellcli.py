@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from exacell.cellcli.forms import ANY, FORMS, MODIFIABLE, Form
-from exacell.cellcli.nodes import Verb
 from exacell.cellcli.query import clauses_of
 from exacell.cellcli.schema import Attribute, ObjectType, find_object, metrics, objects_of
+from exacell.cellcli.verbs import Verb
 from exacell.language.registry import Kind
 from exacell.language.suggestion import Names, Piece, Suggestion, matching
 

@@ -125,16 +125,13 @@ def test_the_flush_script_runs_on_a_write_through_rack(dcli: Dcli, home: Path, m
 
 def test_the_flush_script_is_refused_on_dirty_write_back_caches(dcli: Dcli, home: Path) -> None:
     """With dirty data in the cache nothing should be sent, exit 2, and every cell be named with the reason."""
-    flushcache()
+    flushcache().rename("refused.sh")
     before = caches(home, "wb")
-    done = dcli("-c", CELLS, "--serial", "-k", "-l", "celladmin", "-x", "flushcache.sh")
+    done = dcli("-c", CELLS, "--serial", "-k", "-l", "celladmin", "-x", "refused.sh")
     assert (done.code, done.out) == (2, "")
     assert "drop flashcache: refused on exa1cel[01-03]" in done.err and "only copy of data" in done.err
     assert caches(home, "wb") == before
-    assert (
-        not Path("flushcache.sh.log").exists()
-        and not journalled(home, "dcli -c exa1cel01,exa1cel02,exa1cel03 --serial -k -l")[:0]
-    )
+    assert "refused.sh" not in dcli("-c", CELLS, "ls").out
 
 
 @pytest.mark.parametrize(
@@ -157,7 +154,7 @@ def test_a_change_in_a_command_is_guarded_like_a_typed_one(dcli: Dcli, home: Pat
 def test_accepted_loss_lets_it_through(dcli: Dcli, home: Path) -> None:
     """Naming every cell should send what the guard refuses; the cell then has its own say."""
     done = dcli("-c", "exa1cel03", "cellcli -e drop flashcache", before=("--accept-data-loss=exa1cel03",))
-    assert done.code in (0, 1) and done.out.startswith("exa1cel03: ")
+    assert "refused on" not in done.err and done.out.startswith("exa1cel03: CELL-")
 
 
 def test_a_scl_script_is_guarded_too(dcli: Dcli) -> None:
@@ -173,7 +170,7 @@ def test_a_scl_script_is_guarded_too(dcli: Dcli) -> None:
 
 def test_words_reach_the_remote_shell_joined_with_blanks(dcli: Dcli) -> None:
     """Quotes that our shell left in the words should be the remote shell's."""
-    done = dcli("-c", "exa1cel01", "echo", "a  b", "'c  d'", "it\\'s", "-e", "--", "#x")
+    done = dcli("-c", "exa1cel01", "echo", "a  b", "'c  d'", "it\\'s", "-e", "--")
     assert done.out == "exa1cel01: a b c  d it's -e --\n"
     done = dcli(
         "-c",
@@ -357,9 +354,7 @@ def test_machine_formats_give_a_record_a_target(dcli: Dcli) -> None:
 def test_opaque_work_is_journalled_and_reads_are_not(dcli: Dcli, home: Path) -> None:
     """A command that can't be read should leave plan, intent, outcome and end; a read nothing."""
     dcli("-c", "exa1cel01", "touch marker-of-this-test")
-    rows = journalled(home, "dcli -c exa1cel01 'touch marker-of-this-test'") or journalled(
-        home, "dcli -c exa1cel01 touch marker"
-    )
+    rows = journalled(home, "dcli -c exa1cel01 'touch marker-of-this-test'")
     assert [kind for kind, _, _ in rows] == ["plan", "intent", "outcome", "end"]
     assert rows[0][2]["opaque"] == ["touch marker-of-this-test"] and rows[2][2]["state"] == "done"
     dcli("-c", "exa1cel01", "echo only a read")
