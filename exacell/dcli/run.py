@@ -10,9 +10,10 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -294,7 +295,13 @@ class _Run:
         return outcomes, whole
 
     def _work(
-        self, groups: Sequence[Group], batch: Sequence[Target], steps: Sequence[Step], ended: Any, *, live: bool
+        self,
+        groups: Sequence[Group],
+        batch: Sequence[Target],
+        steps: Sequence[Step],
+        ended: Callable[[Outcome], None],
+        *,
+        live: bool,
     ) -> list[Outcome]:
         of = {t.label: group for group in groups for t in group.targets}
         limit = 1 if self._serial else max(g.rack.fanout or self.ctx.settings.fanout for g in groups)
@@ -307,7 +314,7 @@ class _Run:
             printing = self._live_line if live else None
             return work_through(group, where, steps, login=login, pid=os.getpid(), live=printing)
 
-        return in_parallel([lambda where=t: work(where) for t in batch], limit=limit, on_end=ended)  # type: ignore[misc]
+        return in_parallel([partial(work, t) for t in batch], limit=limit, on_end=ended)
 
     def _live_line(self, name: str, line: str) -> None:
         if not self.style.hides(line):

@@ -1,0 +1,261 @@
+"""The words and operators of shell text: quoting, expansions, here-documents. Nothing is run, and nothing is guessed.
+
+Source: POSIX.1-2017, Shell Command Language, 2.2, 2.3, 2.6, 2.7; bash(1) for ``<<<``, ``$'…'`` and ``&>``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_OPERATORS = (
+    "&&", "||", ";;&", ";;", ";&", "|&", "&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", ">>", ">&", ">|",
+    "\n", ";", "&", "|", "(", ")", "<", ">",
+)  # fmt: skip
+_GLOBS = frozenset("*?[")
+
+
+class UnreadableError(Exception):
+    """The text can't be read as shell commands; the message says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Word:
+    """One word as the command gets it.
+
+    Attributes:
+        text: without quotes; expansions as they stand.
+        dynamic: whether something in it is only known at run time.
+        glob: whether an unquoted wildcard is in it.
+        quoted: whether any of it was quoted.
+        inner: the texts of command substitutions in it.
+    """
+
+    text: str
+    dynamic: bool = False
+    glob: bool = False
+    quoted: bool = False
+    inner: tuple[str, ...] = ()
+
+
+@dataclass
+class Operator:
+    """An operator; ``body`` is the text of the here-document that it announces."""
+
+    text: str
+    body: Word | None = None
+
+
+class Lexer:
+    """Cuts one text into words and operators."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text.replace("\r\n", "\n")
+        self._at = 0
+        self._waiting: list[tuple[Operator, bool]] = []
+        self._marks: list[Word] = []
+
+    def tokens(self) -> Iterator[Operator | Word]:
+        """Yield words and operators in order; the body of a here-document is set once its line has ended.
+
+        Raises:
+            UnreadableError: a quote or bracket is never closed, or a construct is not understood.
+        """
+        want_mark: Operator | None = None
+        while True:
+            self._blanks()
+            if self._at >= len(self._text):
+                break
+            operator = next((op for op in _OPERATORS if self._text.startswith(op, self._at)), None)
+            number = re.compile(r"\d+(?=[<>])").match(self._text, self._at)
+            if number is not None:
+                self._at = number.end()
+                continue
+            if operator is not None:
+                if operator in ("<", ">") and self._text.startswith("(", self._at + 1):
+                    raise UnreadableError("a process substitution")
+                self._at += len(operator)
+                found = Operator(operator)
+                yield found
+                if operator in ("<<", "<<-"):
+                    want_mark = found
+                elif operator == "\n":
+                    self._bodies()
+                continue
+            word = self._word()
+            if want_mark is not None:
+                self._waiting.append((want_mark, want_mark.text == "<<-"))
+                self._marks.append(word)
+                want_mark = None
+            yield word
+        self._bodies()
+
+    def _blanks(self) -> None:
+        while self._at < len(self._text):
+            if self._text[self._at] in " \t":
+                self._at += 1
+            elif self._text.startswith("\\\n", self._at):
+                self._at += 2
+            elif self._text[self._at] == "#":
+                end = self._text.find("\n", self._at)
+                self._at = len(self._text) if end < 0 else end
+            else:
+                return
+
+    def _bodies(self) -> None:
+        """Read the here-documents that were announced on the line that ends here; one may end with the text itself."""
+        for (operator, tabs), mark in zip(self._waiting, self._marks, strict=True):
+            lines: list[str] = []
+            while self._at < len(self._text):
+                end = self._text.find("\n", self._at)
+                line = self._text[self._at : len(self._text) if end < 0 else end]
+                self._at = len(self._text) if end < 0 else end + 1
+                if tabs:
+                    line = line.lstrip("\t")
+                if line == mark.text:
+                    break
+                lines.append(line)
+            body = "".join(f"{line}\n" for line in lines)
+            operator.body = Word(text=body, quoted=True) if mark.quoted else expanded(body)
+        self._waiting, self._marks = [], []
+
+    def _word(self) -> Word:
+        start = self._at
+        text: list[str] = []
+        dynamic = glob = quoted = False
+        inner: list[str] = []
+        while self._at < len(self._text):
+            char = self._text[self._at]
+            if char in " \t\n;&|()<>":
+                break
+            if char == "'":
+                quoted = True
+                text.append(self._until("'"))
+            elif char == '"':
+                quoted = True
+                self._at += 1
+                dynamic |= self._double(text, inner)
+            elif char == "\\":
+                quoted = True
+                if not self._text.startswith("\\\n", self._at):
+                    text.append(self._text[self._at + 1 : self._at + 2])
+                self._at += 2
+            elif char == "$" and self._text.startswith("$'", self._at):
+                quoted = True
+                self._at += 1
+                text.append(self._until("'"))
+            elif char in "$`":
+                dynamic |= self._expansion(text, inner)
+            else:
+                glob |= char in _GLOBS
+                text.append(char)
+                self._at += 1
+        if self._at == start:
+            raise UnreadableError(f"'{self._text[start : start + 10]}'")
+        return Word(text="".join(text), dynamic=dynamic, glob=glob, quoted=quoted, inner=tuple(inner))
+
+    def _until(self, mark: str) -> str:
+        """Return what stands between a quote at the present place and the next one."""
+        end = self._text.find(mark, self._at + 1)
+        if end < 0:
+            raise UnreadableError(f"the quote {mark} is never closed")
+        found, self._at = self._text[self._at + 1 : end], end + 1
+        return found
+
+    def _double(self, text: list[str], inner: list[str], end: str = '"') -> bool:
+        """Read to the closing double quote, or to the end of the text when ``end`` is empty."""
+        dynamic = False
+        while self._at < len(self._text):
+            char = self._text[self._at]
+            if char == end:
+                self._at += 1
+                return dynamic
+            if char == "\\" and self._text[self._at + 1 : self._at + 2] in ('"', "\\", "$", "`", "\n"):
+                following = self._text[self._at + 1]
+                text.append("\\" + following if following == '"' and not end else following.strip("\n"))
+                self._at += 2
+            elif char in "$`":
+                dynamic |= self._expansion(text, inner)
+            else:
+                text.append(char)
+                self._at += 1
+        if end:
+            raise UnreadableError(f"the quote {end} is never closed")
+        return dynamic
+
+    def _expansion(self, text: list[str], inner: list[str]) -> bool:
+        """Read one expansion; returns False for a ``$`` that is none."""
+        start = self._at
+        if self._text[start] == "`":
+            inner.append(re.sub(r"\\([`\\$])", r"\1", self._backquoted()))
+        elif self._text.startswith("$((", start):
+            end = self._text.find("))", start)
+            if end < 0 or "$(" in self._text[start + 3 : end] or "`" in self._text[start + 3 : end]:
+                raise UnreadableError("arithmetic that can't be followed")
+            self._at = end + 2
+        elif self._text.startswith("$(", start):
+            end = self._closing(start + 2, ")")
+            inner.append(self._text[start + 2 : end])
+            self._at = end + 1
+        elif self._text.startswith("${", start):
+            end = self._closing(start + 2, "}")
+            body = self._text[start + 2 : end]
+            if "$(" in body or "`" in body:
+                raise UnreadableError("a command inside ${…}")
+            self._at = end + 1
+        else:
+            name = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])").match(self._text, start)
+            if name is None:
+                text.append("$")
+                self._at += 1
+                return False
+            self._at = name.end()
+        text.append(self._text[start : self._at])
+        return True
+
+    def _backquoted(self) -> str:
+        at = self._at + 1
+        while at < len(self._text):
+            if self._text[at] == "\\":
+                at += 2
+                continue
+            if self._text[at] == "`":
+                found, self._at = self._text[self._at + 1 : at], at + 1
+                return found
+            at += 1
+        raise UnreadableError("the quote ` is never closed")
+
+    def _closing(self, at: int, mark: str) -> int:
+        """Return where the bracket that was opened before ``at`` is closed, quotes and nested ones passed over."""
+        opening = {")": "(", "}": "{"}[mark]
+        depth = 1
+        while at < len(self._text):
+            char = self._text[at]
+            if char == "\\":
+                at += 2
+                continue
+            if char == "'" or (char == '"'):
+                end = at + 1
+                while end < len(self._text) and self._text[end] != char:
+                    end += 2 if char == '"' and self._text[end] == "\\" else 1
+                at = end + 1
+                continue
+            depth += (char == opening) - (char == mark)
+            if depth == 0:
+                return at
+            at += 1
+        raise UnreadableError(f"a {mark} is missing")
+
+
+def expanded(text: str) -> Word:
+    """Return the body of a here-document whose mark was not quoted: expansions work in it as in double quotes.
+
+    Raises:
+        UnreadableError: an expansion in it is never closed.
+    """
+    lexer = Lexer(text)
+    parts: list[str] = []
+    inner: list[str] = []
+    dynamic = lexer._double(parts, inner, end="")
+    return Word(text="".join(parts), dynamic=dynamic, quoted=True, inner=tuple(inner))
