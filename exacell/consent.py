@@ -49,7 +49,7 @@ def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
                 )
         if plan.loss:
             return
-    if flags.get("yes") and plan.risk is not Risk.UNKNOWN:
+    if flags.get("yes") and plan.risk.rank < Risk.DATA.rank:
         return
     answer_yes = console.confirm("proceed?")
     if answer_yes is None:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from io import StringIO
@@ -90,8 +90,11 @@ class Runner:
             return self._failed(error, text)
         return self.run(line, text)
 
-    def run(self, line: Line, text: str = "") -> ExitCode:
+    def run(self, line: Line, text: str = "", *, execute: Callable[[Line], Result] | None = None) -> ExitCode:
         """Run a parsed line, deliver its result and return its exit code; errors are reported, not raised.
+
+        Args:
+            execute: carries the line out; the context does when it is None.
 
         Raises:
             SessionExit: the statement was ``exit``.
@@ -101,7 +104,7 @@ class Runner:
         try:
             format_name = check_format(str(line.flags.get("format") or self.ctx.settings.format))
             with interruptible(self.ctx, self.console):
-                result = self.ctx.execute(line)
+                result = (execute or self.ctx.execute)(line)
             self.deliver(result, format_name, pipe=line.pipe, redirect=line.redirect)
         except ScriptRequested as script:
             return self.run_file(script.path, text)

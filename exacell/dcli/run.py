@@ -303,6 +303,7 @@ class _Run:
         *,
         live: bool,
     ) -> list[Outcome]:
+        """Return what became of the targets of one batch, in its order; ``ended`` hears of each at once."""
         of = {t.label: group for group in groups for t in group.targets}
         limit = 1 if self._serial else max(g.rack.fanout or self.ctx.settings.fanout for g in groups)
 
@@ -357,7 +358,9 @@ class _Run:
 
     def _remember(self, outcomes: Sequence[Outcome]) -> None:
         rack = self.ctx.rack
-        known = set(rack.cells) if rack is not None else set()
+        if rack is None:
+            return
+        known = set(rack.cells)
         self.ctx.remember(
             [o.target for o in outcomes if o.status == 0 and o.ran and o.target in known],
             [o.target for o in outcomes if (o.status or not o.ran) and o.target in known],

@@ -160,6 +160,8 @@ class _Judge:
             self.findings.unread.append(_shown(words))
         elif name == "cellcli":
             self._cellcli(command, words[1:])
+        elif name == "command" and [word.text for word in words[1:2]] in (["-v"], ["-V"]):
+            return
         elif name in PREFIXES:
             self._words(command, PREFIXES[name](words[1:]))
         elif name in SHELLS:
@@ -201,7 +203,8 @@ class _Judge:
         body = _standard_input(command)
         if body is not None:
             _cellcli_script(body, self.findings)
-        elif command.fed or command.source is not None or any(r.operator == "<" for r in command.redirections):
+        elif self.depth or len(self.script.commands) > 1 or any(r.operator == "<" for r in command.redirections):
+            # Alone it sees end-of-file at once; among others, a pipe or a redirection around it may feed it.
             self.findings.unread.append("cellcli, fed with something that is not in the text")
 
 

@@ -226,8 +226,14 @@ class Asm:
         header = self.header(cell, griddisk)
         if what in ("dropped", "created"):
             self.headers.pop((cell, griddisk), None)
-        if header is not None and header.group in self.groups:
-            self._settle_group(self.groups[header.group], self.now())
+        group = self.groups.get(header.group) if header is not None else None
+        disk = group.disk_of(cell, griddisk) if group is not None else None
+        if group is None or disk is None or not group.mounted:
+            return
+        self._impaired.pop(group.name, None)
+        self._settle_disk(group, disk, self.now())
+        if disk.mode is DiskMode.OFFLINE and not self._survives(group):
+            self.unmount(group, list(group.mounted))
 
     def _glance(self) -> None:
         """Settle, but not again for every one of the grid disks that a single LIST asks for."""

@@ -86,7 +86,7 @@ def build_cell(
         members={name: CacheMember(cell_disk=name, size_bytes=cell.free_space(name)) for name in disks},
     )
     _fill_cache(cell, model, rng)
-    metrics = CellMetrics()
+    metrics = CellMetrics(past=f"{seed}|{host}")
     for database in databases:
         redo_writes(rng, cell, metrics.counters, database, _REDO_BEFORE + rng.randrange(_REDO_BEFORE))
         data_io(rng, cell, metrics.counters, database, _REDO_BEFORE + rng.randrange(_REDO_BEFORE))

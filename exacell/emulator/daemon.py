@@ -32,6 +32,8 @@ from exacell.errors import EmulatorError, ExacellError
 
 LOG = logging.getLogger("exacell.emulator")
 
+_FEW_HOSTS = 4
+"""Up to so many hosts, what has changed on them is found by comparing."""
 _WATCH_S = 1.0
 """How often the process looks whether its directory is still there."""
 
@@ -89,6 +91,14 @@ class Daemon:
         """Write what a statement on ``host`` has changed."""
         self._files.write_state(self._world.changed_parts(host))
 
+    def _save_all(self, hosts: set[str]) -> None:
+        """Write what has changed on some hosts; for many it is cheaper to write everything than to compare."""
+        if len(hosts) > _FEW_HOSTS:
+            self._files.write_state(self._world.to_state())
+        else:
+            for host in hosts:
+                self.save(host)
+
     def _hosts(self) -> dict[str, Host]:
         hosts = {name: Host(files=self._files, name=name, kind=CELL) for name in self._world.cells}
         for number, name in enumerate(self._world.dbnodes, start=1):
@@ -131,11 +141,11 @@ class Daemon:
             self._faults_changed.clear()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._faults_changed.wait(), faults.next_change())
+                continue
             hosts = {fault.host for fault in faults}
             self._world.advance()
             self._offer_keys()
-            for host in hosts:
-                self.save(host)
+            self._save_all(hosts)
 
     async def _fault(self, request: Json) -> Json:
         options, hosts = request.get("options"), request.get("hosts")
@@ -157,8 +167,7 @@ class Daemon:
         """Make a change of the faults of some hosts count at once, and return what faults there are now."""
         self._offer_keys()
         self._faults_changed.set()
-        for host in changed:
-            self.save(host)
+        self._save_all(changed)
         return {"faults": self._world.faults.rows()}
 
     async def _ping(self, request: Json) -> Json:

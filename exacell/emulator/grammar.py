@@ -51,6 +51,7 @@ class ListStatement:
     order_by: tuple[tuple[Attribute, bool], ...] = ()
     limit: int | None = None
     over: Over | None = None
+    memory: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +173,7 @@ def parse_list(stream: TokenStream, release: Release) -> ListStatement:
         order_by=order_by,
         limit=limit,
         over=over,
+        memory="MEMORY" in seen,
     )
 
 

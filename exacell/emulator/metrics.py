@@ -1,34 +1,26 @@
-"""What the Management Server of a cell has collected: counters, their history, and the value of every metric.
+"""What the Management Server of a cell has collected: counters, gauges, and their history.
 
 Collections happen on whole minutes. Only those that differ from the one before are kept; between two kept ones nothing
-moved, so the values at any earlier minute, and the rates, follow from what is kept.
+moved, so the values at any earlier minute follow from what is kept. What came before the first one, while nobody watched
+this rack, is :mod:`exacell.emulator.past`'s business.
 """
 
 from __future__ import annotations
 
-import random
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from exacell.emulator.clock import MINUTE, last_minute
+from exacell.emulator.collection import Collection
 from exacell.emulator.models import Cell, DiskType
-from exacell.emulator.schema import MetricDefinition
+from exacell.emulator.past import before
 from exacell.units import MIB
+
+_KEPT_PAST = 64
+"""Generated collections that are remembered: enough for a reading, which looks at a minute, the one before, an hour ago."""
 
 HISTORY_S = 7 * 86400.0
 """Rack seconds of history, metricHistoryDays' default. Source: Oracle SAGUG, describe-cell."""
-
-
-@dataclass(frozen=True)
-class Collection:
-    """All raw values of one moment: cumulative counters and gauges by metric name, per object behind a ``|``."""
-
-    moment: float
-    values: dict[str, float]
-    cache_epoch: int
-    log_epoch: int
 
 
 @dataclass(kw_only=True)
@@ -36,16 +28,20 @@ class CellMetrics:
     """Counters of one cell and what was collected of them.
 
     Attributes:
-        counters: FC_* and FL_* as CELLSRV counts them now.
-        cache_epoch, log_epoch: how often the FC_* and FL_* counters have started anew.
+        counters: FC_*, FL_* and SIO_* as CELLSRV counts them now, and what :mod:`exacell.emulator.device_io` counts.
+        cache_epoch, log_epoch, server_epoch: how often the FC_*, the FL_* and all other counters have started anew.
         frozen_at: rack time of the last collection while CELLSRV is down or has not been collected since; else None.
+        past: the key from which collections before the first one are generated; empty when there are none.
     """
 
     counters: dict[str, float] = field(default_factory=dict)
     cache_epoch: int = 0
     log_epoch: int = 0
+    server_epoch: int = 0
     frozen_at: float | None = None
+    past: str = ""
     collections: list[Collection] = field(default_factory=list)
+    _before: dict[float, Collection] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def restart_cache_counters(self) -> None:
         """Start the FC_* counters anew."""
@@ -57,16 +53,23 @@ class CellMetrics:
         self.counters = {name: value for name, value in self.counters.items() if not name.startswith("FL_")}
         self.log_epoch += 1
 
+    def restart_server_counters(self) -> None:
+        """Start all counters anew, as a start of CELLSRV does."""
+        self.counters = {}
+        self.cache_epoch += 1
+        self.log_epoch += 1
+        self.server_epoch += 1
+
+    def epochs(self) -> tuple[int, int, int]:
+        """Return how often each kind of counter has started anew."""
+        return self.cache_epoch, self.log_epoch, self.server_epoch
+
     def collect(self, cell: Cell, moment: float) -> None:
         """Record the cell as it is at ``moment``, a whole minute; kept only if it differs from the last record."""
         values = {**self.counters, **gauges(cell)}
-        fresh = Collection(moment, values, self.cache_epoch, self.log_epoch)
+        fresh = Collection(moment, values, *self.epochs())
         last = self.collections[-1] if self.collections else None
-        if last is not None and (last.values, last.cache_epoch, last.log_epoch) == (
-            values,
-            self.cache_epoch,
-            self.log_epoch,
-        ):
+        if last is not None and last.values == values and last.epochs == fresh.epochs:
             return
         if last is not None and last.moment == moment:
             self.collections.pop()
@@ -75,10 +78,24 @@ class CellMetrics:
         if oldest > 0:
             del self.collections[:oldest]
 
+    @property
+    def begin(self) -> float:
+        """Rack time of the first collection that was really made, of those that are kept."""
+        return self.collections[0].moment if self.collections else float("inf")
+
     def at(self, moment: float) -> Collection:
-        """Return what was collected at ``moment`` or last before; all zero before the first collection."""
+        """Return what was collected at ``moment`` or last before; before the first collection what the past was."""
         index = bisect_right(self.collections, moment, key=lambda c: c.moment)
-        return self.collections[index - 1] if index else Collection(moment, {}, self.cache_epoch, self.log_epoch)
+        if index:
+            return self.collections[index - 1]
+        if not self.past or not self.collections:
+            return Collection(moment, {}, *self.epochs())
+        found = self._before.get(moment)
+        if found is None:
+            if len(self._before) >= _KEPT_PAST:
+                self._before.clear()
+            found = self._before[moment] = before(self.collections[0], moment, self.past)
+        return found
 
     def to_state(self) -> dict[str, Any]:
         """Return this as JSON-able data."""
@@ -86,8 +103,10 @@ class CellMetrics:
             "counters": dict(self.counters),
             "cache_epoch": self.cache_epoch,
             "log_epoch": self.log_epoch,
+            "server_epoch": self.server_epoch,
             "frozen_at": self.frozen_at,
-            "collections": [[c.moment, dict(c.values), c.cache_epoch, c.log_epoch] for c in self.collections],
+            "past": self.past,
+            "collections": [[c.moment, dict(c.values), *c.epochs] for c in self.collections],
         }
 
     @classmethod
@@ -136,132 +155,3 @@ def dirty_by_grid_disk(cell: Cell) -> dict[str, int]:
         return {}
     share, rest = divmod(cell.flash_cache.dirty_bytes, len(names))
     return {name: share + (1 if index < rest else 0) for index, name in enumerate(names)}
-
-
-@dataclass(frozen=True)
-class Reading:
-    """One metric of one object at one collection."""
-
-    definition: MetricDefinition
-    object_name: str
-    moment: float
-    number: float
-
-
-def _efficiency(now: dict[str, float], before: dict[str, float]) -> float:
-    prevented = now.get("FL_PREVENTED_OUTLIERS", 0) - before.get("FL_PREVENTED_OUTLIERS", 0)
-    actual = now.get("FL_ACTUAL_OUTLIERS", 0) - before.get("FL_ACTUAL_OUTLIERS", 0)
-    return 100.0 * prevented / (prevented + actual) if prevented + actual else 100.0
-
-
-class MetricReader:
-    """Computes metric values of one cell from its collections.
-
-    Args:
-        seed: the rack's, for the ambient metrics (CPU, temperature) that nothing else moves.
-    """
-
-    def __init__(self, cell: Cell, metrics: CellMetrics, *, seed: int) -> None:
-        self._cell = cell
-        self._metrics = metrics
-        self._seed = seed
-
-    def readings(self, moment: float, definitions: Iterable[MetricDefinition]) -> Iterator[Reading]:
-        """Yield the values of metrics at the collection of ``moment``, by object; none for what is not emulated."""
-        for definition in definitions:
-            if definition.object_type not in _READABLE:
-                continue
-            for object_name in self._objects(definition):
-                number = self._number(definition, object_name, moment)
-                if definition.unit == "IO requests" or definition.unit in ("us", "ms"):
-                    number = int(number)
-                yield Reading(definition, object_name, moment, number)
-
-    def _objects(self, definition: MetricDefinition) -> tuple[str, ...]:
-        cell = self._cell
-        if definition.object_type in ("FLASHCACHE", "FLASHLOG"):
-            return (definition.object_type,)
-        if definition.name == "CD_BY_FC_DIRTY":
-            return tuple(sorted(cell.cell_disks))
-        if definition.name == "GD_BY_FC_DIRTY":
-            return tuple(sorted(cell.grid_disks))
-        if definition.name == "CL_FSUT":
-            return ("/",)
-        return (cell.name,) if definition.name in _AMBIENT else ()
-
-    def _number(self, definition: MetricDefinition, object_name: str, moment: float) -> float:
-        name = definition.name
-        if definition.object_type in ("CELLDISK", "GRIDDISK"):
-            return self._metrics.at(moment).values.get(f"{name}|{object_name}", 0.0)
-        if definition.object_type not in ("FLASHCACHE", "FLASHLOG"):
-            return self._ambient(name, moment)
-        now = self._metrics.at(moment)
-        if name == "FL_EFFICIENCY_PERCENTAGE":
-            return _efficiency(now.values, {})
-        if name == "FL_EFFICIENCY_PERCENTAGE_HOUR":
-            return _efficiency(now.values, self._before(now, moment - 60 * MINUTE, definition))
-        if name in now.values:
-            return now.values[name]
-        before = self._before(now, moment - MINUTE, definition)
-        if name.endswith("_SEC"):
-            return _delta(name.removesuffix("_SEC"), now.values, before) / MINUTE
-        if name.endswith("_MIN"):
-            return _delta(name.removesuffix("_MIN"), now.values, before)
-        if name in _MEAN_OF:
-            requests = _delta(_MEAN_OF[name], now.values, before)
-            return _delta(name.removesuffix("_RQ"), now.values, before) / requests if requests else 0.0
-        return 0 if definition.unit in ("Number", "IO requests", "us") else 0.0
-
-    def _before(self, now: Collection, moment: float, definition: MetricDefinition) -> dict[str, float]:
-        """Return the earlier values that a difference starts from: nothing when the counters restarted since."""
-        earlier = self._metrics.at(moment)
-        if definition.object_type == "FLASHLOG":
-            return earlier.values if earlier.log_epoch == now.log_epoch else {}
-        return earlier.values if earlier.cache_epoch == now.cache_epoch else {}
-
-    def _ambient(self, name: str, moment: float) -> float:
-        base, spread, decimals = _AMBIENT[name]
-        if not spread:
-            return base
-        chance = random.Random(f"{self._seed}|{self._cell.host}|{name}|{int(last_minute(moment))}")
-        return round(base + spread * chance.uniform(-1, 1), decimals)
-
-
-def _delta(name: str, now: dict[str, float], before: dict[str, float]) -> float:
-    return now.get(name, 0) - before.get(name, 0)
-
-
-_MEAN_OF = {"FL_IO_TM_W_RQ": "FL_IO_W", "FL_RQ_TM_W_RQ": "FL_RQ_W"}
-_READABLE = frozenset(("FLASHCACHE", "FLASHLOG", "CELLDISK", "GRIDDISK", "CELL", "CELL_FILESYSTEM"))
-
-_AMBIENT: dict[str, tuple[float, float, int]] = {
-    "CL_BBU_CHARGE": (92.0, 0.0, 1),
-    "CL_BBU_TEMP": (38.0, 1.0, 0),
-    "CL_CPUT": (2.1, 0.8, 1),
-    "CL_CPUT_CS": (1.2, 0.4, 1),
-    "CL_CPUT_MS": (0.3, 0.1, 1),
-    "CL_CPU_COUNT": (24, 0.0, 0),
-    "CL_CPU_POWER_CONSUMPTION": (148.0, 5.0, 0),
-    "CL_FANS": (12, 0.0, 0),
-    "CL_FFI_CAP": (0.0, 0.0, 3),
-    "CL_FFI_USED": (0.0, 0.0, 3),
-    "CL_FSUT": (38, 0.0, 0),
-    "CL_IO_RQ_NODATA": (0, 0.0, 0),
-    "CL_IO_RQ_NODATA_SEC": (0.0, 0.0, 1),
-    "CL_MEMUT": (41.0, 1.0, 0),
-    "CL_MEMUT_CS": (27.0, 0.5, 1),
-    "CL_MEMUT_MS": (1.4, 0.1, 1),
-    "CL_POWER_CONSUMPTION": (412.0, 9.0, 0),
-    "CL_RUNQ": (0.9, 0.5, 1),
-    "CL_SWAP_IN_BY_SEC": (0.0, 0.0, 1),
-    "CL_SWAP_OUT_BY_SEC": (0.0, 0.0, 1),
-    "CL_SWAP_USAGE": (0.0, 0.0, 1),
-    "CL_TEMP": (25.0, 0.6, 0),
-    "CL_VIRTMEM_CS": (25_312.0, 0.0, 0),
-    "CL_VIRTMEM_MS": (1_204.0, 0.0, 0),
-    "IORM_MODE": (3.0, 0.0, 1),
-    "N_HCA_MB_RCV_SEC": (0.42, 0.1, 3),
-    "N_HCA_MB_TRANS_SEC": (0.65, 0.1, 3),
-    "N_NIC_KB_RCV_SEC": (2.1, 0.6, 3),
-    "N_NIC_KB_TRANS_SEC": (3.4, 0.8, 3),
-}

@@ -236,6 +236,44 @@ class IormPlan:
         return None
 
 
+@dataclass(kw_only=True)
+class Threshold:
+    """Limits on a metric, ``CL_FSUT./`` for one object or ``CD_IO_UTIL`` for all.
+
+    Attributes:
+        occurrences: collections in a row that must cross it before it alerts.
+        observation: collections over which a rate is meant to be averaged; kept, and without effect here.
+        states: normal, warning or critical by object; ``streaks``: collections in a row that crossed it.
+    """
+
+    name: str
+    comparison: str
+    warning: float | None = None
+    critical: float | None = None
+    occurrences: int = 1
+    observation: int = 1
+    states: dict[str, str] = field(default_factory=dict)
+    streaks: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class Alert:
+    """One member of a sequence of alerts. ``end_time`` is None while the sequence is open."""
+
+    name: str
+    sequence: int
+    short_name: str
+    begin_time: float
+    sequence_begin: float
+    severity: str
+    message: str
+    action: str
+    owner: str
+    value: float
+    end_time: float | None = None
+    examined_by: str = ""
+
+
 RUNNING, STOPPED = "running", "stopped"
 
 
@@ -252,6 +290,9 @@ class Cell:
         unguarded: True switches off the refusal to drop a write-back cache that is not flushed.
         lost_dirty_bytes: dirty data that was thrown away by drops; a careful client leaves it at 0.
         created: number of objects created so far, from which new ids are made.
+        metric_settings: what ALTER METRICDEFINITION has set, by ``METRIC|attribute``.
+        alert_sequences: number of alerts begun so far; ``open_alerts``: sequences that are not clear, by threshold and
+            object.
     """
 
     host: str
@@ -274,6 +315,11 @@ class Cell:
     unguarded: bool = False
     lost_dirty_bytes: int = 0
     created: int = 0
+    metric_settings: dict[str, str] = field(default_factory=dict)
+    thresholds: dict[str, Threshold] = field(default_factory=dict)
+    alerts: list[Alert] = field(default_factory=list)
+    open_alerts: dict[str, int] = field(default_factory=dict)
+    alert_sequences: int = 0
 
     @property
     def write_back(self) -> bool:
@@ -336,6 +382,10 @@ def to_state(cell: Cell) -> dict[str, Any]:
         and {**vars(cache), "members": {name: dict(vars(member)) for name, member in cache.members.items()}},
         "flash_log": log and {**vars(log), "members": dict(log.members)},
         "iorm": asdict(cell.iorm),
+        "metric_settings": dict(cell.metric_settings),
+        "thresholds": {name: asdict(threshold) for name, threshold in cell.thresholds.items()},
+        "alerts": [dict(vars(alert)) for alert in cell.alerts],
+        "open_alerts": dict(cell.open_alerts),
     }
 
 
@@ -355,6 +405,8 @@ def cell_from_state(state: dict[str, Any]) -> Cell:
             "flash_cache": cache
             and FlashCache(**{**cache, "members": {n: CacheMember(**row) for n, row in cache["members"].items()}}),
             "flash_log": log and FlashLog(**log),
+            "thresholds": {n: Threshold(**row) for n, row in state.get("thresholds", {}).items()},
+            "alerts": [Alert(**row) for row in state.get("alerts", ())],
             "iorm": IormPlan(
                 objective=iorm["objective"],
                 **{plan: _directives(iorm[plan]) for plan in ("db_plan", "cat_plan", "cluster_plan")},

@@ -226,12 +226,8 @@ def flash_log_rows(place: Place) -> list[Row]:
     if log is None:
         return []
     degraded = [name for name in sorted(log.members) if place.cell.cell_disks[name].status != "normal"]
-    efficiency = next(
-        reading.number
-        for reading in place.rack.reader(place.cell).readings(
-            place.rack.collection_time(place.cell), [metric_definitions()["FL_EFFICIENCY_PERCENTAGE"]]
-        )
-    )
+    rack, definition = place.rack, metric_definitions()["FL_EFFICIENCY_PERCENTAGE"]
+    efficiency = rack.reader(place.cell).one(rack.collection_time(place.cell), definition)
     order = sorted(log.members)
     random.Random(log.id).shuffle(order)
     return [

@@ -81,6 +81,11 @@ class HardwareModel:
     grid_disks: Mapping[str, int]
     cache: CacheBehaviour
 
+    @property
+    def infiniband(self) -> bool:
+        """Whether the RDMA network is InfiniBand; it is RoCE from X8M on. Source: Oracle DBMSO, hardware by model."""
+        return self.name in ("x2", "x6")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseProfile:

@@ -12,14 +12,18 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from exacell.emulator.alerts import watch
 from exacell.emulator.build import build_cell
 from exacell.emulator.clock import RackClock, last_minute, next_minute
+from exacell.emulator.device_io import PENDING, destaged
 from exacell.emulator.fault_effects import settle as settle_faults
 from exacell.emulator.faults import FaultBook
-from exacell.emulator.metrics import CellMetrics, MetricReader
+from exacell.emulator.metric_objects import Scene
+from exacell.emulator.metric_reader import MetricReader
+from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell, cell_from_state, to_state
 from exacell.emulator.profiles import HardwareModel, ReleaseProfile, hardware_model, release_profile
-from exacell.emulator.workload import Load, data_io, fill, mirrored, redo_writes, settle_flush
+from exacell.emulator.workload import PROFILES, Load, data_io, fill, mirrored, redo_writes, settle_flush
 from exacell.errors import EmulatorError
 
 FORMAT = 2
@@ -179,7 +183,8 @@ class Rack:
 
     def _active(self) -> bool:
         """Whether the next minute will differ from the last one although nobody does anything."""
-        return bool(self._progress.loads) or any(self.is_flushing(cell) for cell in self.cells.values())
+        cells = self.cells.values()
+        return bool(self._progress.loads) or any(cell.thresholds or self.is_flushing(cell) for cell in cells)
 
     @staticmethod
     def is_flushing(cell: Cell) -> bool:
@@ -195,8 +200,7 @@ class Rack:
             settle_flush(cache, moment, self.flush_rate)
             written = before - cache.dirty_bytes
             counters = self.metrics[cell.host].counters
-            for name in ("FC_IO_BY_DISK_WRITE", "FC_IO_BY_W_DISK_WRITER", "FC_IO_BY_R_DISK_WRITER"):
-                counters[name] = counters.get(name, 0.0) + written / 2**20
+            counters[PENDING] = counters.get(PENDING, 0) + written
             self._progress.changed.add(cell.host)
 
     @property
@@ -215,9 +219,10 @@ class Rack:
                 if writes:
                     counters = self.metrics[host].counters
                     redo_writes(rng, self.cells[host], counters, load.database, writes)
-                    used, dirty = data_io(rng, self.cells[host], counters, load.database, writes)
+                    profile = PROFILES[load.profile]
+                    used, dirty = data_io(rng, self.cells[host], counters, load.database, writes, profile)
                     if used and (cache := self.cells[host].flash_cache) is not None:
-                        fill(cache, used=used, dirty=dirty)
+                        destaged(rng, counters, fill(cache, used=used, dirty=dirty))
                     progress.changed.add(host)
             load.minutes_done += 1
         progress.loads = [load for load in progress.loads if not load.done]
@@ -229,7 +234,13 @@ class Rack:
                 continue
             if host in self._progress.changed or metrics.frozen_at is not None:
                 metrics.frozen_at = None
+                # Counted once a minute, so that the counters do not depend on how often anybody looks at a flush.
+                rng = random.Random(f"{self.spec.seed}|destage|{host}|{int(minute)}")
+                destaged(rng, metrics.counters, int(metrics.counters.pop(PENDING, 0)))
                 metrics.collect(cell, minute)
+        for host, cell in self.cells.items():
+            if cell.thresholds and self.metrics[host].frozen_at is None:
+                watch(self, cell, minute)
         self._progress.changed.clear()
 
     def touch(self, cell: Cell) -> None:
@@ -247,7 +258,7 @@ class Rack:
 
     def reader(self, cell: Cell) -> MetricReader:
         """Return what computes the cell's metric values."""
-        return MetricReader(cell, self.metrics[cell.host], seed=self.spec.seed)
+        return MetricReader(Scene.of(self, cell), self.metrics[cell.host])
 
     # -- services ------------------------------------------------------------------------------------------------
 
@@ -263,7 +274,7 @@ class Rack:
         cell.cellsrv_start = self.now()
         if self.metrics[cell.host].frozen_at is None:
             self.metrics[cell.host].frozen_at = self.collection_time(cell)
-        self.metrics[cell.host].restart_log_counters()
+        self.metrics[cell.host].restart_server_counters()
         self.resume_caching(cell)
         self._tell_asm(cell, "active")
 
@@ -288,18 +299,23 @@ class Rack:
 
     # -- loads ---------------------------------------------------------------------------------------------------
 
-    def start_load(self, *, db: str, redo: float, seconds: float) -> float:
-        """Schedule redo of one database from the next whole minute on.
+    def start_load(self, *, db: str, redo: float, seconds: float, profile: str = "redo") -> float:
+        """Schedule redo of one database, and what its profile brings with it, from the next whole minute on.
+
+        Args:
+            profile: one of PROFILES.
 
         Returns:
             The rack time at which all of it has been applied and collected.
 
         Raises:
-            EmulatorError: the rack has no such database, or a number is not above zero.
+            EmulatorError: the rack has no such database, there is no such profile, or a number is not above zero.
         """
         database = next((name for name in self.spec.db if name.upper() == db.upper()), None)
         if database is None:
             raise EmulatorError(f"db={db} is no database of rack {self.spec.name}; it has {', '.join(self.spec.db)}")
+        if profile not in PROFILES:
+            raise EmulatorError(f"profile={profile} is no load; there are {', '.join(PROFILES)}")
         if not 0 < redo <= _MAX_WRITES_PER_SECOND:
             raise EmulatorError(f"redo={redo:g} is not possible: above 0 and at most {_MAX_WRITES_PER_SECOND} a second")
         if not 0 < seconds <= 7 * 86400:
@@ -313,6 +329,7 @@ class Rack:
             seconds=seconds,
             start=next_minute(progress.advanced),
             ordinal=progress.loads_started,
+            profile=profile,
         )
         progress.loads.append(load)
         return load.end

@@ -1,4 +1,7 @@
-"""What moves counters: loads of a database on the cells, destaging by a flush, and the chance that decides races.
+"""What moves counters: loads of a database on the cells, destaging, and the chance that decides races.
+
+A load is so many redo writes a second; its profile says how much else comes with each of them: reads and writes of
+blocks, and megabytes of smart scans.
 
 Counts are drawn for a whole minute and cell at a time, so millions of writes cost no more than a few. All chance comes
 from the rack's seed and the number of the load: the same rack driven in the same way gives the same numbers.
@@ -8,11 +11,13 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from types import MappingProxyType
 
 from exacell.emulator.clock import MINUTE
+from exacell.emulator.device_io import FLASH, HARD, LARGE, LARGE_KB, READ, SMALL, WRITE, Counters, device_io, network
 from exacell.emulator.models import Cell, FlashCache
 from exacell.units import KIB, MIB
 
@@ -40,9 +45,31 @@ MAX_DIRTY_SHARE = 0.30
 MAX_USED_SHARE = 0.985
 
 
+@dataclass(frozen=True)
+class Profile:
+    """What comes with one redo write on a cell: reads and writes of blocks, and megabytes that scans ask for."""
+
+    reads: float
+    writes: float
+    scanned_mb: float
+
+
+PROFILES: Mapping[str, Profile] = MappingProxyType(
+    {
+        "redo": Profile(reads=4, writes=1, scanned_mb=0),
+        "oltp": Profile(reads=25, writes=3, scanned_mb=0.002),
+        "dw": Profile(reads=1, writes=0.25, scanned_mb=2),
+    }
+)
+"""Named loads: redo with little else, transactions on small blocks, and a warehouse that scans."""
+
+STORAGE_INDEX_SHARE, RETURNED_SHARE, PASSED_SHARE = 0.35, 0.06, 0.02
+"""Of what a scan asks for: what storage indexes save, what goes back to the database, what goes back unprocessed."""
+
+
 @dataclass(kw_only=True)
 class Load:
-    """Redo of one database.
+    """Redo of one database, and what its profile brings with it.
 
     Attributes:
         redo: redo writes a second by the database.
@@ -56,6 +83,7 @@ class Load:
     start: float
     ordinal: int
     minutes_done: int = 0
+    profile: str = "redo"
 
     @property
     def end(self) -> float:
@@ -127,9 +155,6 @@ def mirrored(rng: random.Random, writes: int, cells: Sequence[str]) -> dict[str,
     return dict(zip(cells, totals, strict=True))
 
 
-Counters = dict[str, float]
-
-
 def _add(counters: Counters, **amounts: float) -> None:
     for name, amount in amounts.items():
         counters[name] = counters.get(name, 0) + amount
@@ -141,6 +166,9 @@ def redo_writes(rng: random.Random, cell: Cell, counters: Counters, database: st
     Keeps FL_DISK_FIRST + FL_FLASH_FIRST = FL_IO_W and FL_RQ_W = FL_IO_W + all FL_IO_W_SKIP_*.
     """
     _add(counters, FL_RQ_W=writes)
+    kilobytes = round(writes * REDO_WRITE_BYTES / KIB)
+    network(counters, sent_kb=writes // 8, received_kb=kilobytes)
+    _io(rng, counters, database, HARD, WRITE, SMALL, writes, kilobytes)
     skip = ""
     if cell.flash_log is None:
         skip = "FL_IO_W_SKIP_NO_FL_DISKS"
@@ -160,6 +188,9 @@ def redo_writes(rng: random.Random, cell: Cell, counters: Counters, database: st
     latency = round(disk_first * DISK_US * rng.uniform(0.97, 1.03) + flash_first * FLASH_US * rng.uniform(0.97, 1.03))
     latency += actual * OUTLIER_US
     megabytes = writes * REDO_WRITE_BYTES / MIB
+    padded = round(kilobytes * REDO_PADDING)
+    _io(rng, counters, database, FLASH, WRITE, SMALL, writes, padded)
+    _add(counters, **{f"{database}:FL.RQ": writes, f"{database}:FL.KB": padded})
     _add(
         counters,
         FL_IO_W=writes,
@@ -175,17 +206,52 @@ def redo_writes(rng: random.Random, cell: Cell, counters: Counters, database: st
     )
 
 
-def data_io(rng: random.Random, cell: Cell, counters: Counters, database: str, redo: int) -> tuple[int, int]:
-    """Count the reads and writes of data blocks that come with ``redo`` redo writes on one cell.
+def _io(
+    rng: random.Random,
+    counters: Counters,
+    database: str,
+    medium: str,
+    kind: str,
+    size: str,
+    requests: int,
+    kilobytes: int | None = None,
+) -> None:
+    """Count requests of blocks, or of megabytes when they are large."""
+    each = LARGE_KB if size == LARGE else _BLOCK // KIB
+    device_io(
+        rng,
+        counters,
+        database=database,
+        medium=medium,
+        kind=kind,
+        size=size,
+        requests=requests,
+        kilobytes=requests * each if kilobytes is None else kilobytes,
+    )
+
+
+def data_io(
+    rng: random.Random,
+    cell: Cell,
+    counters: Counters,
+    database: str,
+    redo: int,
+    profile: Profile = PROFILES["redo"],
+) -> tuple[int, int]:
+    """Count the reads, writes and scans of data that come with ``redo`` redo writes on one cell.
 
     Reads hit more often the warmer the cache is; misses fill it. Writes dirty lines in write-back mode only.
 
     Returns:
         The bytes that come into the cache, and how many of them are dirty; for :func:`fill`.
     """
-    reads, writes = redo * 4, redo
+    reads, writes = round(redo * profile.reads), round(redo * profile.writes)
+    network(counters, sent_kb=reads * _BLOCK // KIB, received_kb=writes * _BLOCK // KIB)
     cache = cell.flash_cache
-    if cache is None or cache.flush_asked or not cell.iorm.flash_cache_on(database):
+    caching = cache is not None and not cache.flush_asked and cell.iorm.flash_cache_on(database)
+    warmth = cache.used_bytes / cache.size_bytes if cache is not None else 0.0
+    scanned = round(redo * profile.scanned_mb)
+    if not caching:
         _add(
             counters,
             FC_IO_RQ_R_SKIP=reads,
@@ -193,8 +259,10 @@ def data_io(rng: random.Random, cell: Cell, counters: Counters, database: str, r
             FC_IO_RQ_W_SKIP=writes,
             FC_IO_BY_W_SKIP=writes * _BLOCK / MIB,
         )
+        _io(rng, counters, database, HARD, READ, SMALL, reads)
+        _io(rng, counters, database, HARD, WRITE, SMALL, writes)
+        _scan(rng, counters, database, scanned, 0.0)
         return 0, 0
-    warmth = cache.used_bytes / cache.size_bytes
     hits = binomial(rng, reads, 0.05 + 0.90 * warmth)
     misses = reads - hits
     overwrites = binomial(rng, writes, 0.10 + 0.60 * warmth)
@@ -213,19 +281,70 @@ def data_io(rng: random.Random, cell: Cell, counters: Counters, database: str, r
         FC_IO_BY_W_OVERWRITE=overwrites * _BLOCK / MIB,
         FC_IO_RQ_W_POPULATE=misses,
         FC_IO_BY_W_POPULATE=misses * _BLOCK / MIB,
+        **{f"{database}:FC.SM": hits + writes, f"{database}:FC.KB": (hits + writes) * _BLOCK // KIB},
     )
-    return (misses + first) * _BLOCK, first * _BLOCK if cell.write_back else 0
+    _io(rng, counters, database, FLASH, READ, SMALL, hits)
+    _io(rng, counters, database, HARD, READ, SMALL, misses)
+    _io(rng, counters, database, FLASH, WRITE, SMALL, writes + misses)
+    if not cell.write_back:
+        _io(rng, counters, database, HARD, WRITE, SMALL, writes)
+    populated = _scan(rng, counters, database, scanned, 0.8 * warmth)
+    return (misses + first) * _BLOCK + populated * MIB, first * _BLOCK if cell.write_back else 0
 
 
-def fill(cache: FlashCache, *, used: int, dirty: int) -> None:
-    """Put clean and dirty bytes into the members that cache, evenly and within their limits."""
+def _scan(rng: random.Random, counters: Counters, database: str, asked_mb: int, cached_share: float) -> int:
+    """Count a smart scan over ``asked_mb`` megabytes and return how many of them come into the cache.
+
+    What is eligible is what storage indexes save, what is read from flash or disk, and what is passed through.
+    """
+    if not asked_mb:
+        return 0
+    saved = binomial(rng, asked_mb, STORAGE_INDEX_SHARE)
+    flash = binomial(rng, asked_mb - saved, cached_share)
+    disk = asked_mb - saved - flash
+    passed = binomial(rng, flash + disk, PASSED_SHARE)
+    returned = passed + binomial(rng, asked_mb - saved - passed, RETURNED_SHARE)
+    _add(
+        counters,
+        SIO_IO_EL_OF=asked_mb,
+        SIO_IO_SI_SV=saved,
+        SIO_IO_RD_FC=flash,
+        SIO_IO_RD_RQ_FC=flash,
+        SIO_IO_RD_HD=disk,
+        SIO_IO_RD_RQ_HD=disk,
+        SIO_IO_PA_TH=passed,
+        SIO_IO_OF_RE=returned,
+        SIO_FG_CPU=round((flash + disk) * 820 * rng.uniform(0.95, 1.05)),
+        SIO_BG_CPU=round((flash + disk) * 35 * rng.uniform(0.95, 1.05)),
+        FC_IO_RQ_R_DW=flash,
+        FC_IO_BY_R_DW=flash,
+        FC_IO_RQ_R_MISS_DW=disk if cached_share else 0,
+        FC_IO_BY_R_MISS_DW=disk if cached_share else 0,
+        **{f"{database}:FC.LG": flash, f"{database}:FC.KB": flash * LARGE_KB},
+    )
+    _io(rng, counters, database, FLASH, READ, LARGE, flash)
+    _io(rng, counters, database, HARD, READ, LARGE, disk)
+    network(counters, sent_kb=returned * LARGE_KB, received_kb=asked_mb // 64)
+    return disk // 4 if cached_share else 0
+
+
+def fill(cache: FlashCache, *, used: int, dirty: int) -> int:
+    """Put clean and dirty bytes into the members that cache, evenly and within their limits.
+
+    Returns:
+        The dirty bytes beyond the limits: the disk writer destages as much.
+    """
     members = [member for member in cache.members.values() if member.flush_from is None]
+    kept = 0
     for member in members:
         used_limit = int(member.size_bytes * MAX_USED_SHARE) // KIB * KIB
         dirty_limit = int(member.size_bytes * MAX_DIRTY_SHARE) // KIB * KIB
+        before = member.dirty_bytes
         member.used_bytes = max(member.used_bytes, min(used_limit, member.used_bytes + used // len(members)))
         more_dirty = min(dirty_limit, member.dirty_bytes + dirty // len(members))
         member.dirty_bytes = min(member.used_bytes, max(member.dirty_bytes, more_dirty))
+        kept += member.dirty_bytes - before
+    return max(0, dirty // len(members) * len(members) - kept) if members else 0
 
 
 def settle_flush(cache: FlashCache, now: float, bytes_per_second: float) -> None:

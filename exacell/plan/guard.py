@@ -298,7 +298,7 @@ def _griddisk(
     if not any(hit.values()):
         raise RefusedError(f"{text}: there is no such grid disk on {fold(facts)}; nothing was sent")
     facts = {cell: fact for cell, fact in facts.items() if hit[cell]}
-    changed = {s.attribute.lower() for s in statement.settings} if statement.verb == "ALTER" else set()
+    changed = {s.attribute.lower() for s in statement.settings}
     if statement.verb == "DROP" or statement.has("FORCE") or "size" in changed:
         refuse_used(text, {cell: grids for cell, grids in hit.items() if grids}, headers)
     if statement.action == "INACTIVE":

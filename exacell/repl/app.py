@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import get_app
+from prompt_toolkit.application import get_app, run_in_terminal
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.enums import EditingMode
@@ -30,15 +30,18 @@ from exacell.commands.session import SessionExit
 from exacell.context import find_rack_quietly
 from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.history import history_file
+from exacell.language.line import Line
 from exacell.language.registry import Param
 from exacell.language.text import needs_more
 from exacell.output.faults import sentence, squiggle, underlined
+from exacell.output.result import Result
 from exacell.output.style import wants_color
 from exacell.output.terminal import TerminalConsole
 from exacell.repl.check import segments
 from exacell.repl.completer import StatementCompleter
 from exacell.repl.lexer import StatementLexer
 from exacell.repl.look import STYLE, prompt_fragments, toolbar_fragments
+from exacell.repl.reading import PATIENCE, Reading, StillReading, may_go_on
 from exacell.repl.store import PrivateHistory
 from exacell.repl.typing_ahead import TypingAhead
 from exacell.runner import Runner
@@ -62,29 +65,32 @@ class Prompt:
         self.ctx = ctx
         self.console = console
         self.runner = _PromptRunner(ctx, console, prefix="")
+        self.runner.on_end = self._reading_ended
         self._pending: tuple[str, ...] = ()
         self._told: set[str] = set()
+        self._reading: Reading | None = None
         self.session = self._make_session()
 
     def run(self) -> ExitCode:
         """Read and run statements until Ctrl-D or EXIT."""
         self.ctx.run_nested = self._nested
         self._greet()
-        first: Callable[[], None] | None = self._begin_background
+        self._begin_background()
         while True:
             try:
-                text = self.session.prompt(pre_run=first)
+                text = self.session.prompt(pre_run=self._catch_up)
             except KeyboardInterrupt:
+                self._give_up_reading()
                 continue  # Ctrl-C drops the line.
             except EOFError:
                 return ExitCode.DONE
             finally:
                 self._settle_cpr()
-            first = None
             if self._interrupted_at_once():
                 self.console.tell("interrupted: nothing was sent", "warning")
                 continue
             try:
+                self._finish_reading()
                 self._run(text)
                 self._remind()
             except SessionExit:
@@ -143,6 +149,8 @@ class Prompt:
         return list(prompt_fragments(self.ctx, pending=len(self._pending), done=get_app().is_done))
 
     def _toolbar(self) -> StyleAndTextTuples:
+        if self._reading is not None and not get_app().current_buffer.text:
+            return [("class:toolbar", f" waiting for: {self._reading.text.strip()}   (Ctrl-C gives it up)")]
         buffer = get_app().current_buffer
         return list(toolbar_fragments(self.ctx, buffer.text, buffer.cursor_position))
 
@@ -165,6 +173,38 @@ class Prompt:
                 self.console.tell(f"warning: {warning}", "warning")
         self._told.update(self._pending)
 
+    def _catch_up(self) -> None:
+        """Deliver a result that came between two prompts."""
+        if self._reading is not None and self._reading.ended:
+            self._deliver_above()
+
+    def _reading_ended(self) -> None:
+        """Called from the reading's thread: show its result above the prompt that stands there."""
+        app = self.session.app
+        if app.is_running and app.loop is not None:
+            app.loop.call_soon_threadsafe(self._deliver_above)
+
+    def _deliver_above(self) -> None:
+        if self._reading is not None and self._reading.ended:
+            run_in_terminal(self._deliver_reading)
+
+    def _deliver_reading(self) -> None:
+        reading, self._reading = self._reading, None
+        if reading is not None:
+            self.runner.deliver_reading(reading)
+
+    def _finish_reading(self) -> None:
+        """Wait for what still reads before the next statement runs: one statement at a time, in order."""
+        if self._reading is not None:
+            with TypingAhead(self._keep):
+                self._deliver_reading()
+
+    def _give_up_reading(self) -> None:
+        if self._reading is not None:
+            reading, self._reading = self._reading, None
+            reading.give_up()
+            self.console.tell(f"gave up waiting for: {reading.text.strip()}", "warning")
+
     def _begin_background(self) -> None:
         threading.Thread(target=self._warm, name="exacell-warm", daemon=True).start()
 
@@ -180,11 +220,15 @@ class Prompt:
             self.console.lend = typing.lent
             try:
                 found = segments(text)
+                self.runner.may_wait_behind = len(found) == 1
                 for segment in found:
                     code = self.runner.run_entered(segment.text, self._indent(text) if len(found) == 1 else None)
                     if code not in (ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT) and segment is not found[-1]:
                         self.console.tell("stopped: the statements behind it were not run")
                         break
+            except StillReading:
+                self._reading = self.runner.reading
+                self.console.tell("still waiting for an answer: type on, it is shown when it comes; Ctrl-C gives it up")
             finally:
                 self.console.read_line = None
                 self.console.lend = nullcontext
@@ -204,9 +248,28 @@ class Prompt:
 
 
 class _PromptRunner(Runner):
-    """Reports a bad statement by marks below the line that was entered."""
+    """Reports a bad statement by marks below the line that was entered, and lets slow reads go on behind the prompt."""
 
     _indent: int | None = None
+    may_wait_behind = False
+    reading: Reading | None = None
+    """The statement that was run last and may still be going on."""
+    on_end: Callable[[], None] = staticmethod(lambda: None)
+
+    def run(self, line: Line, text: str = "", *, execute: Callable[[Line], Result] | None = None) -> ExitCode:
+        """Run a line as :meth:`Runner.run` does.
+
+        Raises:
+            StillReading: it reads from a slow cell and goes on; ``reading`` holds it.
+        """
+        if execute is not None or not self.may_wait_behind or not may_go_on(line):
+            return super().run(line, text, execute=execute)
+        reading = self.reading = Reading(self.ctx, line, text, self.on_end)
+        return super().run(line, text, execute=lambda _: reading.outcome(PATIENCE))
+
+    def deliver_reading(self, reading: Reading) -> ExitCode:
+        """Deliver what a statement that went on behind the prompt answers, waiting for it where it has not yet."""
+        return super().run(reading.line, reading.text, execute=lambda _: reading.outcome(None))
 
     def run_entered(self, text: str, indent: int | None) -> ExitCode:
         """Run a statement that stands on the screen ``indent`` columns in; None when marks can't stand below it."""

@@ -94,7 +94,8 @@ class Route:
         return default if value is None else str(value)
 
     def _files(self, option: str, default: str) -> tuple[Path, ...]:
-        words = self.option(option, default).split()
+        # Quotes keep blanks in a path, as ssh_config(5) says; a backslash is an ordinary character there.
+        words = re.findall(r'"[^"]*"|\S+', self.option(option, default))
         if [word.lower() for word in words] == ["none"]:
             return ()
         home = os.path.expanduser("~")

@@ -395,6 +395,24 @@ def test_a_production_cell_is_known_without_its_rack(
     assert "prod" in capsys.readouterr().err
 
 
+def test_hosts_of_no_rack_are_reached_as_ssh_config_says(
+    dcli: Dcli, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A host that no rack names should be reached over the user's ssh_config, beside the rack's own."""
+    config = (home / "emulator" / "wb" / "ssh_config").read_text()
+    block = next(block for block in config.split("\n\n") if "Host exa1cel02\n" in f"{block}\n")
+    Path(".ssh").mkdir()
+    Path(".ssh/config").write_text(block.replace("Host exa1cel02", "Host lonely"))
+    done = dcli("-c", "exa1cel01,lonely,exa1db01", "-l", "root", "hostname")
+    assert (done.code, done.err) == (0, "")
+    assert done.lines == ["exa1cel01: exa1cel01", "lonely: exa1cel02", "exa1db01: exa1db01"]
+    assert main(["dcli", "-c", "lonely", "hostname"]) == 0
+    assert main(["dcli", "-c", "lonely", "touch x"]) == 2
+    assert main(["dcli", "-c", "lonely", "cellcli -e drop flashcache"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "lonely: exa1cel02\n" and "--accept-opaque" in shown.err and "refused on lonely" in shown.err
+
+
 def test_plan_only_sends_nothing(dcli: Dcli) -> None:
     """-n before dcli should show what was found and send nothing, with 3 where that is asked for."""
     done = dcli("-c", "exa1cel01", "touch never-made", before=("-n", "--detailed-exitcode"))

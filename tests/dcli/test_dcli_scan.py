@@ -28,6 +28,8 @@ HARMLESS = [
     "# drop flashcache\nhostname",
     "cellcli -e 'list cell; list flashcache detail'",
     "timeout 5 hostname; rpm -qa; find / -name core",
+    "cellcli",
+    "command -v cellcli",
 ]  # fmt: skip
 
 CHANGES = {
@@ -57,6 +59,9 @@ UNREAD = [
     "cellcli < changes",
     "generate | cellcli",
     "{ echo drop flashcache; } | cellcli",
+    "f() { cellcli; }; echo drop flashcach | f",
+    "echo drop flashcach | { hostname; cellcli; }",
+    "$(cellcli)",
     "$CMD drop",
     "./script.sh",
     ". /etc/profile",

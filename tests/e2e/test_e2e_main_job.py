@@ -52,7 +52,12 @@ def test_the_main_job_runs_from_the_command_line(t1):
         spot, erp, default = (
             {k: v for k, v in r.items() if k not in ("cell", "objective")} for r in plan if r["cell"] == cell
         )
-        assert {k.lower(): v for k, v in spot.items()} == {"name": "SPOT", "share": "8", "limit": "80", "flashlog": "off"}
+        assert {k.lower(): v for k, v in spot.items()} == {
+            "name": "SPOT",
+            "share": "8",
+            "limit": "80",
+            "flashlog": "off",
+        }
         assert erp == {"name": "ERP", "share": "4", "flashcache": "off"}
         assert default == {"name": "default", "share": "1"}
 
@@ -167,3 +172,15 @@ def test_read_only_refuses_before_anything_is_sent(t1):
         refused = t1("-r", "t1", "-m", statement)
         assert refused.code == 2, statement
     assert not t1.ok("-r", "t1", "-o", "json", "journal", "show").records
+
+
+def test_a_home_with_a_blank_in_its_path_works(tmp_path):
+    """It should reach an emulated rack whose files lie below a directory with a blank in its name."""
+    from tests.e2e.conftest import Program
+
+    program = Program(tmp_path / "my home")
+    program.ok("emulator", "start", "t1", "cells=2")
+    try:
+        assert len(program.ok("-r", "t1", "-o", "json", "list", "cell").records) == 2
+    finally:
+        program.ok("emulator", "stop", "t1")

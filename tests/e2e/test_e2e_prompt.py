@@ -90,3 +90,31 @@ def test_a_question_is_asked_at_the_prompt_and_no_means_no(t1):
     prompt.type("set format json")
     assert {r["status"] for r in prompt.records("show flashcache")} == {"normal"}
     prompt.leave()
+
+
+def test_typing_goes_on_while_a_cell_hangs(t1):
+    """It should give the prompt back while a read waits for a hanging cell, and show the answer above it when it comes."""
+    t1.ok("emulator", "fault", "t1", "exa1cel02", "hang")
+    prompt = Typist(t1)
+    prompt.type("connect t1")
+    shown = prompt.type("list flashlog --timeout=8s")
+    assert "still waiting for an answer" in shown
+    prompt.child.send("show sett")
+    prompt.child.expect("exa1cel02: no end within 8s")
+    prompt.child.expect(re.escape(PROMPT))
+    shown = prompt.type("ings")
+    assert "timeout" in shown
+    prompt.leave()
+
+
+def test_ctrl_c_gives_up_a_read_that_waits_behind_the_prompt(t1):
+    """It should end the wait at once on Ctrl-C, and leave the shell ready for the next statement."""
+    t1.ok("emulator", "fault", "t1", "exa1cel02", "hang")
+    prompt = Typist(t1)
+    prompt.type("connect t1")
+    assert "still waiting" in prompt.type("list flashlog")
+    prompt.child.sendintr()
+    prompt.child.expect("gave up waiting for: list flashlog")
+    prompt.child.expect(re.escape(PROMPT))
+    assert "exa1cel01" in prompt.type("on exa1cel01 list cell")
+    prompt.leave()

@@ -59,6 +59,7 @@ def test_harmless_statements_go_to_every_cell(text: str, risk: Risk) -> None:
     plan = guard(text, cell())
     assert plan.risk is risk
     assert only(plan).statement
+    assert not only(plan).needs
     assert not plan.loss
 
 
@@ -131,7 +132,7 @@ def test_alter_needs_a_cache_everywhere() -> None:
     facts = (flushed(), cell(CELLS[1], flash_cache=None))
     with pytest.raises(RefusedError, match="exa1cel02 has no flash cache"):
         guard("alter flashcache all size=1G", *facts)
-    assert len(guard("drop flashcache", *facts).steps) == 2
+    assert [len(s.needs) for s in guard("drop flashcache", *facts).steps] == [1, 0]
 
 
 def test_raw_flush_warns_that_caching_stays_off() -> None:
@@ -169,6 +170,7 @@ def test_flash_log_goes_only_without_saved_redo() -> None:
         "drop griddisk all prefix=DATA",
         "drop griddisk all harddisk prefix=data",
         "alter griddisk DATA_CD_00_exa1cel01 size=1G",
+        "alter griddisk DATA_CD_00_exa1cel01 inactive force",
         "drop celldisk all",
         "drop celldisk CD_00_exa1cel01 force",
         "export celldisk all",
@@ -230,8 +232,9 @@ def test_cells_without_such_disks_are_left_out() -> None:
 def test_inactive_asks_asm() -> None:
     """Used disks go offline only on one cell, only where asmDeactivationOutcome is Yes, and that is read again."""
     step = only(guard("alter griddisk all inactive", cell()))
-    need = step.needs[0]
+    (need,) = step.needs
     assert (need.attribute, need.value) == ("asmDeactivationOutcome", "Yes")
+    assert step.expect == 2
     assert need.where == {"name": ("DATA_CD_00_exa1cel01", "DATA_CD_01_exa1cel01")}
     assert step.risk is Risk.REDUNDANCY
     bad = cell(
@@ -242,6 +245,12 @@ def test_inactive_asks_asm() -> None:
     unknown = cell(grid_disks=(grid("CD_00_x", deactivation=""),))
     with pytest.raises(RefusedError, match="asmDeactivationOutcome unknown"):
         guard("alter griddisk all inactive", unknown)
+
+
+def test_other_changes_of_used_disks_go_everywhere() -> None:
+    """What takes no disk offline may go to all cells at once."""
+    assert guard("alter griddisk all comment='x'").targets == CELLS
+    assert guard("alter griddisk all active").targets == CELLS
 
 
 def test_inactive_never_on_two_failure_groups() -> None:
@@ -321,6 +330,16 @@ def test_what_is_not_understood_is_a_loss(text: str) -> None:
     assert guard(text, cell(), accepted=[CELLS[0]]).risk is Risk.DATA
 
 
+def test_creating_what_is_not_known_takes_nothing() -> None:
+    """CREATE of an object that has no guard of its own takes nothing away, unless it is forced."""
+    assert guard("create pmemcache all", cell()).risk is Risk.PERFORMANCE
+    statement = parse("create pmemcache all")
+    assert isinstance(statement, Change)
+    forced = replace(statement, flags=("FORCE",))
+    with pytest.raises(RefusedError, match="can't judge what it takes away"):
+        guard_plan("t1", rack(), forced, text="x", accepted=(), headers=None)
+
+
 # -- IORM ------------------------------------------------------------------------------------------------------------
 
 
@@ -332,11 +351,21 @@ def test_iorm_plan_keeps_its_inverse() -> None:
     assert first.inverse == "ALTER IORMPLAN dbplan=" + cell().iorm_text
     assert second.inverse == 'ALTER IORMPLAN dbplan=""'
     assert first.undo is Undo.STATEMENT
+    assert [step.changes[0].before for step in plan.steps] == [cell().iorm_text, "-"]
+    assert plan.inverse == {
+        CELLS[0]: (f"alter iormplan dbplan={cell().iorm_text}",),
+        CELLS[1]: ('alter iormplan dbplan=""',),
+    }
+    unread = guard("alter iormplan dbplan=((name=SPOT,share=1))", cell(iorm=None))
+    assert only(unread).inverse == 'ALTER IORMPLAN dbplan=""'
+    assert unread.inverse == {CELLS[0]: ('alter iormplan dbplan=""',)}
     assert "different IORM plans" in plan.warnings[0]
     assert not guard("alter iormplan dbplan=((name=SPOT,share=1))", cell()).warnings
     other = only(guard("alter iormplan objective=basic", cell()))
     assert other.undo is Undo.IMPOSSIBLE
     assert not other.changes
+    assert other.inverse == "exacell keeps an inverse of dbplan changes alone"
+    assert not guard("alter iormplan objective=basic", cell()).inverse
 
 
 def test_facts_needed() -> None:
@@ -345,6 +374,7 @@ def test_facts_needed() -> None:
     assert f.FLASHCACHE in facts_needed(parse("drop flashcache"))
     assert f.IORMPLAN in facts_needed(parse('alter iormplan dbplan=""'))
     assert facts_needed(parse("alter cell startup services all")) == ()
+    assert facts_needed(parse("grant role x to user y")) == (f.CELL,)
     for text in ("drop griddisk x", "drop flashcache", "drop threshold x", "alter cell comment='x'"):
         assert f.CELL in facts_needed(parse(text))
 

@@ -38,7 +38,7 @@ def execute(place: Place, statement: Statement, *, xml: bool) -> Effects:
     """
     _check_services(place, statement)
     if isinstance(statement, ListStatement):
-        yield Out(listing.list_text(place, statement, xml=xml))
+        yield from map(Out, listing.list_texts(place, statement, xml=xml))
         return
     if isinstance(statement, Describe):
         yield Out(listing.describe_text(place, statement.object_type))

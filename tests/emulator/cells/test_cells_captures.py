@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cells_bench import STUCK, AsmStub, Bench
 
-from exacell.emulator.metrics import Collection
+from exacell.emulator.collection import Collection
 
 CAPTURES = sorted((Path(__file__).parents[2] / "data" / "captures").glob("*.txt"))
 

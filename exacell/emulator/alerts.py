@@ -1,0 +1,124 @@
+"""Thresholds on metrics, and the alerts that they raise.
+
+A threshold is looked at with every collection. When a metric has crossed it often enough, a stateful alert begins: its
+members are ``3_1`` when it begins, ``3_2`` when its severity changes, and the last one, of severity clear, when the
+metric is back. Source: reference cellcli.md 2.3; Oracle SAGUG, create-threshold and alerts. The sentences are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import eq, ge, gt, le, lt
+from typing import TYPE_CHECKING
+
+from exacell.emulator.metric_reader import Reading
+from exacell.emulator.metric_words import description
+from exacell.emulator.models import Alert, Cell, Threshold
+from exacell.emulator.schema import MetricDefinition, metric_definitions
+from exacell.emulator.values import Metric, metric_text
+
+if TYPE_CHECKING:
+    from exacell.emulator.rack import Rack
+
+COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, "=": eq, ">=": ge, ">": gt}
+"""Source: Oracle SAGUG, create-threshold."""
+
+SEVERITIES = ("normal", "warning", "critical")
+MAX_ALERTS = 1000
+"""Alerts that a cell keeps; the oldest go first."""
+
+
+def metric_and_object(name: str) -> tuple[str, str]:
+    """Return the metric and the object of a threshold's name, ``CL_FSUT./``; the object is empty for all objects."""
+    metric, _, owner = name.partition(".")
+    return metric.upper(), owner
+
+
+def alert_state(cell: Cell, metric: str, owner: str) -> str:
+    """Return normal, warning or critical: the worst of the thresholds on one metric of one object."""
+    states = [
+        threshold.states.get(owner, SEVERITIES[0])
+        for name, threshold in cell.thresholds.items()
+        if metric_and_object(name)[0] == metric
+    ]
+    return max(states, key=SEVERITIES.index, default=SEVERITIES[0])
+
+
+def watch(rack: Rack, cell: Cell, moment: float) -> None:
+    """Look at all thresholds of a cell with the collection of ``moment``, and begin, change or clear alerts."""
+    reader = rack.reader(cell)
+    for name, threshold in cell.thresholds.items():
+        metric, owner = metric_and_object(name)
+        for reading in reader.readings(moment, [metric_definitions()[metric]]):
+            if owner in ("", reading.object_name):
+                _look(rack, cell, threshold, reading)
+
+
+def _look(rack: Rack, cell: Cell, threshold: Threshold, reading: Reading) -> None:
+    crossed = COMPARISONS[threshold.comparison]
+    now = SEVERITIES[0]
+    for severity, limit in (("warning", threshold.warning), ("critical", threshold.critical)):
+        if limit is not None and crossed(reading.number, limit):
+            now = severity
+    owner = reading.object_name
+    streak = threshold.streaks.get(owner, 0) + 1 if now != SEVERITIES[0] else 0
+    threshold.streaks[owner] = streak
+    before = threshold.states.get(owner, SEVERITIES[0])
+    if now == before or 0 < streak < threshold.occurrences:
+        return
+    threshold.states[owner] = now
+    _raise(rack, cell, threshold, reading, now)
+
+
+def _raise(rack: Rack, cell: Cell, threshold: Threshold, reading: Reading, severity: str) -> None:
+    key = f"{threshold.name}|{reading.object_name}"
+    sequence = cell.open_alerts.get(key)
+    members = [alert for alert in cell.alerts if alert.sequence == sequence] if sequence is not None else []
+    if sequence is None or not members:
+        cell.alert_sequences += 1
+        sequence = cell.open_alerts[key] = cell.alert_sequences
+        members = []
+    clear = severity == SEVERITIES[0]
+    alert = Alert(
+        name=f"{sequence}_{len(members) + 1}",
+        sequence=sequence,
+        short_name=reading.definition.name,
+        begin_time=reading.moment,
+        sequence_begin=members[0].sequence_begin if members else reading.moment,
+        severity="clear" if clear else severity,
+        message=_message(threshold, reading, severity),
+        action=_action(reading.definition, clear=clear),
+        owner=reading.object_name,
+        value=reading.number,
+    )
+    if clear:
+        del cell.open_alerts[key]
+        for member in (*members, alert):
+            member.end_time = reading.moment
+    cell.alerts.append(alert)
+    del cell.alerts[:-MAX_ALERTS]
+
+
+def _message(threshold: Threshold, reading: Reading, severity: str) -> str:
+    definition = reading.definition
+    value = metric_text(Metric(reading.number, definition.unit))
+    known = f"Metric Name     : {definition.name}  Object Name     : {reading.object_name}  Current Value   : {value}"
+    if severity == SEVERITIES[0]:
+        return f"The following metric is back within its threshold. {known}"
+    limit = threshold.critical if severity == "critical" else threshold.warning
+    text = metric_text(Metric(float(limit or 0), definition.unit))
+    return f"The {severity} threshold of the following metric has been crossed. {known}  Threshold Value : {text}"
+
+
+def _action(definition: MetricDefinition, *, clear: bool) -> str:
+    if clear:
+        return "Informational."
+    return f"Examine the metric that is in violation of its threshold: {description(definition)}."
+
+
+def clear_all(cell: Cell, threshold: Threshold) -> None:
+    """Forget what a threshold has seen; its open alerts stay as they are, and no longer change."""
+    threshold.states.clear()
+    threshold.streaks.clear()
+    for key in [key for key in cell.open_alerts if key.partition("|")[0] == threshold.name]:
+        del cell.open_alerts[key]

@@ -1,0 +1,99 @@
+"""Counts the I/O of a cell's devices and of its databases, from which all metrics of disks and of IORM are computed.
+
+Counters are kept for the cell, not for each disk: the I/O of a medium spreads evenly over its disks (:func:`share`). A
+counter's name is ``H.R_SM.RQ`` for the cell (medium H or F, read or write, small or large; RQ requests, KB, TM
+microseconds) and ``SPOT:H.SM.RQ`` for a database.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+HARD, FLASH = "H", "F"
+READ, WRITE = "R", "W"
+SMALL, LARGE = "SM", "LG"
+
+OTHER_DATABASE = "_OTHER_DATABASE_"
+"""Whose I/O it is when no database asked for it: the disk writer's. Source: reference cellcli.md 4.3."""
+
+SENT, RECEIVED = "NET.SENT_KB", "NET.RCVD_KB"
+"""KB that the cell has sent to database nodes, and received from them."""
+
+PENDING = "FC_PENDING_BYTES"
+"""Bytes that a flush has destaged since the last collection; they are counted at the next one."""
+
+LARGE_KB = 1024
+"""Size of a large I/O. Those up to 128 KB count as small. Source: Oracle SAGUG, monitoring-cell-disk-io-metrics."""
+
+_LATENCY_US = {
+    (HARD, READ, SMALL): 6200,
+    (HARD, READ, LARGE): 9800,
+    (HARD, WRITE, SMALL): 700,
+    (HARD, WRITE, LARGE): 11500,
+    (FLASH, READ, SMALL): 240,
+    (FLASH, READ, LARGE): 1900,
+    (FLASH, WRITE, SMALL): 160,
+    (FLASH, WRITE, LARGE): 2400,
+}
+
+Counters = dict[str, float]
+
+
+def device_io(
+    rng: random.Random,
+    counters: Counters,
+    *,
+    database: str,
+    medium: str,
+    kind: str,
+    size: str,
+    requests: int,
+    kilobytes: int,
+) -> None:
+    """Count I/O requests of one kind on one medium, for the cell and for the database that caused them."""
+    if requests <= 0:
+        return
+    latency = round(requests * _LATENCY_US[medium, kind, size] * rng.uniform(0.94, 1.06))
+    for prefix in (f"{medium}.{kind}_{size}", f"{database}:{medium}.{size}"):
+        for what, amount in (("RQ", requests), ("KB", kilobytes), ("TM", latency)):
+            name = f"{prefix}.{what}"
+            counters[name] = counters.get(name, 0) + amount
+
+
+def network(counters: Counters, *, sent_kb: int, received_kb: int) -> None:
+    """Count what went over the RDMA network between the cell and the database nodes."""
+    counters[SENT] = counters.get(SENT, 0) + sent_kb
+    counters[RECEIVED] = counters.get(RECEIVED, 0) + received_kb
+
+
+def destaged(rng: random.Random, counters: Counters, size_bytes: int) -> None:
+    """Count dirty data that the disk writer has read from flash and written to hard disks, a megabyte at a time."""
+    if size_bytes <= 0:
+        return
+    for name in ("FC_IO_BY_DISK_WRITE", "FC_IO_BY_W_DISK_WRITER", "FC_IO_BY_R_DISK_WRITER"):
+        counters[name] = counters.get(name, 0.0) + size_bytes / 2**20
+    kilobytes = -(-size_bytes // 1024)
+    requests = -(-kilobytes // LARGE_KB)
+    for medium, kind in ((FLASH, READ), (HARD, WRITE)):
+        device_io(
+            rng,
+            counters,
+            database=OTHER_DATABASE,
+            medium=medium,
+            kind=kind,
+            size=LARGE,
+            requests=requests,
+            kilobytes=kilobytes,
+        )
+
+
+def share(total: float, index: int, count: int) -> int:
+    """Return the part of a total that the index-th of ``count`` equal objects has; parts add up and never shrink."""
+    whole, rest = divmod(int(total), count)
+    return whole + (1 if index < rest else 0)
+
+
+def spread(total: float, count: int) -> Iterator[int]:
+    """Yield the parts of a total, one for each object."""
+    return (share(total, index, count) for index in range(count))

@@ -1,0 +1,354 @@
+"""The objects that have metrics on a cell, and the base values of each at a collection.
+
+Base values are what the rules of :mod:`exacell.emulator.metric_rules` start from: the cumulative metrics of an object
+under their own names, made by dividing the cell's counters among its disks, databases and hosts. The parts always add up
+to the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from exacell.emulator.ambient import ambient
+from exacell.emulator.collection import Collection
+from exacell.emulator.device_io import FLASH, HARD, OTHER_DATABASE, RECEIVED, SENT, share
+from exacell.emulator.metric_rules import DISKS, Base
+from exacell.emulator.metrics import CellMetrics
+from exacell.emulator.models import Cell, DiskType
+from exacell.emulator.profiles import HardwareModel
+from exacell.units import KIB, MIB
+
+if TYPE_CHECKING:
+    from exacell.emulator.rack import Rack
+
+SPECIAL_DATABASES = ("ASM", OTHER_DATABASE)
+"""Databases of every cell's IORM metrics. Source: reference cellcli.md 4.3."""
+
+GROUPS = ("OTHER_GROUPS", "_ORACLE_BACKGROUND_GROUP_")
+"""Consumer groups of a database without a resource plan: its sessions, and its background processes."""
+
+_BACKGROUND = 5
+"""One part in so many of a database's I/O is its background processes'."""
+
+_WAIT_PART = 40_000
+"""A request waits in IORM's queue for about a fortieth of its service time; the counter is in milliseconds."""
+
+_KINDS = tuple((kind, size) for kind in ("R", "W") for size in ("LG", "SM"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What the metrics of one cell depend on, besides its counters.
+
+    Attributes:
+        hosts: the database nodes.
+        disk_groups: names of the disk groups that use the cell's grid disks.
+        rdma: names of the RDMA network's ports, as IBPORT has them on InfiniBand, else of RoCE's interfaces.
+        cpus: logical processors.
+        memory_gb: the cell's memory.
+        xrmem_bytes: size of the cache in memory.
+    """
+
+    cell: Cell
+    seed: int
+    databases: tuple[str, ...]
+    hosts: tuple[str, ...]
+    disk_groups: Callable[[], Sequence[str]]
+    infiniband: bool
+    cpus: int
+    memory_gb: int
+    fans: int
+    xrmem_bytes: int
+
+    @classmethod
+    def of(cls, rack: Rack, cell: Cell) -> Scene:
+        """Return the scene of one cell of a rack."""
+
+        def disk_groups() -> list[str]:
+            if rack.asm is None:
+                return []
+            views = (rack.asm.disk(cell.host, name) for name in cell.grid_disks)
+            return sorted({view.disk_group for view in views if view is not None and view.disk_group})
+
+        model: HardwareModel = rack.model
+        return cls(
+            cell=cell,
+            seed=rack.spec.seed,
+            databases=rack.spec.db,
+            hosts=rack.dbnodes,
+            disk_groups=disk_groups,
+            infiniband=model.infiniband,
+            cpus=int(model.cpu_count.partition("/")[0]),
+            memory_gb=model.memory_gb,
+            fans=int(model.fan_count.partition("/")[0]),
+            xrmem_bytes=0,
+        )
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """Names of the two RDMA ports as their metrics have them."""
+        return IB_PORTS if self.infiniband else ROCE_PORTS
+
+
+IB_PORTS = ("HCA-1:1", "HCA-1:2")
+"""Source: Oracle SAGUG, alter-ibport."""
+
+ROCE_PORTS = ("re0", "re1")
+"""Names of the two RoCE interfaces. Source: Oracle DBMMN, RoCE network fabric."""
+
+
+def objects_of(object_type: str, scene: Scene) -> list[str]:
+    """Return the names of the objects of one metric object type, in the order in which they are listed."""
+    cell = scene.cell
+    match object_type:
+        case "FLASHCACHE" | "FLASHLOG" | "SMARTIO":
+            return [object_type]
+        case "CELL" | "SERVER" | "INPUTOUTPUT" | "MEMORY":
+            return [cell.name]
+        case "CELL_FILESYSTEM":
+            return ["/"]
+        case "CELLDISK":
+            return sorted(cell.cell_disks)
+        case "GRIDDISK":
+            return sorted(cell.grid_disks)
+        case "DISK":
+            return sorted({disk.device_name.removeprefix("/dev/") for disk in cell.cell_disks.values()})
+        case "IORM_DATABASE":
+            return sorted((*scene.databases, *SPECIAL_DATABASES))
+        case "IORM_CONSUMER_GROUP":
+            return sorted(f"{database}.{group}" for database in scene.databases for group in GROUPS)
+        case "HOST_INTERCONNECT":
+            return sorted(scene.hosts)
+        case "IBPORT":
+            return list(IB_PORTS) if scene.infiniband else []
+        case "DEVICE":
+            return [] if scene.infiniband else list(ROCE_PORTS)
+        case "NETDEV_QUEUE":
+            return [] if scene.infiniband else [f"{port}.{queue}" for port in ROCE_PORTS for queue in (0, 5)]
+        case "NET_INTERFACE":
+            return sorted(("eth0", *(("ib0", "ib1") if scene.infiniband else ROCE_PORTS)))
+        case "DISKGROUP":
+            return list(scene.disk_groups())
+        case "XRMEMCACHE":
+            return [object_type] if scene.xrmem_bytes else []
+        case _:
+            return []
+
+
+class Bases:
+    """The base values of a cell's objects at one collection.
+
+    Args:
+        moment: a whole minute; the collection is that of this minute or the last before it that differed.
+    """
+
+    def __init__(self, scene: Scene, metrics: CellMetrics, collection: Collection, moment: float) -> None:
+        self._scene = scene
+        self._metrics = metrics
+        self._collection = collection
+        self._moment = moment
+        cell = scene.cell
+        self._disks = {
+            HARD: sorted(d.name for d in cell.cell_disks.values() if d.disk_type is DiskType.HARD),
+            FLASH: sorted(d.name for d in cell.cell_disks.values() if d.disk_type is DiskType.FLASH),
+        }
+        self._by_device = {d.device_name.removeprefix("/dev/"): d.name for d in cell.cell_disks.values()}
+        self._makers: Mapping[str, Callable[[str], Base]] = {
+            "FLASHCACHE": lambda name: with_sums(self._collection.values),
+            "FLASHLOG": lambda name: self._collection.values,
+            "SMARTIO": lambda name: self._collection.values,
+            "CELLDISK": self._cell_disk,
+            "GRIDDISK": self._grid_disk,
+            "DISK": self._device,
+            "IORM_DATABASE": self._database,
+            "IORM_CONSUMER_GROUP": self._consumer_group,
+            "HOST_INTERCONNECT": self._host,
+            "CELL": self._cell,
+            "SERVER": self._cell,
+            "CELL_FILESYSTEM": self._cell,
+            "IBPORT": self._port,
+            "NET_INTERFACE": self._port,
+            "DEVICE": self._port,
+            "NETDEV_QUEUE": self._port,
+            "XRMEMCACHE": lambda name: {"XRM_BY_ALLOCATED": scene.xrmem_bytes / MIB},
+        }
+
+    def of(self, object_type: str, name: str) -> Base:
+        """Return the base values of one object."""
+        maker = self._makers.get(object_type)
+        return {} if maker is None else maker(name)
+
+    # -- disks ---------------------------------------------------------------------------------------------------
+
+    def _medium(self, disk: str) -> tuple[str, int, int]:
+        """Return the medium of a cell disk, its place among the disks of that medium, and their number."""
+        medium = HARD if self._scene.cell.cell_disks[disk].disk_type is DiskType.HARD else FLASH
+        disks = self._disks[medium]
+        return medium, disks.index(disk), len(disks)
+
+    def _parts(self, values: Mapping[str, float], disk: str) -> dict[tuple[str, str, str], int]:
+        """Return one cell disk's part of each counter: by read or write, size, and RQ, KB or TM."""
+        medium, index, count = self._medium(disk)
+        return {
+            (kind, size, what): share(values.get(f"{medium}.{kind}_{size}.{what}", 0), index, count)
+            for kind, size in _KINDS
+            for what in ("RQ", "KB", "TM")
+        }
+
+    def _named(self, prefix: str, parts: Mapping[tuple[str, str, str], int]) -> dict[str, float]:
+        base: dict[str, float] = {DISKS: 1}
+        for kind, size in _KINDS:
+            requests, kilobytes, time = (parts[kind, size, what] for what in ("RQ", "KB", "TM"))
+            base[f"{prefix}_IO_RQ_{kind}_{size}"] = requests
+            base[f"{prefix}_IO_BY_{kind}_{size}"] = kilobytes / KIB
+            base[f"{prefix}_IO_TM_{kind}_{size}"] = time
+            for total, amount in (("RQ", requests), ("TM", time), (f"TM_{size}", time)):
+                base[total] = base.get(total, 0) + amount
+        return base
+
+    def _cell_disk(self, name: str) -> Base:
+        base = self._named("CD", self._parts(self._collection.values, name))
+        base["CD_BY_FC_DIRTY"] = self._collection.values.get(f"CD_BY_FC_DIRTY|{name}", 0.0)
+        base["CD_IO_ERRS"] = self._scene.cell.cell_disks[name].error_count
+        return base
+
+    def _grid_disk(self, name: str) -> Base:
+        """Return the base of a grid disk. All I/O of a hard disk goes to its outermost grid disk."""
+        values, cell = self._collection.values, self._scene.cell
+        disk = cell.grid_disks[name]
+        base: dict[str, float] = {"GD_BY_FC_DIRTY": values.get(f"GD_BY_FC_DIRTY|{name}", 0.0)}
+        if disk.disk_type is not DiskType.HARD or cell.grid_disks_on(disk.cell_disk)[0].name != name:
+            return base
+        parts = self._parts(values, disk.cell_disk)
+        if disk.creation_time > self._metrics.begin and self._moment >= disk.creation_time:
+            # Its counters began with it; what the disk did before belongs to a grid disk that is gone.
+            earlier = self._metrics.at(disk.creation_time)
+            if earlier.server_epoch == self._collection.server_epoch:
+                before = self._parts(earlier.values, disk.cell_disk)
+                parts = {key: max(0, value - before[key]) for key, value in parts.items()}
+        base |= self._named("GD", parts)
+        if disk.caching_policy == "default":
+            base["HITS"], base["MISSES"] = values.get("FC_IO_RQ_R", 0), values.get("FC_IO_RQ_R_MISS", 0)
+        return base
+
+    def _device(self, name: str) -> Base:
+        parts = self._parts(self._collection.values, self._by_device[name])
+        base: dict[str, float] = {DISKS: 1}
+        for kind, size in _KINDS:
+            requests, kilobytes, time = (parts[kind, size, what] for what in ("RQ", "KB", "TM"))
+            for suffix in ("", f"_{kind}"):
+                for what, amount in (("RQ", requests), ("KB", kilobytes), ("MS", time / 1000), ("TM", time)):
+                    base[what + suffix] = base.get(what + suffix, 0) + amount
+        for kind in ("R", "W"):
+            base[f"OS_IO_BY_{kind}"] = base[f"KB_{kind}"] / KIB
+            base[f"OS_IO_RQ_{kind}"] = base[f"RQ_{kind}"]
+        return base
+
+    # -- databases -----------------------------------------------------------------------------------------------
+
+    def _iorm(self, prefix: str, owner: str, part: Callable[[float], int]) -> dict[str, float]:
+        """Return the base of a database, or of a part of it."""
+        values = self._collection.values
+
+        def count(name: str) -> int:
+            return part(values.get(f"{owner}:{name}", 0))
+
+        base: dict[str, float] = {}
+        for medium, infix in ((HARD, ""), (FLASH, "_FD")):
+            head = f"{prefix}{infix}_IO"
+            base[f"{prefix}{infix}_{DISKS}"] = len(self._disks[medium])
+            base[f"{head}_BY"] = count(f"{medium}.SM.KB") / KIB + count(f"{medium}.LG.KB") / KIB
+            base[f"{head}_RQ"] = base[f"{head}_TM"] = 0
+            for size in ("SM", "LG"):
+                requests, time = count(f"{medium}.{size}.RQ"), count(f"{medium}.{size}.TM")
+                base[f"{head}_RQ_{size}"] = requests
+                base[f"{head}_TM_{size}"] = time
+                base[f"{head}_WT_{size}"] = time // _WAIT_PART
+                base[f"{head}_RQ"] += requests
+                base[f"{head}_TM"] += time
+        for size in ("SM", "LG"):
+            base[f"{prefix}_FC_IO_RQ_{size}"] = count(f"FC.{size}")
+        base[f"{prefix}_FC_IO_RQ"] = base[f"{prefix}_FC_IO_RQ_SM"] + base[f"{prefix}_FC_IO_RQ_LG"]
+        base[f"{prefix}_FC_IO_BY"] = count("FC.KB") / KIB
+        return base
+
+    def _database(self, name: str) -> Base:
+        values, cell = self._collection.values, self._scene.cell
+        base = self._iorm("DB", name, int)
+        base["DB_FL_IO_RQ"] = values.get(f"{name}:FL.RQ", 0)
+        base["DB_FL_IO_BY"] = values.get(f"{name}:FL.KB", 0) / KIB
+        cached = [d for d in self._scene.databases if cell.iorm.flash_cache_on(d)]
+        allocated = values.get("FC_BY_ALLOCATED", 0.0)
+        base["DB_FC_BY_ALLOCATED"] = allocated / len(cached) if name in cached else 0.0
+        return base
+
+    def _consumer_group(self, name: str) -> Base:
+        database, _, group = name.partition(".")
+        if group == GROUPS[1]:
+            return self._iorm("CG", database, lambda total: int(total) // _BACKGROUND)
+        return self._iorm("CG", database, lambda total: int(total) - int(total) // _BACKGROUND)
+
+    # -- the cell and its network ----------------------------------------------------------------------------------
+
+    def _host(self, name: str) -> Base:
+        values, hosts = self._collection.values, sorted(self._scene.hosts)
+        index = hosts.index(name)
+        return {
+            "N_MB_SENT": share(values.get(SENT, 0), index, len(hosts)) / KIB,
+            "N_MB_RECEIVED": share(values.get(RECEIVED, 0), index, len(hosts)) / KIB,
+        }
+
+    def _port(self, name: str) -> Base:
+        """Return the base of one of two RDMA ports, of its queues or its interface; of the admin network it is quiet."""
+        port = name.partition(".")[0]
+        index = {**dict.fromkeys(("HCA-1:1", "re0", "ib0"), 0), **dict.fromkeys(("HCA-1:2", "re1", "ib1"), 1)}.get(port)
+        if index is None or name.endswith(".5"):
+            return {}
+        sent, received = (share(self._collection.values.get(n, 0), index, 2) / KIB for n in (SENT, RECEIVED))
+        return {
+            "MB_SENT": sent,
+            "MB_RCVD": received,
+            "EXW_ROCE_PORT_XMIT_BY": sent,
+            "EXW_ROCE_PORT_RCV_BY": received,
+            "EXW_ROCE_TX_BY": sent,
+            "EXW_ROCE_RX_BY": received,
+        }
+
+    def _cell(self, name: str) -> Base:
+        values, scene = self._collection.values, self._scene
+        before = self._metrics.at(self._moment - 60.0)
+        known = before.values if before.server_epoch == self._collection.server_epoch else {}
+        requests = sum(
+            values.get(key, 0) - known.get(key, 0)
+            for key in (f"{medium}.{kind}_{size}.RQ" for medium in (HARD, FLASH) for kind, size in _KINDS)
+        )
+        return {
+            "MB_SENT": values.get(SENT, 0) / KIB,
+            "MB_RCVD": values.get(RECEIVED, 0) / KIB,
+            **ambient(
+                f"{scene.seed}|{scene.cell.host}|{int(self._moment)}",
+                cpus=scene.cpus,
+                memory_gb=scene.memory_gb,
+                fans=scene.fans,
+                objective=scene.cell.iorm.objective,
+                requests_per_second=requests / 60.0,
+            ),
+        }
+
+
+def with_sums(values: Mapping[str, float]) -> dict[str, float]:
+    """Return the values of the flash cache with those that follow from others: ExaWatcher's, and the disk writer's."""
+    allocated, dirty = values.get("FC_BY_ALLOCATED", 0.0), values.get("FC_BY_ALLOCATED_DIRTY", 0.0)
+    megabytes = int(values.get("FC_IO_BY_DISK_WRITE", 0.0))
+    return {
+        "EXW_FC_IO_BY_ALLOCATED_UNSYNC": dirty * KIB,
+        "EXW_FC_IO_BY_ALLOCATED_SYNC": (allocated - dirty) * KIB,
+        "EXW_FC_IO_BY_W_DKWR_DSYNC": values.get("FC_IO_BY_W_DISK_WRITER", 0.0) * KIB,
+        "EXW_FC_IO_RQ_W_DKWR_DSYNC": megabytes,
+        "FC_IO_RQ_DISK_WRITE": megabytes,
+        "FC_IO_RQ_W_DISK_WRITER": megabytes,
+        "FC_IO_RQ_R_DISK_WRITER": megabytes,
+        **values,
+    }

@@ -1,0 +1,102 @@
+"""Reads metrics off what a cell has collected: the value of each metric of each object at any minute of its history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from exacell.emulator.clock import MINUTE
+from exacell.emulator.collection import Collection
+from exacell.emulator.metric_objects import Bases, Scene, objects_of
+from exacell.emulator.metric_rules import Base, efficiency, rules
+from exacell.emulator.metrics import CellMetrics
+from exacell.emulator.schema import MetricDefinition
+
+_AMBIENT = frozenset(("CELL", "SERVER", "CELL_FILESYSTEM"))
+"""Object types whose metrics differ from minute to minute although no counter moves."""
+
+_WHOLE_UNITS = frozenset(("IO requests", "us", "ms", "Bytes"))
+
+
+class Reading(NamedTuple):
+    """One metric of one object at one collection."""
+
+    definition: MetricDefinition
+    object_name: str
+    moment: float
+    number: float
+
+
+def _rounded(definition: MetricDefinition, number: float) -> float:
+    """Return a value in the form in which it is printed: counts are whole, loads have one decimal."""
+    if definition.unit in _WHOLE_UNITS or (definition.unit == "Number" and definition.metric_type == "Cumulative"):
+        return int(number)
+    if definition.unit == "Number" and isinstance(number, float):
+        return round(number, 1)
+    return number
+
+
+class MetricReader:
+    """Computes metric values of one cell. Made for one statement: objects must not change while it is used."""
+
+    def __init__(self, scene: Scene, metrics: CellMetrics) -> None:
+        self._scene = scene
+        self._metrics = metrics
+        self._objects: dict[str, list[str]] = {}
+        self._last: tuple[Collection, Collection] | None = None
+        self._numbers: dict[str, list[float]] = {}
+
+    def readings(self, moment: float, definitions: Iterable[MetricDefinition]) -> Iterator[Reading]:
+        """Yield the values of metrics at the collection of ``moment``, by object; none for types without objects."""
+        for definition, objects, numbers in self.table(moment, definitions):
+            for object_name, number in zip(objects, numbers, strict=True):
+                yield Reading(definition, object_name, moment, number)
+
+    def table(
+        self, moment: float, definitions: Iterable[MetricDefinition]
+    ) -> Iterator[tuple[MetricDefinition, list[str], list[float]]]:
+        """Yield each metric with its objects and their values. A list of values that has not changed is the same one."""
+        now, earlier = self._metrics.at(moment), self._metrics.at(moment - MINUTE)
+        if self._last is None or self._last[0] is not now or self._last[1] is not earlier:
+            self._last = (now, earlier)
+            self._numbers.clear()
+        bases: dict[str, list[tuple[Base, Base]]] = {}
+        for definition in definitions:
+            name, kind = definition.name, definition.object_type
+            if kind not in self._objects:
+                self._objects[kind] = objects_of(kind, self._scene)
+            objects = self._objects[kind]
+            if not objects:
+                continue
+            numbers = self._numbers.get(name)
+            if numbers is None or kind in _AMBIENT or name == "FL_EFFICIENCY_PERCENTAGE_HOUR":
+                if kind not in bases:
+                    bases[kind] = self._bases(kind, objects, now, earlier, moment)
+                numbers = self._numbers[name] = self._compute(definition, bases[kind], now, moment)
+            yield definition, objects, numbers
+
+    def one(self, moment: float, definition: MetricDefinition) -> float:
+        """Return the value of a metric that has one object."""
+        return next(self.readings(moment, [definition])).number
+
+    def _compute(
+        self, definition: MetricDefinition, bases: list[tuple[Base, Base]], now: Collection, moment: float
+    ) -> list[float]:
+        if definition.name == "FL_EFFICIENCY_PERCENTAGE_HOUR":
+            hour_ago = self._metrics.at(moment - 60 * MINUTE)
+            known = hour_ago.values if hour_ago.log_epoch == now.log_epoch else {}
+            return [efficiency(now.values, known)]
+        rule = rules()[definition.name]
+        return [_rounded(definition, rule(base, before)) for base, before in bases]
+
+    def _bases(
+        self, kind: str, objects: list[str], now: Collection, earlier: Collection, moment: float
+    ) -> list[tuple[Base, Base]]:
+        """Return the base of each object now and a minute ago; nothing then when its counters have restarted since."""
+        same = {
+            "FLASHLOG": now.log_epoch == earlier.log_epoch,
+            "FLASHCACHE": now.cache_epoch == earlier.cache_epoch,
+        }.get(kind, now.server_epoch == earlier.server_epoch)
+        here = Bases(self._scene, self._metrics, now, moment)
+        there = Bases(self._scene, self._metrics, earlier, moment - MINUTE)
+        return [(here.of(kind, name), there.of(kind, name) if same else {}) for name in objects]

@@ -1,0 +1,289 @@
+"""LIST METRICCURRENT, METRICHISTORY and METRICSTREAM.
+
+A history can have millions of rows, so filters that need no value are applied before any value is computed, and the
+plain layout of an unsorted history is printed minute by minute without a record for each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from exacell.emulator.alerts import alert_state
+from exacell.emulator.clock import MINUTE, iso_time
+from exacell.emulator.grammar import ListStatement, Over
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.metric_reader import MetricReader, Reading
+from exacell.emulator.metric_words import description
+from exacell.emulator.metrics import HISTORY_S
+from exacell.emulator.models import Cell
+from exacell.emulator.objects import Place
+from exacell.emulator.schema import Attribute, MetricDefinition, metric_definitions
+from exacell.emulator.values import Metric, Row, Time, Value, metric_text, passes
+
+OBJECT_TYPES = frozenset(("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM"))
+
+MEMORY_S = 3600.0
+"""Seconds of history that MEMORY means; how much a cell keeps in memory is not published."""
+
+_OF_DEFINITION = ("name", "objectType", "metricType")
+_OF_MINUTE = ("collectionTime", "ageInMinutes")
+_FIXED = {"name", "metricObjectName", "metricType", "objectType"}
+_LEAD = "\t "
+
+
+def definition_row(cell: Cell, definition: MetricDefinition) -> Row:
+    """Return the row of a metric definition with what ALTER METRICDEFINITION has set."""
+    settings = cell.metric_settings
+    return {
+        "name": definition.name,
+        "description": description(definition),
+        "fineGrained": settings.get(f"{definition.name}|fineGrained", definition.fine_grained),
+        "metricType": definition.metric_type,
+        "objectType": definition.object_type,
+        "persistencePolicy": definition.retention_policy,
+        "retentionPolicy": definition.retention_policy,
+        "streaming": settings.get(f"{definition.name}|streaming", definition.streaming),
+        "unit": definition.unit,
+    }
+
+
+def rows_of(place: Place, statement: ListStatement) -> Iterator[Row]:
+    """Yield the rows of a LIST of metrics or their definitions, before filters on values.
+
+    Raises:
+        CellError: a metric that is named does not exist.
+    """
+    definitions = metric_definitions()
+    kind = statement.object_type.name
+    for name in statement.names:
+        if name.upper() not in definitions:
+            noun = "Metric definition" if kind == "METRICDEFINITION" else "Metric"
+            raise CellError(Code.OBJECT_MISSING, kind=noun, name=name)
+    if kind == "METRICDEFINITION":
+        names = [name.upper() for name in statement.names] or list(definitions)
+        yield from (definition_row(place.cell, definitions[name]) for name in names)
+        return
+    wanted = _wanted(place.cell, statement)
+    if kind == "METRICHISTORY":
+        rows = _history(place, statement, wanted)
+        yield from rows if statement.over is None else _windows(rows, statement.over)
+        return
+    moment = place.rack.collection_time(place.cell)
+    order = {name.upper(): index for index, name in enumerate(statement.names)}
+    readings = _readings(place.rack.reader(place.cell), moment, wanted, statement)
+    rows = (_row(place.cell, reading) for reading in readings)
+    yield from sorted(rows, key=lambda row: order.get(str(row["name"]), 0)) if order else rows
+
+
+def _wanted(cell: Cell, statement: ListStatement) -> list[MetricDefinition]:
+    """Return the metrics that can pass, judged by their names and by filters on what a definition has."""
+    names = frozenset(name.upper() for name in statement.names)
+    filters = [f for f in statement.filters if f.attribute.name in _OF_DEFINITION]
+    streamed = statement.object_type.name == "METRICSTREAM"
+    found: list[MetricDefinition] = []
+    for definition in metric_definitions().values():
+        if names and definition.name not in names:
+            continue
+        if streamed and definition_row(cell, definition)["streaming"] != "Enabled":
+            continue
+        facts = {"name": definition.name, "objectType": definition.object_type, "metricType": definition.metric_type}
+        if all(passes(facts[f.attribute.name], f) for f in filters):
+            found.append(definition)
+    return found
+
+
+def _readings(
+    reader: MetricReader, moment: float, wanted: Sequence[MetricDefinition], statement: ListStatement
+) -> Iterator[Reading]:
+    filters = [f for f in statement.filters if f.attribute.name == "metricObjectName"]
+    if not filters:
+        yield from reader.readings(moment, wanted)
+        return
+    known: dict[str, bool] = {}
+    for reading in reader.readings(moment, wanted):
+        name = reading.object_name
+        if name not in known:
+            known[name] = all(passes(name, f) for f in filters)
+        if known[name]:
+            yield reading
+
+
+def _row(cell: Cell, reading: Reading) -> Row:
+    definition = reading.definition
+    return {
+        "name": definition.name,
+        "alertState": alert_state(cell, definition.name, reading.object_name) if cell.thresholds else "normal",
+        "collection": "default",
+        "collectionTime": Time(reading.moment),
+        "metricObjectName": reading.object_name,
+        "metricType": definition.metric_type,
+        "metricValue": Metric(reading.number, definition.unit),
+        "objectType": definition.object_type,
+    }
+
+
+# -- history -------------------------------------------------------------------------------------------------------------
+
+
+def history_minutes(place: Place, statement: ListStatement) -> list[float]:
+    """Return the collections that a history's filters on time let pass, oldest first."""
+    cell = place.cell
+    metrics, now = place.rack.metrics[cell.host], place.rack.now()
+    last = place.rack.collection_time(cell)
+    days = cell.settings.get("metricHistoryDays")
+    first = last - (float(days) * 86400.0 if days else HISTORY_S)
+    if not metrics.past:
+        first = max(first, metrics.begin)
+    if statement.memory:
+        first = max(first, last - MEMORY_S)
+    timely = [f for f in statement.filters if f.attribute.name in _OF_MINUTE]
+    count = int((last - first) // MINUTE)
+    found: list[float] = []
+    for minutes in range(count, -1, -1):
+        moment = last - minutes * MINUTE
+        values: dict[str, Value] = {"collectionTime": Time(moment), "ageInMinutes": int((now - moment) // MINUTE)}
+        if all(passes(values[f.attribute.name], f) for f in timely):
+            found.append(moment)
+    return found
+
+
+def _history(place: Place, statement: ListStatement, wanted: Sequence[MetricDefinition]) -> Iterator[Row]:
+    reader, now = place.rack.reader(place.cell), place.rack.now()
+    for moment in history_minutes(place, statement):
+        age = int((now - moment) // MINUTE)
+        for reading in _readings(reader, moment, wanted, statement):
+            yield {**_row(place.cell, reading), "alertState": "normal", "ageInMinutes": age}
+
+
+def _windows(rows: Iterable[Row], over: Over) -> Iterator[Row]:
+    """Yield one row for each metric, object and window of ``over.minutes``, with the aggregates asked for."""
+    groups: dict[tuple[str, str, int], list[Row]] = {}
+    for row in rows:
+        collected = row["collectionTime"]
+        window = int(collected.moment // MINUTE // over.minutes) if isinstance(collected, Time) else 0
+        groups.setdefault((str(row["name"]), str(row["metricObjectName"]), window), []).append(row)
+    for group in groups.values():
+        yield _window(group, over.functions or frozenset(("MAX", "MIN", "AVG")))
+
+
+def _window(rows: Sequence[Row], functions: frozenset[str]) -> Row:
+    metrics = [value for row in rows if isinstance(value := row["metricValue"], Metric)]
+    numbers, unit = [metric.number for metric in metrics], metrics[-1].unit
+    aggregates = {"MAX": max(numbers), "MIN": min(numbers), "AVG": sum(numbers) / len(numbers)}
+    return {
+        **rows[-1],
+        **{f"metricValue{name.capitalize()}": Metric(aggregates[name], unit) for name in sorted(functions)},
+    }
+
+
+# -- the plain layout of a long history ----------------------------------------------------------------------------------
+
+
+def prints_by_minute(statement: ListStatement, attributes: Sequence[Attribute]) -> bool:
+    """Whether a LIST is one that :func:`minutes_of` can print: a history as it comes, value and time at the end."""
+    names = [attribute.name for attribute in attributes]
+    tail = ["metricValue", "collectionTime"]
+    head = names[: -len(tail)] if names[-2:] == tail else names[:-1]
+    return (
+        statement.object_type.name == "METRICHISTORY"
+        and names[-2:] in (tail, [*names[-2:-1], "metricValue"])
+        and bool(head)
+        and set(head) <= _FIXED
+        and statement.over is None
+        and not statement.order_by
+        and statement.limit is None
+        and not statement.detail
+        and {f.attribute.name for f in statement.filters} <= {*_FIXED, *_OF_MINUTE}
+    )
+
+
+def minutes_of(place: Place, statement: ListStatement, attributes: Sequence[Attribute]) -> Iterator[str]:
+    """Yield the text of a plain history, a piece for each minute.
+
+    Columns are as wide as their widest value, so values are computed twice: once for their widths, once to be printed.
+    That keeps the memory small however long the history is.
+    """
+    for name in statement.names:
+        if name.upper() not in metric_definitions():
+            raise CellError(Code.OBJECT_MISSING, kind="Metric", name=name)
+    wanted = _wanted(place.cell, statement)
+    minutes = history_minutes(place, statement)
+    if not minutes or not wanted:
+        return
+    heads = [a.name for a in attributes if a.name in _FIXED]
+    timed = attributes[-1].name == "collectionTime"
+    reader = place.rack.reader(place.cell)
+    mask = _Mask(statement)
+    texts = _Texts(mask)
+    fixed = [
+        tuple(_fixed(definition, owner, name) for name in heads)
+        for definition, objects, _numbers in reader.table(minutes[0], wanted)
+        for owner in mask.kept(objects)
+    ]
+    if not fixed:
+        return
+    width = max(max(map(len, texts.of(reader.table(moment, wanted)))) for moment in minutes)
+    widths = [max(map(len, column)) for column in zip(*fixed, strict=True)]
+    starts = [
+        "".join(_LEAD + text.ljust(size) for text, size in zip(row, widths, strict=True)) + _LEAD for row in fixed
+    ]
+    for moment in minutes:
+        values = texts.of(reader.table(moment, wanted))
+        if timed:
+            end = f"{_LEAD}{iso_time(moment)}\n"
+            yield "".join([start + text.ljust(width) + end for start, text in zip(starts, values, strict=True)])
+        else:
+            yield "".join([f"{start}{text}\n" for start, text in zip(starts, values, strict=True)])
+
+
+def _fixed(definition: MetricDefinition, owner: str, attribute: str) -> str:
+    match attribute:
+        case "name":
+            return definition.name
+        case "metricObjectName":
+            return owner
+        case "metricType":
+            return definition.metric_type
+        case _:
+            return definition.object_type
+
+
+class _Mask:
+    """Which objects the filters on metricObjectName let pass."""
+
+    def __init__(self, statement: ListStatement) -> None:
+        self._filters = [f for f in statement.filters if f.attribute.name == "metricObjectName"]
+
+    def passes(self, owner: str) -> bool:
+        """Whether an object passes."""
+        return all(passes(owner, f) for f in self._filters)
+
+    def kept(self, objects: Sequence[str]) -> list[str]:
+        """Return the objects that pass."""
+        return [owner for owner in objects if self.passes(owner)] if self._filters else list(objects)
+
+    def picked(self, objects: Sequence[str], numbers: Sequence[float]) -> Sequence[float]:
+        """Return the values of the objects that pass."""
+        if not self._filters:
+            return numbers
+        return [number for owner, number in zip(objects, numbers, strict=True) if self.passes(owner)]
+
+
+class _Texts:
+    """Metric values as text, remembered: most values of a history are those of the minute before."""
+
+    def __init__(self, mask: _Mask) -> None:
+        self._mask = mask
+        self._known: dict[str, tuple[list[float], list[str]]] = {}
+
+    def of(self, table: Iterable[tuple[MetricDefinition, list[str], list[float]]]) -> list[str]:
+        """Return the values of a minute as they are printed."""
+        found: list[str] = []
+        for definition, objects, numbers in table:
+            known = self._known.get(definition.name)
+            if known is None or known[0] is not numbers:
+                unit = definition.unit
+                texts = [metric_text(Metric(number, unit)) for number in self._mask.picked(objects, numbers)]
+                known = self._known[definition.name] = (numbers, texts)
+            found += known[1]
+        return found

@@ -1,0 +1,83 @@
+"""What a change's rows in the journal say was done, and whether it can be taken back."""
+
+from __future__ import annotations
+
+import pytest
+from engine_fakes import CELLS, Bench, lost, on, said
+
+from exacell.errors import RefusedError
+from exacell.plan.flashcache import flush_plan, resize_plan
+from exacell.plan.model import Plan, Stage, Step, Undo
+from exacell.undoing import Done, _refuse_impossible, read_change
+from exacell.units import GIB
+
+ONE, TWO, THREE = CELLS
+
+
+def done(bench: Bench, plan: Plan) -> Done:
+    report = bench.run(plan)
+    return read_change(bench.journal.entries(change=report.change))
+
+
+def resize(bench: Bench) -> Plan:
+    return resize_plan("t1", bench.facts(), size=36 * GIB, statement="resize flashcache size=36g")
+
+
+def test_done_is_what_was_done(bench: Bench) -> None:
+    """Steps that were done count, per target and in order; those that were refused, unknown or mending do not."""
+    bench.transport.script = on(TWO, "DROP", lost)
+    found = done(bench, resize(bench))
+    assert found.statement == "resize flashcache size=36g"
+    assert [s.statement.split()[0] for s in found.steps[ONE]] == ["ALTER", "DROP", "CREATE"]
+    assert [s.statement for s in found.steps[TWO]] == ["ALTER FLASHCACHE ALL FLUSH NOWAIT"]
+    assert found.inverse == dict.fromkeys(CELLS, ("resize flashcache size=40G",))
+    _refuse_impossible(found)
+
+
+def test_failed_everywhere_leaves_nothing(bench: Bench) -> None:
+    """A change whose every statement failed did nothing."""
+    bench.transport.script = lambda cell, statement: said(cell, "CELL-00001: no\n")
+    found = done(bench, resize(bench))
+    assert found.steps == {}
+    _refuse_impossible(found)
+
+
+def test_flush_cannot_be_undone(bench: Bench) -> None:
+    """A flush left nothing behind that could be taken back, and says so."""
+    found = done(bench, flush_plan("t1", bench.facts(), recreate=False, statement="flush flashcache"))
+    with pytest.raises(RefusedError, match="cannot be undone: it left nothing behind"):
+        _refuse_impossible(found)
+
+
+def test_a_cell_without_an_inverse_refuses_the_whole(bench: Bench) -> None:
+    """When one cell's part can't be taken back, undo refuses instead of leaving it out silently."""
+    bench.transport.cells[TWO].tables["flashcache"] = []
+    for disk in bench.transport.cells[TWO].tables["celldisk"]:
+        disk["freeSpace"] = str(21 * GIB)
+    found = done(bench, resize(bench))
+    assert TWO not in found.inverse
+    with pytest.raises(RefusedError, match="cannot be undone on exa1cel02: the cached blocks are gone"):
+        _refuse_impossible(found)
+
+
+def test_no_inverse_names_the_reason(bench: Bench) -> None:
+    """A step that can't be undone says why."""
+    step = Step(
+        target=ONE,
+        what="drop",
+        statement="DROP FLASHCACHE",
+        expect=1,
+        undo=Undo.IMPOSSIBLE,
+        inverse="what it held is gone",
+    )
+    found = done(bench, Plan(statement="drop it", rack="t1", stages=(Stage(title="s", steps=(step,)),)))
+    with pytest.raises(
+        RefusedError, match=r"change 1 \(drop it\) cannot be undone: what it held is gone; nothing was sent"
+    ):
+        _refuse_impossible(found)
+
+
+def test_no_plan_no_undo() -> None:
+    """Rows without a plan can't be taken back."""
+    with pytest.raises(RefusedError, match="has no plan in the journal"):
+        read_change([])

@@ -1,0 +1,112 @@
+"""Who may agree to a plan: -y to what loses nothing, names to a loss, nobody when nobody is there."""
+
+from __future__ import annotations
+
+import pytest
+
+from exacell.consent import accepted_loss, agree, refuse_above
+from exacell.console import SilentConsole
+from exacell.errors import RefusedError
+from exacell.plan.model import Plan, Risk
+
+LOST = ("exa1cel01", "DATA")
+
+
+class Person(SilentConsole):
+    """Answers questions from a list; keeps them."""
+
+    def __init__(self, *answers: str | bool | None) -> None:
+        super().__init__()
+        self.answers = list(answers)
+        self.asked: list[str] = []
+
+    def confirm(self, question: str) -> bool | None:
+        """Return the next answer."""
+        self.asked.append(question)
+        answer = self.answers.pop(0)
+        assert not isinstance(answer, str)
+        return answer
+
+    def ask(self, question: str) -> str | None:
+        """Return the next answer."""
+        self.asked.append(question)
+        answer = self.answers.pop(0)
+        assert not isinstance(answer, bool)
+        return answer
+
+
+def plan(risk: Risk, *loss: str) -> Plan:
+    return Plan(statement="drop it", rack="t1", risk=risk, loss=loss)
+
+
+@pytest.mark.parametrize("risk", [Risk.NONE, Risk.PERFORMANCE, Risk.REDUNDANCY])
+def test_yes_is_enough_where_nothing_is_lost(risk: Risk) -> None:
+    """-y answers without a question as long as no data would be lost."""
+    agree(plan(risk), {"yes": True}, SilentConsole())
+
+
+@pytest.mark.parametrize("risk", [Risk.DATA, Risk.UNKNOWN])
+@pytest.mark.parametrize("loss", [(), LOST])
+def test_yes_never_accepts_a_loss(risk: Risk, loss: tuple[str, ...]) -> None:
+    """-y is no answer to a loss of data or to an unknown one, whether the plan names it or not."""
+    with pytest.raises(RefusedError, match="nothing was sent"):
+        agree(plan(risk, *loss), {"yes": True}, SilentConsole())
+    with pytest.raises(RefusedError, match="nothing was sent"):
+        agree(plan(risk, *loss), {"yes": True, "accept-data-loss": ""}, SilentConsole())
+
+
+@pytest.mark.parametrize("risk", list(Risk))
+def test_nobody_means_no(risk: Risk) -> None:
+    """Without -y and without anybody at the terminal nothing is agreed to."""
+    with pytest.raises(RefusedError, match="nobody is at the terminal"):
+        agree(plan(risk), {}, SilentConsole())
+
+
+def test_a_person_answers() -> None:
+    """A yes at the terminal agrees, a no refuses."""
+    agree(plan(Risk.PERFORMANCE), {}, Person(True))
+    with pytest.raises(RefusedError, match="not confirmed"):
+        agree(plan(Risk.PERFORMANCE), {}, Person(False))
+
+
+def test_each_loss_is_accepted_by_its_name() -> None:
+    """Every name must be given or typed; what was given is not asked for again."""
+    agree(plan(Risk.DATA, *LOST), {"accept-data-loss": "EXA1CEL01, data"}, SilentConsole())
+    typed = Person("exa1cel01", "data")
+    agree(plan(Risk.DATA, *LOST), {}, typed)
+    assert len(typed.asked) == 2
+    rest = Person("DATA")
+    agree(plan(Risk.DATA, *LOST), {"accept-data-loss": "exa1cel01"}, rest)
+    assert rest.asked == ["data would be lost: type DATA to accept it: "]
+
+
+@pytest.mark.parametrize("answer", [None, "", "yes", "y", "exa1cel02"])
+def test_anything_but_the_name_refuses(answer: str | None) -> None:
+    """Only the name itself accepts, and the way out names what is missing."""
+    with pytest.raises(RefusedError, match=r"data would be lost on exa1cel01; nothing was sent") as caught:
+        agree(plan(Risk.DATA, "exa1cel01"), {"yes": True}, Person(answer))
+    assert "--accept-data-loss=exa1cel01" in caught.value.hint
+
+
+def test_a_wrong_name_does_not_accept_another() -> None:
+    """Accepting the loss of one thing accepts nothing else."""
+    with pytest.raises(RefusedError, match="data would be lost on DATA"):
+        agree(plan(Risk.DATA, "DATA"), {"accept-data-loss": "RECO", "yes": True}, SilentConsole())
+
+
+def test_accepted_names() -> None:
+    """Names are separated by commas; blanks and empty ones do not count."""
+    assert accepted_loss({"accept-data-loss": " a, ,b "}) == ("a", "b")
+    assert accepted_loss({}) == ()
+
+
+@pytest.mark.parametrize("ceiling", ["", *list(Risk)])
+@pytest.mark.parametrize("risk", list(Risk))
+def test_a_recipes_ceiling(risk: Risk, ceiling: str) -> None:
+    """A plan above the recipe's ceiling is refused, one at it is not; without a ceiling nothing is."""
+    above = bool(ceiling) and risk.rank > Risk(ceiling).rank
+    if above:
+        with pytest.raises(RefusedError, match=f"its risk is {risk}, above the recipe's ceiling {ceiling}"):
+            refuse_above(plan(risk), ceiling)
+    else:
+        refuse_above(plan(risk), ceiling)
