@@ -94,8 +94,9 @@ class Route:
         return default if value is None else str(value)
 
     def _files(self, option: str, default: str) -> tuple[Path, ...]:
-        # Quotes keep blanks in a path, as ssh_config(5) says; a backslash is an ordinary character there.
-        words = re.findall(r'"[^"]*"|\S+', self.option(option, default))
+        # paramiko has taken the quotes around a single path away, so a blank begins another path only where that
+        # starts as paths do.
+        words = [word.strip('"') for word in re.split(r'"?\s+"?(?=[/~%$])', self.option(option, default).strip())]
         if [word.lower() for word in words] == ["none"]:
             return ()
         home = os.path.expanduser("~")
@@ -108,7 +109,7 @@ class Route:
             "r": self.user,
             "u": os.environ.get("USER", ""),
         }
-        return tuple(Path(os.path.expanduser(expand_tokens(word.strip('"'), tokens))) for word in words)
+        return tuple(Path(os.path.expanduser(expand_tokens(word, tokens))) for word in words)
 
 
 def jump_hops(text: str, *, host: str, target: str) -> tuple[str, ...]:

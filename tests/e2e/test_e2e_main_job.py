@@ -174,11 +174,9 @@ def test_read_only_refuses_before_anything_is_sent(t1):
     assert not t1.ok("-r", "t1", "-o", "json", "journal", "show").records
 
 
-def test_a_home_with_a_blank_in_its_path_works(tmp_path):
+def test_a_home_with_a_blank_in_its_path_works(exacell, tmp_path):
     """It should reach an emulated rack whose files lie below a directory with a blank in its name."""
-    from tests.e2e.conftest import Program
-
-    program = Program(tmp_path / "my home")
+    program = type(exacell)(tmp_path / "my home")
     program.ok("emulator", "start", "t1", "cells=2")
     try:
         assert len(program.ok("-r", "t1", "-o", "json", "list", "cell").records) == 2
