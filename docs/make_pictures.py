@@ -67,7 +67,12 @@ class Screen:
         """Keep what is on the screen now."""
         shown = self._tmux("capture-pane", "-p", "-e").rstrip("\n")
         console = Console(
-            record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor", legacy_windows=False
+            record=True,
+            width=WIDTH,
+            file=io.StringIO(),
+            force_terminal=True,
+            color_system="truecolor",
+            legacy_windows=False,
         )
         console.print(Text.from_ansi(shown), soft_wrap=True)
         PICTURES.mkdir(exist_ok=True)

@@ -327,14 +327,13 @@ def recreate_stages(todo: Sequence[CellFacts], sizes: Mapping[str, int]) -> list
     Raises:
         RefusedError: a write-back cache must not be flushed, or the release can't flush it.
     """
-    dirty_ones = [f for f in todo if f.flash_cache is not None and (f.writeback or f.flash_cache.caching == "off")]
-    refusals = {f.cell: reason for f in dirty_ones if f.writeback and (reason := flush_refusal(f))}
-    for fact in dirty_ones:
-        if fact.writeback and fact.release and not fact.at_least(FLUSH_SINCE):
+    flushing = [fact for fact in todo if fact.flash_cache is not None and fact.writeback]
+    refusals = {fact.cell: reason for fact in flushing if (reason := flush_refusal(fact))}
+    for fact in flushing:
+        if fact.release and not fact.at_least(FLUSH_SINCE):
             refusals.setdefault(fact.cell, f"release {fact.release} has no FLUSH and its cache is write-back")
     _refuse(refusals, "re-creating the flash cache")
     stages: list[Stage] = []
-    flushing = [fact for fact in dirty_ones if fact.writeback]
     if flushing:
         # Nothing is dropped unless all get there, so that nothing is flushed for it either.
         stages.append(_flush_stage(flushing, Gate.ALL))

@@ -208,6 +208,10 @@ def test_resize_drops_while_flushed() -> None:
     assert drop.proves == (Check(object="flashcache", op=Op.ABSENT),)
     create = step(plan, "create")
     assert Check(object="flashcache", attribute="size", op=Op.IN, value=(36 * GIB,)) in create.proves
+    assert Check(object="flashcache", attribute="status", value="normal") in create.proves
+    assert create.undo is Undo.IMPOSSIBLE
+    assert create.inverse == drop.inverse
+    assert drop.what == "drop the flash cache while it is still flushed"
     assert create.caching_on
     assert drop.caching_off
 
@@ -227,6 +231,7 @@ def test_resize_gates() -> None:
     assert (back.mends, back.unless) == ("drop", "create")
     assert [s.statement for s in back.steps] == ["CREATE FLASHCACHE ALL size=40G"] * 3
     assert all(s.only_if == (Check(object="flashcache", op=Op.ABSENT),) for s in back.steps)
+    assert all((s.undo, s.inverse) == (Undo.NOTHING, "") for s in back.steps)
 
 
 def test_resize_write_through_needs_no_flush() -> None:
@@ -234,6 +239,15 @@ def test_resize_write_through_needs_no_flush() -> None:
     plan = resize(cell(mode="writethrough"))
     assert sent(plan) == ["DROP FLASHCACHE", "CREATE FLASHCACHE ALL size=36G"]
     assert COLD not in step(plan, "drop").needs
+    assert step(plan, "drop").what == "drop the flash cache"
+    degraded = cell(mode="writethrough", flash_cache=cache(CELLS[0], status="warning - degraded"))
+    assert sent(resize(degraded)) == sent(plan), "what can't be flushed need not be"
+
+
+def test_unknown_release_is_flushed() -> None:
+    """A cell that does not say its release is taken for one that can flush: it refuses by itself if it can't."""
+    assert sent(resize(cell(release="")))[0] == FLUSH
+    assert sent(flush(cell(release="")))[0] == FLUSH
 
 
 def test_resize_without_a_cache_creates_one() -> None:

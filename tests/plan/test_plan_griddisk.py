@@ -154,6 +154,7 @@ def test_carve_done_and_completed() -> None:
         ),
         ([cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))], {}, r"has 1 of 2 grid disks ssd_\* already"),
         ([cell()], {"each": 15 * MIB}, "15M is less than the least size of a grid disk, 16M"),
+        ([with_free(cell(flash_cache=None), 15 * MIB)], {"each": 16 * MIB}, "16M each does not fit: 0 is free"),
         ([cell()], {"each": 2 * GIB}, r"2G each does not fit: 1G is free on FD_00_exa1cel01"),
         ([with_free(cell(flash_cache=None), 15 * MIB)], {}, "0 is free on FD_00_exa1cel01"),
         ([cell()], {"prefix": "a" * 15}, "has 31 characters, 30 is the limit"),
@@ -171,6 +172,11 @@ def test_carve_refused(facts: list[CellFacts], options: dict[str, Any], said: st
         carve(*facts, **options)
 
 
+def test_smallest_size_allowed() -> None:
+    """A grid disk of exactly 16M is allowed."""
+    assert sent(carve(with_free(cell(), 16 * MIB))) == ["CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=16M"]
+
+
 def test_longest_name_allowed() -> None:
     """A name of exactly 30 characters is allowed."""
     assert carve(cell(), prefix="a" * 14).changes_something
@@ -182,6 +188,9 @@ def test_carve_offers_the_resize() -> None:
     with pytest.raises(RefusedError) as caught:
         carve(full, each=GIB)
     assert "the flash cache owns the space (40G): resize flashcache size=38G makes room" in caught.value.hint
+    with pytest.raises(RefusedError) as caught:
+        carve(full, each=20 * GIB)
+    assert caught.value.hint == "show griddisk tells what holds the space"
     smaller = with_free(replace(full, flash_cache=cache(CELLS[0], size=38 * GIB)), GIB)
     assert carve(smaller, each=GIB).changes_something
 
@@ -204,6 +213,7 @@ def test_carve_hard_disks() -> None:
     ("release", "media", "words"),
     [
         ("19.3.2", "flash", "FLASHDISK"),
+        ("", "flash", "FLASHDISK"),
         ("24.1.0", "flash", "PERFORMANCEOPTIMIZED FLASHDISK"),
         ("24.1.0", "capacity", "CAPACITYOPTIMIZED FLASHDISK"),
         ("24.1.0", "performance", "PERFORMANCEOPTIMIZED FLASHDISK"),
@@ -213,6 +223,11 @@ def test_carve_hard_disks() -> None:
 def test_media_words(release: str, media: str, words: str) -> None:
     """From 24.1 the kind of flash is always said."""
     assert media_of(cell(release=release), media).words == words
+
+
+def test_old_all_flash_cells_have_one_kind() -> None:
+    """Before 24.1 plain flash is clear on a cell without hard disks too."""
+    assert media_of(cell(cell_disks=(disk("FD_00_x"),)), "flash").words == "FLASHDISK"
 
 
 @pytest.mark.parametrize(

@@ -174,6 +174,7 @@ def test_flash_log_goes_only_without_saved_redo() -> None:
         "drop celldisk all",
         "drop celldisk CD_00_exa1cel01 force",
         "export celldisk all",
+        "create celldisk all force",
     ],
 )
 def test_disks_that_asm_uses_are_refused_whatever_is_given(text: str) -> None:
