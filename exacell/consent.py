@@ -37,18 +37,17 @@ def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
     Raises:
         RefusedError: nobody agreed; nothing was sent.
     """
-    if plan.risk in (Risk.DATA, Risk.UNKNOWN):
-        given = {name.lower() for name in accepted_loss(flags)}
-        missing = [name for name in plan.loss if name.lower() not in given]
-        for name in missing:
-            answer = console.ask(f"data would be lost: type {name} to accept it: ")
-            if answer is None or answer.strip().lower() != name.lower():
-                raise RefusedError(
-                    f"{plan.statement}: data would be lost on {', '.join(missing)}; nothing was sent",
-                    hint=f"--accept-data-loss={','.join(missing)} accepts it; -y never does",
-                )
-        if plan.loss:
-            return
+    given = {name.lower() for name in accepted_loss(flags)}
+    missing = [name for name in plan.loss if name.lower() not in given]
+    for name in missing:
+        answer = console.ask(f"data would be lost: type {name} to accept it: ")
+        if answer is None or answer.strip().lower() != name.lower():
+            raise RefusedError(
+                f"{plan.statement}: data would be lost on {', '.join(missing)}; nothing was sent",
+                hint=f"--accept-data-loss={','.join(missing)} accepts it; -y never does",
+            )
+    if plan.loss:
+        return
     if flags.get("yes") and plan.risk.rank < Risk.DATA.rank:
         return
     answer_yes = console.confirm("proceed?")

@@ -408,14 +408,12 @@ def _judge(step: Step, reply: Reply) -> StepResult:
         return StepResult(step=step, outcome=Outcome.FAILED, reason=reason, said=reply.stdout)
     if reply.state in (State.UNREACHABLE, State.NOT_ATTEMPTED):
         return StepResult(step=step, outcome=Outcome.REFUSED, reason=problem_of(reply))
-    if reply.state is not State.OK and not reply.stdout.strip():
-        return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=problem_of(reply))
-    count = len(successes(reply.stdout))
-    if step.expect and count < step.expect:
-        reason = f"{count} of {step.expect} objects were reported done: {problem_of(reply)}"
-        return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=reason, said=reply.stdout)
     if reply.state is not State.OK:
         return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=problem_of(reply), said=reply.stdout)
+    count = len(successes(reply.stdout))
+    if count < step.expect:
+        reason = f"{count} of {step.expect} objects were reported done: {problem_of(reply)}"
+        return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=reason, said=reply.stdout)
     return StepResult(step=step, outcome=Outcome.DONE, said=reply.stdout)
 
 

@@ -233,7 +233,7 @@ class Journal:
             said = f"its kept head {self.head_path} is missing"
         else:
             row = connection.execute("select hash from entry where seq = ?", (kept[0],)).fetchone()
-            if kept[0] <= last and row is not None and row[0] == kept[1]:
+            if row is not None and row[0] == kept[1]:
                 return
             said = f"its kept head says {kept[0]}: rows are missing or edited"
         raise JournalError(

@@ -19,12 +19,14 @@ from exacell.emulator.models import (
     GridDisk,
     IormPlan,
     Lun,
+    MemoryCache,
     PhysicalDisk,
 )
-from exacell.emulator.profiles import HardwareModel
+from exacell.emulator.profiles import SHARES_SINCE, XRMEM_SINCE, HardwareModel
+from exacell.emulator.schema import Release
 from exacell.emulator.space import log_share
 from exacell.emulator.workload import data_io, redo_writes
-from exacell.units import KIB, MIB
+from exacell.units import KIB, MIB, round_down
 
 DAY = 86400.0
 DEPLOYED_DAYS, BOOTED_DAYS = 40, 12
@@ -47,7 +49,14 @@ def guid(text: str) -> str:
 
 
 def build_cell(
-    number: int, *, model: HardwareModel, databases: Sequence[str], mode: str, seed: int, now: float
+    number: int,
+    *,
+    model: HardwareModel,
+    databases: Sequence[str],
+    mode: str,
+    seed: int,
+    now: float,
+    release: Release = SHARES_SINCE,
 ) -> tuple[Cell, CellMetrics]:
     """Return the n-th cell of a new rack and its counters."""
     host = f"exa1cel{number:02d}"
@@ -67,11 +76,12 @@ def build_cell(
         grid_disks={},
         flash_cache=None,
         flash_log=None,
-        iorm=IormPlan(objective="auto", db_plan=_db_plan(databases)),
+        iorm=IormPlan(objective="auto", db_plan=_db_plan(databases, release)),
     )
     _add_hard_disks(cell, model, rng, deployed, seed)
     _add_flash_disks(cell, model, rng, deployed, seed)
-    _add_grid_disks(cell, model, deployed, seed)
+    if not model.extreme_flash:
+        _add_grid_disks(cell, model, deployed, seed)
     disks = [disk.name for disk in cell.flash_disks()]
     cell.flash_log = FlashLog(
         name=f"{host}_FLASHLOG",
@@ -83,9 +93,18 @@ def build_cell(
         name=f"{host}_FLASHCACHE",
         id=new_id(cell, seed),
         creation_time=deployed + 960,
-        members={name: CacheMember(cell_disk=name, size_bytes=cell.free_space(name)) for name in disks},
+        members={name: CacheMember(cell_disk=name, size_bytes=_cache_bytes(cell, model, name)) for name in disks},
     )
+    if model.extreme_flash:
+        _add_grid_disks(cell, model, deployed, seed)
     _fill_cache(cell, model, rng)
+    if model.memory_cache and release >= XRMEM_SINCE:
+        cell.memory_cache = MemoryCache(
+            name=f"{host}_XRMEMCACHE",
+            id=new_id(cell, seed),
+            creation_time=cell.cellsrv_start,
+            size_bytes=model.memory_cache,
+        )
     metrics = CellMetrics(past=f"{seed}|{host}")
     for database in databases:
         redo_writes(rng, cell, metrics.counters, database, _REDO_BEFORE + rng.randrange(_REDO_BEFORE))
@@ -93,8 +112,20 @@ def build_cell(
     return cell, metrics
 
 
-def _db_plan(databases: Sequence[str]) -> tuple[Directive, ...]:
-    """Return the plan of a new rack: the first database favoured and limited, the second not cached, DEFAULT."""
+def _cache_bytes(cell: Cell, model: HardwareModel, disk: str) -> int:
+    """Return the cache's part of a flash disk on delivery: all that is free, or the model's share of it."""
+    percent = model.cache.share_percent
+    free = cell.free_space(disk)
+    return free if percent == 100 else round_down(cell.cell_disks[disk].size_bytes * percent // 100)
+
+
+def _db_plan(databases: Sequence[str], release: Release) -> tuple[Directive, ...]:
+    """Return the plan of a new rack: the first database favoured and limited, the second not cached, DEFAULT.
+
+    Releases that know no shares have no plan.
+    """
+    if release < SHARES_SINCE:
+        return ()
     first = [Directive((("name", databases[0]), ("share", "8"), ("limit", "80")))]
     second = [Directive((("name", name), ("share", "4"), ("flashcache", "off"))) for name in databases[1:2]]
     return (*first, *second, Directive((("name", "default"), ("share", "1"))))
@@ -210,9 +241,10 @@ def _add_flash_disks(cell: Cell, model: HardwareModel, rng: random.Random, deplo
 
 
 def _add_grid_disks(cell: Cell, model: HardwareModel, deployed: float, seed: int) -> None:
+    medium = DiskType.FLASH if model.extreme_flash else DiskType.HARD
     for order, (prefix, size) in enumerate(model.grid_disks.items()):
         for disk in list(cell.cell_disks.values()):
-            if disk.disk_type is not DiskType.HARD:
+            if disk.disk_type is not medium:
                 continue
             name = f"{prefix}_{disk.name}"
             cell.grid_disks[name] = GridDisk(
@@ -220,7 +252,7 @@ def _add_grid_disks(cell: Cell, model: HardwareModel, deployed: float, seed: int
                 cell_disk=disk.name,
                 size_bytes=size,
                 offset=cell.next_offset(disk.name),
-                disk_type=DiskType.HARD,
+                disk_type=medium,
                 creation_time=deployed + 300 + 60 * order,
                 id=new_id(cell, seed),
                 caching_policy="default" if order == 0 else "none",

@@ -7,9 +7,10 @@ statements answered, because no public script relies on another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
+from exacell.emulator.admin import AdminStatement
 from exacell.emulator.clock import banner_time
 from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.grammar import Help, SetOption
@@ -17,8 +18,10 @@ from exacell.emulator.grammar_changes import parse
 from exacell.emulator.help import help_text
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.objects import Place
+from exacell.emulator.printer import Format
 from exacell.emulator.program import Ask, Event, Out, Pause, Program
 from exacell.emulator.rack import Rack
+from exacell.emulator.spool import ReadFile, Spool, WriteFile
 from exacell.emulator.statements.dispatch import READS, execute
 from exacell.emulator.tokens import is_comment, statements_of
 
@@ -27,12 +30,13 @@ CONTINUATION = "> "
 MAX_SCRIPTS = 16
 """How deep scripts may start scripts."""
 
+JSON_SINCE = (24, 1)
+"""Releases from this on know ``--json``. Source: Oracle DBMSO, support-json-output-management-server."""
+
 EFFICIENCY_UNTIL = (12, 1, 2)
 """Releases before this print an efficiency line in the banner. Source: reference cellcli.md 1.2."""
 
 _USAGE = "Usage: cellcli [-n] [-m] [-xml] [-x] [-e command]\n"
-
-ReadFile = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,12 +48,15 @@ class Options:
     no_banner: bool = False
     monitor: bool = False
     xml: bool = False
+    json: bool = False
 
 
-def parse_options(argv: Sequence[str], *, port_allowed: bool) -> Options | None:
+def parse_options(argv: Sequence[str], *, port_allowed: bool, json_allowed: bool = False) -> Options | None:
     """Return the options, None when there is an unknown one. Everything behind ``-e`` is the command."""
     switches: set[str] = set()
     names = {"-n": "n", "-x": "x", "-m": "m", "-xml": "xml", "--xml": "xml"}
+    if json_allowed:
+        names["--json"] = "json"
     commands: str | None = None
     for index, word in enumerate(argv):
         if word == "-e":
@@ -59,7 +66,7 @@ def parse_options(argv: Sequence[str], *, port_allowed: bool) -> Options | None:
             switches.add(names[word])
         elif not (port_allowed and (word.isdecimal() or word in ("-v", "-vv", "-vvv"))):
             return None
-    if commands is not None and not commands.strip():
+    if (commands is not None and not commands.strip()) or {"xml", "json"} <= switches:
         return None
     return Options(
         commands=commands,
@@ -67,6 +74,7 @@ def parse_options(argv: Sequence[str], *, port_allowed: bool) -> Options | None:
         no_banner="x" in switches,
         monitor="m" in switches,
         xml="xml" in switches,
+        json="json" in switches,
     )
 
 
@@ -79,6 +87,7 @@ def cellcli(
     tty: bool,
     has_stdin: bool,
     read_file: ReadFile | None = None,
+    write_file: WriteFile | None = None,
 ) -> Program:
     """Run ``cellcli`` on a cell.
 
@@ -90,35 +99,68 @@ def cellcli(
         has_stdin: something may come on standard input (a pipe, a file, a terminal).
         read_file: returns the text of a file for ``START`` and ``@``, None when there is no such file; without it
             scripts cannot be read.
+        write_file: writes a file for ``SPOOL``; without it nothing can be spooled.
 
     Returns:
         A program; its exit status is 0 whenever the options were right.
     """
     if rack.spec.cellcli_start > 0:
         yield Pause(rack.spec.cellcli_start, wall=True)
-    options = parse_options(argv, port_allowed=rack.release.number < (20,))
+    number = rack.release.number
+    options = parse_options(argv, port_allowed=number < (20,), json_allowed=number >= JSON_SINCE)
     if options is None:
         yield Out(_USAGE)
         return 1
-    session = _Session(rack, cell, login, options, tty=tty, read_file=read_file)
+    spool = Spool(read_file, write_file)
+    session = _Session(rack, cell, login, options, tty=tty, read_file=read_file, spool=spool)
+    return (yield from _copied(spool, _work(session, options, ask=tty or has_stdin)))
+
+
+def _work(session: _Session, options: Options, *, ask: bool) -> Program:
     if options.commands is not None:
         yield from session.batch(options.commands)
         return 0
-    return (yield from session.converse(ask=tty or has_stdin))
+    return (yield from session.converse(ask=ask))
+
+
+def _copied(spool: Spool, program: Program) -> Program:
+    """Run a program, and let the spool file have a copy of what it prints."""
+    answer: str | None = None
+    try:
+        while True:
+            try:
+                event = program.send(answer)
+            except StopIteration as end:
+                return int(end.value)
+            if isinstance(event, Out):
+                spool.copy(event.text)
+            answer = yield event
+    finally:
+        program.close()
 
 
 class _Session:
     """One run of cellcli on one cell."""
 
     def __init__(
-        self, rack: Rack, cell: str, login: str, options: Options, *, tty: bool, read_file: ReadFile | None
+        self,
+        rack: Rack,
+        cell: str,
+        login: str,
+        options: Options,
+        *,
+        tty: bool,
+        read_file: ReadFile | None,
+        spool: Spool,
     ) -> None:
         self._place = Place(rack, rack.cells[cell])
         self._login = login
         self._options = options
         self._tty = tty
         self._read_file = read_file
+        self._spool = spool
         self._echo = False
+        self._local_dates = False
         self._read_only = options.monitor or login == "cellmonitor"
 
     def converse(self, *, ask: bool) -> Program:
@@ -192,7 +234,8 @@ class _Session:
             yield from self._script(name.strip("'\""), depth)
             return 0
         if verb in ("SPOOL", "SPO"):
-            raise CellError(Code.NOT_EMULATED, statement="SPOOL")
+            yield Out(self._spool.command(rest.rstrip("; ").split()))
+            return 0
         statement = parse(text, self._place.rack.release.number)
         if self._read_only and not isinstance(statement, READS):
             raise CellError(Code.NOT_ALLOWED, login=self._login)
@@ -201,14 +244,17 @@ class _Session:
         elif isinstance(statement, SetOption):
             self._set(statement)
         else:
-            yield from execute(self._place, statement, xml=self._options.xml)
+            if isinstance(statement, AdminStatement) and statement.verb == "CALIBRATE" and self._login != "root":
+                raise CellError(Code.NOT_ALLOWED, login=self._login)
+            look = Format(xml=self._options.xml, json=self._options.json, local_dates=self._local_dates)
+            yield from execute(self._place, statement, look)
         return 0
 
     def _set(self, statement: SetOption) -> None:
         if statement.option == "ECHO":
             self._echo = statement.value == "ON"
-        elif statement.value != "STANDARD":
-            raise CellError(Code.NOT_EMULATED, statement="SET DATEFORMAT LOCAL")
+        else:
+            self._local_dates = statement.value == "LOCAL"
 
     def _script(self, name: str, depth: int) -> Program:
         """Run a script file: one statement a line, ``-`` continues, ECHO prints each before its output."""

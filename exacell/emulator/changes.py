@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from exacell.emulator.admin import AdminStatement
 from exacell.emulator.grammar import Filter, ReadStatement
 from exacell.emulator.models import Directive
 
@@ -118,9 +119,14 @@ class CellServices:
 
 @dataclass(frozen=True, kw_only=True)
 class AlterIormPlan:
-    """ALTER IORMPLAN; plans by name (dbplan, catplan, clusterplan), not yet checked against the rules."""
+    """ALTER IORMPLAN; plans by name (dbplan, catplan, clusterplan), not yet checked against the rules.
+
+    Attributes:
+        active: what ACTIVE and INACTIVE of old releases ask for.
+    """
 
     objective: str | None = None
+    active: bool | None = None
     plans: Mapping[str, tuple[Directive, ...]] = field(default_factory=dict)
 
 
@@ -144,6 +150,7 @@ Change = (
     | AlterCell
     | CellServices
     | AlterIormPlan
+    | AdminStatement
     | NotEmulated
 )
 Statement = ReadStatement | Change

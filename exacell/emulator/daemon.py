@@ -100,7 +100,10 @@ class Daemon:
                 self.save(host)
 
     def _hosts(self) -> dict[str, Host]:
-        hosts = {name: Host(files=self._files, name=name, kind=CELL) for name in self._world.cells}
+        restricted = bool(self._world.describe().get("restricted"))
+        hosts = {
+            name: Host(files=self._files, name=name, kind=CELL, restricted=restricted) for name in self._world.cells
+        }
         for number, name in enumerate(self._world.dbnodes, start=1):
             hosts[name] = Host(files=self._files, name=name, kind=DBNODE, profiles=_node_profiles(number))
         return hosts

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from exacell.emulator.admin import FORMS, parse_admin, parse_calibrate
 from exacell.emulator.changes import (
     AlterCell,
     AlterCellDisk,
@@ -38,7 +39,13 @@ from exacell.emulator.grammar import (
 )
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import Directive
-from exacell.emulator.profiles import CATPLAN_UNTIL, CLUSTERPLAN_SINCE, IORM_ALWAYS_ACTIVE_SINCE, PRIMARY_MEDIA_SINCE
+from exacell.emulator.profiles import (
+    CATPLAN_UNTIL,
+    CLUSTERPLAN_SINCE,
+    IORM_ALWAYS_ACTIVE_SINCE,
+    PRIMARY_MEDIA_SINCE,
+    WRITE_BACK_SINCE,
+)
 from exacell.emulator.schema import Release, object_types
 from exacell.emulator.tokens import Kind, Token, TokenStream
 from exacell.units import GIB, KIB, MIB, TIB
@@ -85,7 +92,8 @@ def parse(text: str, release: Release) -> Statement:
             return parse_describe(stream, release)
         return parse_help(stream) if verb == "HELP" else parse_set(stream)
     if verb == "CALIBRATE":
-        return NotEmulated(title="CALIBRATE")
+        stream.take()
+        return parse_calibrate(stream)
     if verb in _OTHER_VERBS:
         stream.take()
         return NotEmulated(title=f"{verb} {stream.expect_word(*_OTHER_VERBS[verb])}")
@@ -94,6 +102,10 @@ def parse(text: str, release: Release) -> Statement:
     stream.take()
     owner = object_type_at(stream, verb, release)
     parser = _PARSERS.get((verb, owner.name))
+    if (verb, owner.name) in FORMS:
+        admin = parse_admin(stream, verb, owner, release)
+        stream.expect_end()
+        return admin
     if parser is None:
         return NotEmulated(title=f"{verb} {owner.name}")
     statement = parser(stream, release)
@@ -137,7 +149,7 @@ def _alter_flash_cache(stream: TokenStream, release: Release) -> Change:
     members = _members_at(stream)
     size = _size_at(stream)
     force = members is not None and stream.accept_word("FORCE") is not None
-    action = stream.accept_word("FLUSH", "CANCEL") or ""
+    action = (stream.accept_word("FLUSH", "CANCEL") or "") if release >= WRITE_BACK_SINCE else ""
     if action == "CANCEL":
         stream.expect_word("FLUSH")
     nowait = action == "FLUSH" and stream.accept_word("NOWAIT") is not None
@@ -300,8 +312,8 @@ def _alter_cell(stream: TokenStream, release: Release) -> Change:
 
 
 def _alter_iorm_plan(stream: TokenStream, release: Release) -> Change:
-    if release < IORM_ALWAYS_ACTIVE_SINCE and stream.accept_word("ACTIVE", "INACTIVE"):
-        return NotEmulated(title="ALTER IORMPLAN ACTIVE")
+    if release < IORM_ALWAYS_ACTIVE_SINCE and (word := stream.accept_word("ACTIVE", "INACTIVE")) is not None:
+        return AlterIormPlan(active=word == "ACTIVE")
     known = {"OBJECTIVE", "DBPLAN"}
     known |= {"CATPLAN"} if release < CATPLAN_UNTIL else set()
     known |= {"CLUSTERPLAN"} if release >= CLUSTERPLAN_SINCE else set()

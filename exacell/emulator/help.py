@@ -32,6 +32,59 @@ _USAGE: Mapping[str, tuple[str, str]] = {
         " [clusterplan=...]",
         "Replaces plans of I/O resource management; a plan that is given replaces the old one whole.",
     ),
+    "ALTER ALERTHISTORY": (
+        "ALTER ALERTHISTORY {ALL | name [, name]...} examinedby=user",
+        "Notes who has examined alerts.",
+    ),
+    "ALTER IBPORT": ("ALTER IBPORT {ALL | name [, name]...} RESET COUNTERS", "Starts counters of ports anew."),
+    "ALTER LUN": ("ALTER LUN {ALL | name [, name]...} REENABLE [FORCE]", "Enables LUNs again after a failure."),
+    "ALTER METRICDEFINITION": (
+        "ALTER METRICDEFINITION {ALL | name [, name]...} [WHERE filters] {fineGrained|streaming}={enabled|disabled}",
+        "Switches fine-grained collection or streaming of metrics.",
+    ),
+    "ALTER OFFLOADGROUP": (
+        "ALTER OFFLOADGROUP {ALL | name [, name]...} {STARTUP | RESTART | SHUTDOWN | comment=text}",
+        "Manages offload groups.",
+    ),
+    "ALTER PHYSICALDISK": (
+        "ALTER PHYSICALDISK {ALL [HARDDISK] | name [, name]...} {DROP FOR REPLACEMENT [MAINTAIN REDUNDANCY [NOWAIT]"
+        " | FORCE] | REENABLE | POWERCYCLE}",
+        "Prepares disks for replacement, or takes them into use again.",
+    ),
+    "ALTER SOFTWAREUPDATE": (
+        "ALTER SOFTWAREUPDATE {VALIDATE PREREQ | UPGRADE [FORCE] | attribute=value [, attribute=value]...}",
+        "Says where and when software is updated.",
+    ),
+    "ALTER THRESHOLD": (
+        "ALTER THRESHOLD {ALL | name [, name]...} attribute=value [, attribute=value]...",
+        "Changes thresholds.",
+    ),
+    "CALIBRATE": (
+        "CALIBRATE [HARDDISK | FLASHDISK | lun [, lun]...] [FORCE]",
+        "Measures LUNs. CELLSRV must be down unless FORCE is given; only root may.",
+    ),
+    "CREATE CELLDISK": (
+        "CREATE CELLDISK {ALL [FLASHDISK|HARDDISK] | name lun=lun [, comment=text] [FORCE]}",
+        "Creates cell disks on LUNs.",
+    ),
+    "CREATE THRESHOLD": (
+        "CREATE THRESHOLD metric[.object] comparison='operator' [, warning=n] [, critical=n] [, occurrences=n]"
+        " [, observation=n]",
+        "Sets limits on a metric; crossing them raises an alert.",
+    ),
+    "CREATE XRMEMCACHE": ("CREATE XRMEMCACHE", "Creates the cache in memory."),
+    "DROP ALERTHISTORY": ("DROP ALERTHISTORY {ALL | name [, name]...}", "Drops alerts, whole sequences at a time."),
+    "DROP CELLDISK": (
+        "DROP CELLDISK {ALL [FLASHDISK|HARDDISK] | name [, name]...} [ERASE={1pass|3pass|7pass}] [FORCE] [NOWAIT]",
+        "Drops cell disks.",
+    ),
+    "DROP THRESHOLD": ("DROP THRESHOLD {ALL | name [, name]...}", "Drops thresholds."),
+    "DROP XRMEMCACHE": ("DROP XRMEMCACHE", "Drops the cache in memory."),
+    "EXIT": ("EXIT", "Ends the session."),
+    "HELP": ("HELP [topic]", "Shows the topics, or the form of a statement."),
+    "QUIT": ("QUIT", "Ends the session."),
+    "REMARK": ("{REMARK | REM | --} text", "Is a comment."),
+    "SPOOL": ("SPOOL [file [CREATE|REPLACE|APPEND] | OFF]", "Copies what is printed to a file."),
     "CREATE FLASHCACHE": (
         "CREATE FLASHCACHE {ALL [size=n] | CELLDISK='name[,name]...' [, size=n]}",
         "Creates the flash cache on flash cell disks; without a size it takes all free space.",

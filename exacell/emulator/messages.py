@@ -50,11 +50,15 @@ class Code(Enum):
         "Unable to shut down CELLSRV because disk group {groups} may be forced to dismount due to reduced redundancy.",
         Evidence.CAPTURED,
     )
+    CALIBRATE_BUSY = Message(
+        1556, "CALIBRATE needs CELLSRV to be shut down: shut it down, or use FORCE.", Evidence.FAMILY
+    )
     LIMIT_MANDATORY = Message(
         2026,
         'The LIMIT parameter is mandatory for "LIST METRICCURRENT" command when using the ORDER BY option.',
         Evidence.CAPTURED,
     )
+    PREEXISTING_CELLDISK = Message(2526, "Pre-existing cell disk: {disk}", Evidence.CAPTURED)
     NO_SPACE = Message(
         2528, "Not enough free space on cell disk {disk}: {wanted} wanted, {free} free.", Evidence.FAMILY
     )
@@ -103,6 +107,25 @@ class Code(Enum):
         2924, "Grid disk {disk} cannot shrink to {wanted}: its ASM disk has {size}.", Evidence.EMULATED
     )
     NO_FILTER = Message(2925, "LIST {object} takes no name and no filter.", Evidence.EMULATED)
+    OBJECT_EXISTS = Message(2927, "{kind} already exists: {name}", Evidence.EMULATED)
+    NO_THRESHOLD = Message(2928, "Metric {metric} accepts no threshold.", Evidence.EMULATED)
+    ALERT_SEQUENCE = Message(
+        2929, "Alert {name} belongs to a sequence: drop it together with {others}.", Evidence.EMULATED
+    )
+    DISALLOWED = Message(2930, "{attribute} is not allowed for metric {metric}.", Evidence.EMULATED)
+    NOT_NORMAL = Message(2931, "{kind} {name} has status {status}.", Evidence.EMULATED)
+    CELLDISK_IN_USE = Message(2932, "Cell disk {disk} is used by {user}: drop that first.", Evidence.EMULATED)
+    LUN_NORMAL = Message(2933, "LUN {name} is normal: FORCE reenables it all the same.", Evidence.EMULATED)
+    NOT_DROPPED = Message(
+        2934, "Physical disk {name} is not dropped for replacement: its status is {status}.", Evidence.EMULATED
+    )
+    NO_UPDATE = Message(2935, "No software update can be read from store '{store}'.", Evidence.EMULATED)
+    FILE_EXISTS = Message(2936, "File {name} exists: use REPLACE or APPEND.", Evidence.EMULATED)
+    FILE_WRITE = Message(2937, "Unable to write file {name}.", Evidence.EMULATED)
+    MODE_NEEDS_SHUTDOWN = Message(
+        2938, "flashCacheMode cannot be altered while CELLSRV is running: shut it down first.", Evidence.EMULATED
+    )
+    NO_MEMORY = Message(2939, "Cell {cell} has no memory for an XRMEM cache.", Evidence.EMULATED)
     SERVICE_STATE = Message(2926, "Service {service} is {state}.", Evidence.EMULATED)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from exacell.emulator.ambient import ambient
@@ -83,8 +84,22 @@ class Scene:
             cpus=int(model.cpu_count.partition("/")[0]),
             memory_gb=model.memory_gb,
             fans=int(model.fan_count.partition("/")[0]),
-            xrmem_bytes=0,
+            xrmem_bytes=cell.memory_cache.size_bytes if cell.memory_cache is not None else 0,
         )
+
+    @cached_property
+    def disks(self) -> dict[str, list[str]]:
+        """Names of the cell disks of each medium."""
+        disks = sorted(self.cell.cell_disks.items())
+        return {
+            HARD: [name for name, disk in disks if disk.disk_type is DiskType.HARD],
+            FLASH: [name for name, disk in disks if disk.disk_type is DiskType.FLASH],
+        }
+
+    @cached_property
+    def by_device(self) -> dict[str, str]:
+        """Cell disks by the names of their devices."""
+        return {disk.device_name.removeprefix("/dev/"): disk.name for disk in self.cell.cell_disks.values()}
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -149,12 +164,7 @@ class Bases:
         self._metrics = metrics
         self._collection = collection
         self._moment = moment
-        cell = scene.cell
-        self._disks = {
-            HARD: sorted(d.name for d in cell.cell_disks.values() if d.disk_type is DiskType.HARD),
-            FLASH: sorted(d.name for d in cell.cell_disks.values() if d.disk_type is DiskType.FLASH),
-        }
-        self._by_device = {d.device_name.removeprefix("/dev/"): d.name for d in cell.cell_disks.values()}
+        self._disks = scene.disks
         self._makers: Mapping[str, Callable[[str], Base]] = {
             "FLASHCACHE": lambda name: with_sums(self._collection.values),
             "FLASHLOG": lambda name: self._collection.values,
@@ -234,7 +244,7 @@ class Bases:
         return base
 
     def _device(self, name: str) -> Base:
-        parts = self._parts(self._collection.values, self._by_device[name])
+        parts = self._parts(self._collection.values, self._scene.by_device[name])
         base: dict[str, float] = {DISKS: 1}
         for kind, size in _KINDS:
             requests, kilobytes, time = (parts[kind, size, what] for what in ("RQ", "KB", "TM"))

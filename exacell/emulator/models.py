@@ -210,9 +210,10 @@ class Directive:
 
 @dataclass(kw_only=True)
 class IormPlan:
-    """The cell's I/O resource management plan; it always exists."""
+    """The cell's I/O resource management plan; it always exists. It is always active since 11.2.3.2."""
 
     objective: str
+    active: bool = True
     db_plan: tuple[Directive, ...] = ()
     cat_plan: tuple[Directive, ...] = ()
     cluster_plan: tuple[Directive, ...] = ()
@@ -274,6 +275,16 @@ class Alert:
     examined_by: str = ""
 
 
+@dataclass(kw_only=True)
+class MemoryCache:
+    """The cache in the cell's memory, XRMEMCACHE; there is at most one."""
+
+    name: str
+    id: str
+    creation_time: float
+    size_bytes: int
+
+
 RUNNING, STOPPED = "running", "stopped"
 
 
@@ -293,6 +304,8 @@ class Cell:
         metric_settings: what ALTER METRICDEFINITION has set, by ``METRIC|attribute``.
         alert_sequences: number of alerts begun so far; ``open_alerts``: sequences that are not clear, by threshold and
             object.
+        port_resets: counters of InfiniBand ports when they were reset, by port and counter.
+        offload_settings, update_settings: what was set of offload groups, by ``GROUP|attribute``, and of updates.
     """
 
     host: str
@@ -320,6 +333,10 @@ class Cell:
     alerts: list[Alert] = field(default_factory=list)
     open_alerts: dict[str, int] = field(default_factory=dict)
     alert_sequences: int = 0
+    port_resets: dict[str, int] = field(default_factory=dict)
+    offload_settings: dict[str, str] = field(default_factory=dict)
+    update_settings: dict[str, str] = field(default_factory=dict)
+    memory_cache: MemoryCache | None = None
 
     @property
     def write_back(self) -> bool:
@@ -386,6 +403,10 @@ def to_state(cell: Cell) -> dict[str, Any]:
         "thresholds": {name: asdict(threshold) for name, threshold in cell.thresholds.items()},
         "alerts": [dict(vars(alert)) for alert in cell.alerts],
         "open_alerts": dict(cell.open_alerts),
+        "port_resets": dict(cell.port_resets),
+        "offload_settings": dict(cell.offload_settings),
+        "update_settings": dict(cell.update_settings),
+        "memory_cache": cell.memory_cache and dict(vars(cell.memory_cache)),
     }
 
 
@@ -406,9 +427,11 @@ def cell_from_state(state: dict[str, Any]) -> Cell:
             and FlashCache(**{**cache, "members": {n: CacheMember(**row) for n, row in cache["members"].items()}}),
             "flash_log": log and FlashLog(**log),
             "thresholds": {n: Threshold(**row) for n, row in state.get("thresholds", {}).items()},
+            "memory_cache": MemoryCache(**row) if (row := state.get("memory_cache")) else None,
             "alerts": [Alert(**row) for row in state.get("alerts", ())],
             "iorm": IormPlan(
                 objective=iorm["objective"],
+                active=iorm.get("active", True),
                 **{plan: _directives(iorm[plan]) for plan in ("db_plan", "cat_plan", "cluster_plan")},
             ),
         }

@@ -324,7 +324,7 @@ def iorm_plan_rows(place: Place) -> list[Row]:
             "clusterPlan": plan_value(iorm.cluster_plan),
             "dbPlan": plan_value(iorm.db_plan),
             "objective": iorm.objective,
-            "status": "active",
+            "status": "active" if iorm.active else "inactive",
         }
     ]
 
@@ -405,10 +405,10 @@ def nothing(place: Place) -> list[Row]:
 
 ROWS: Mapping[str, Callable[[Place], list[Row]]] = {
     "ACTIVEREQUEST": nothing,
-    "ALERTHISTORY": nothing,
     "CELL": cell_rows,
     "CELLDISK": cell_disk_rows,
     "CLUSTER": nothing,
+    "DIAGPACK": nothing,
     "DATABASE": database_rows,
     "FLASHCACHE": flash_cache_rows,
     "FLASHCACHECONTENT": flash_cache_content_rows,
@@ -422,7 +422,8 @@ ROWS: Mapping[str, Callable[[Place], list[Row]]] = {
     "PLUGGABLEDATABASE": nothing,
     "QUARANTINE": nothing,
     "ROLE": nothing,
-    "THRESHOLD": nothing,
     "USER": nothing,
+    "VAULT": nothing,
+    "VOLUME": nothing,
 }
-"""Object types that LIST answers here, besides the metrics; others are not emulated yet."""
+"""Object types that LIST answers from here; :mod:`exacell.emulator.statements.listing` has the others."""

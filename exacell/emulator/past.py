@@ -26,7 +26,13 @@ runs backwards."""
 
 _SUMS = {
     "FL_IO_W": ("FL_DISK_FIRST", "FL_FLASH_FIRST"),
-    "FL_RQ_W": ("FL_DISK_FIRST", "FL_FLASH_FIRST", "FL_IO_W_SKIP_IORM_PLAN", "FL_IO_W_SKIP_NO_FL_DISKS"),
+    "FL_RQ_W": (
+        "FL_DISK_FIRST",
+        "FL_FLASH_FIRST",
+        "FL_IO_W_SKIP_IORM_PLAN",
+        "FL_IO_W_SKIP_NO_FL_DISKS",
+        "FL_IO_W_SKIP_LOG_ON_FAST_DEV",
+    ),
     "FC_IO_RQ_W": ("FC_IO_RQ_W_FIRST", "FC_IO_RQ_W_OVERWRITE"),
 }
 """Counters that are sums of others, so that rounding does not part them."""

@@ -7,13 +7,27 @@ reference cellcli.md 3.1.
 
 from __future__ import annotations
 
+import json as _json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+from exacell.emulator.clock import banner_time
 from exacell.emulator.schema import Attribute, ObjectType, Release
-from exacell.emulator.values import Lines, Row, Value, quoted, text_of, xml_of
+from exacell.emulator.values import Lines, Metric, Row, Time, Value, quoted, text_of, xml_of
 
 _LEAD = "\t "
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """How a session wants lists: columns and DETAIL, XML or JSON, and dates in the host's form."""
+
+    xml: bool = False
+    json: bool = False
+    local_dates: bool = False
+
+
 _LABEL_WIDTH = 19
 _VALUE_COLUMN = 33
 
@@ -92,3 +106,26 @@ def xml(
         parts.append(f"<{object_type.element}> {''.join(fields)}</{object_type.element}>\n")
     parts.append("</cli-output>\n")
     return "".join(parts)
+
+
+def json(rows: Sequence[Row], attributes: Sequence[Attribute], object_type: ObjectType, *, cell: str) -> str:
+    """Return one JSON document. Its shape is this emulator's own, made like XML's: that of real cells is not published."""
+    objects = [{a.name: _json_value(row[a.name]) for a in attributes if a.name in row} for row in rows]
+    return _json.dumps({"context": {"cell": cell}, object_type.element: objects}, indent=2) + "\n"
+
+
+def _json_value(value: Value) -> object:
+    match value:
+        case bool() | int() | float() | None:
+            return value
+        case Metric(number, _):
+            return number
+        case tuple():
+            return list(value)
+        case _:
+            return xml_of(value)
+
+
+def local_dates(rows: Sequence[Row]) -> list[Row]:
+    """Return rows with their times in the form of the host's locale, which is C on cells."""
+    return [{n: banner_time(v.moment) if isinstance(v, Time) else v for n, v in row.items()} for row in rows]

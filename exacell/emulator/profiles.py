@@ -20,6 +20,16 @@ REDUNDANCY_CHECK_SINCE: Release = (18, 1)
 CLUSTERPLAN_SINCE: Release = (21, 2)
 CATPLAN_UNTIL: Release = (25, 1)
 IORM_ALWAYS_ACTIVE_SINCE: Release = (11, 2, 3, 2)
+WRITE_BACK_SINCE: Release = (11, 2, 3, 2)
+"""Releases from this on have write-back mode and FLUSH."""
+ONLINE_MODE_SINCE: Release = (11, 2, 3, 3, 1)
+"""Releases from this on change flashCacheMode while CELLSRV runs; older ones only while it is down."""
+XRMEM_SINCE: Release = (23, 1)
+"""Releases from this on have XRMEMCACHE."""
+RESTRICTED_SINCE: Release = (26, 1)
+"""Cells from this release on let celladmin and cellmonitor run CellCLI and little else."""
+SHARES_SINCE: Release = (11, 2, 3, 1)
+"""Releases from this on know share in IORM plans."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +69,16 @@ class FlashDisks:
 
 @dataclass(frozen=True, kw_only=True)
 class CacheBehaviour:
-    """How full and dirty a new rack's cache is, and the bytes that a cell's flush destages in a rack second."""
+    """How full and dirty a new rack's cache is, and the bytes that a cell's flush destages in a rack second.
+
+    Attributes:
+        share_percent: of the flash that the cache takes on delivery; what is left of 100 is for grid disks.
+    """
 
     dirty: int
     flush_per_second: int
     used_percent: int
+    share_percent: int = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +95,22 @@ class HardwareModel:
     flash: FlashDisks
     grid_disks: Mapping[str, int]
     cache: CacheBehaviour
+    memory_cache: int = 0
 
     @property
     def infiniband(self) -> bool:
         """Whether the RDMA network is InfiniBand; it is RoCE from X8M on. Source: Oracle DBMSO, hardware by model."""
-        return self.name in ("x2", "x6")
+        return self.name in ("x2", "x6", "x6ef")
+
+    @property
+    def persistent_memory(self) -> bool:
+        """Whether the model has PMEM modules, which are not emulated. Source: reference cellcli.md 8."""
+        return self.name == "x8m"
+
+    @property
+    def extreme_flash(self) -> bool:
+        """Whether the model has flash disks only."""
+        return self.hard.disks == 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +155,7 @@ def models() -> Mapping[str, HardwareModel]:
             hard=HardDisks(**_sizes(row["hard"], "cell_disk", "system_cell_disk", "lun", "physical")),
             flash=FlashDisks(**flash),
             grid_disks=MappingProxyType({prefix: parse_size(size) for prefix, size in row["grid_disks"].items()}),
+            memory_cache=parse_size(row.get("memory_cache", "0")),
             cache=CacheBehaviour(**_sizes(row["cache"], "dirty", "flush_per_second")),
         )
     return MappingProxyType(found)
@@ -158,16 +185,23 @@ def hardware_model(name: str) -> HardwareModel:
 
 
 def release_profile(name: str, model: HardwareModel) -> ReleaseProfile:
-    """Return the release called ``name``; empty for the model's default.
+    """Return the release called ``name``, or the newest that runs on the model and whose name begins with it.
+
+    Args:
+        name: ``19.3``, ``12.1``; empty for the model's default.
 
     Raises:
         EmulatorError: there is none, or it does not run on ``model``.
     """
-    found = releases().get(name or model.default_release)
+    known = releases()
+    fitting = [key for key, release in known.items() if model.name in release.models]
+    found = known.get(name or model.default_release)
     if found is None:
-        raise EmulatorError(f"release={name} cannot be emulated; there are {', '.join(releases())}")
+        begun = [key for key in (*known, *fitting) if key.startswith(f"{name}.")]
+        found = known[begun[-1]] if begun else None
+    if found is None:
+        raise EmulatorError(f"release={name} cannot be emulated; there are {', '.join(known)}")
     if model.name not in found.models:
-        fitting = [release.name for release in releases().values() if model.name in release.models]
         raise EmulatorError(
             f"release {found.name} does not run on model {model.name}; for that use release={' or '.join(fitting)}"
         )

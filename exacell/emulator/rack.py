@@ -22,7 +22,13 @@ from exacell.emulator.metric_objects import Scene
 from exacell.emulator.metric_reader import MetricReader
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell, cell_from_state, to_state
-from exacell.emulator.profiles import HardwareModel, ReleaseProfile, hardware_model, release_profile
+from exacell.emulator.profiles import (
+    WRITE_BACK_SINCE,
+    HardwareModel,
+    ReleaseProfile,
+    hardware_model,
+    release_profile,
+)
 from exacell.emulator.workload import PROFILES, Load, data_io, fill, mirrored, redo_writes, settle_flush
 from exacell.errors import EmulatorError
 
@@ -39,6 +45,8 @@ _MAX_WRITES_PER_SECOND = 10_000_000
 @dataclass(frozen=True, kw_only=True)
 class RackSpec:
     """What a rack is made with. ``release`` empty means the model's own; after construction it is always filled in.
+
+    Releases without write-back mode have ``mode`` writethrough whatever is asked for.
 
     Attributes:
         cellcli_start: wall seconds that the start of ``cellcli`` takes, as a Java client does.
@@ -80,7 +88,10 @@ class RackSpec:
         object.__setattr__(self, "db", tuple(self.db))
         object.__setattr__(self, "model", model.name)
         object.__setattr__(self, "mode", self.mode.lower())
-        object.__setattr__(self, "release", release_profile(self.release, model).name)
+        release = release_profile(self.release, model)
+        object.__setattr__(self, "release", release.name)
+        if release.number < WRITE_BACK_SINCE:
+            object.__setattr__(self, "mode", "writethrough")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +156,13 @@ class Rack:
         spec, now = self.spec, self._progress.advanced
         for number in range(1, spec.cells + 1):
             cell, metrics = build_cell(
-                number, model=self.model, databases=spec.db, mode=spec.mode, seed=spec.seed, now=now
+                number,
+                model=self.model,
+                databases=spec.db,
+                mode=spec.mode,
+                seed=spec.seed,
+                now=now,
+                release=self.release.number,
             )
             self.cells[cell.host] = cell
             self.metrics[cell.host] = metrics

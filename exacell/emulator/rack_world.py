@@ -21,6 +21,7 @@ from exacell.emulator.faults import Kind as FaultKind
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import to_state as cell_to_state
 from exacell.emulator.names import fold
+from exacell.emulator.profiles import RESTRICTED_SINCE
 from exacell.emulator.program import Pause, Program
 from exacell.emulator.rack import Rack, RackSpec
 from exacell.emulator.store import Json
@@ -140,6 +141,7 @@ class RackWorld:
             "db": list(self._rack.spec.db),
             "cell_names": list(self.cells),
             "dbnode_names": list(self.dbnodes),
+            "restricted": self._rack.release.number >= RESTRICTED_SINCE,
         }
 
     def program(
@@ -158,7 +160,10 @@ class RackWorld:
         self._rack.advance()
         reader = partial(read_script, cwd)
         if host in self._rack.cells:
-            return cellcli(self._rack, host, login, argv, tty=tty, has_stdin=has_stdin, read_file=reader)
+            writer = partial(write_spool, cwd)
+            return cellcli(
+                self._rack, host, login, argv, tty=tty, has_stdin=has_stdin, read_file=reader, write_file=writer
+            )
         return dbnode_program(
             name, self._rack, host, login, argv, env=env, tty=tty, has_stdin=has_stdin, read_file=reader
         )
@@ -230,3 +235,13 @@ def read_script(cwd: Path, name: str) -> str | None:
             return file.read(_SCRIPT_LIMIT)
     except OSError:
         return None
+
+
+def write_spool(cwd: Path, name: str, text: str, append: bool) -> bool:
+    """Write text to a spool file named relative to ``cwd`` and return whether that worked."""
+    try:
+        with open(cwd / name, "a" if append else "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+    except OSError:
+        return False
+    return True

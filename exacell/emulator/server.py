@@ -25,6 +25,7 @@ from exacell.emulator.faults import FaultBook, Kind
 from exacell.emulator.host_shell import run_shell
 from exacell.emulator.identity import host_key
 from exacell.emulator.programs import Programs
+from exacell.emulator.restricted import LOGINS, RestrictedSFTPServer, refusal
 from exacell.emulator.sessions import VARIABLE, Sessions
 from exacell.emulator.sftp import HomeSFTPServer
 from exacell.emulator.shell import Host, Login, simple_command
@@ -221,6 +222,13 @@ class RackServers:
         if tty:
             extra["TERM"] = channel.term_type or "dumb"
         environment = login.environment(extra=extra)
+        refused = refusal(login, channel.command)
+        if refused:
+            await ChannelConsole(channel).write(refused, err=True)
+            return _FAILED
+        if login.host.restricted and login.user in LOGINS and channel.command is None:
+            console = ChannelConsole(channel)
+            return await self._programs.run("cellcli", login, (), console, env=environment, cwd=login.home, tty=tty)
         simple = None if tty or channel.command is None else simple_command(channel.command)
         if simple is not None and login.host.kind.answers(simple.words[0]):
             env = environment | dict(simple.environment)
@@ -235,7 +243,8 @@ class RackServers:
 def _sftp(host: Host, channel: SSHServerChannel[bytes]) -> HomeSFTPServer:
     login = host.login(channel.get_extra_info("username"))
     assert login is not None
-    return HomeSFTPServer(channel, login.home)
+    kind = RestrictedSFTPServer if host.restricted and login.user in LOGINS else HomeSFTPServer
+    return kind(channel, login.home)
 
 
 def _connection_environment(channel: SSHServerProcess[bytes]) -> dict[str, str]:

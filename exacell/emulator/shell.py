@@ -183,12 +183,14 @@ class Host:
 
     Attributes:
         profiles: what each login's .bash_profile exports.
+        restricted: administrators may run CellCLI and little else there, as on cells from 26.1 on.
     """
 
     files: RackFiles
     name: str
     kind: HostKind
     profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    restricted: bool = False
 
     def login(self, user: str) -> Login | None:
         """Return the login of ``user``, None when the host has no such user."""

@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.device_io import FLASH, HARD, LARGE, LARGE_KB, READ, SMALL, WRITE, Counters, device_io, network
-from exacell.emulator.models import Cell, FlashCache
+from exacell.emulator.models import Cell, DiskType, FlashCache
 from exacell.units import KIB, MIB
 
 _NORMAL = NormalDist()
@@ -168,10 +168,13 @@ def redo_writes(rng: random.Random, cell: Cell, counters: Counters, database: st
     _add(counters, FL_RQ_W=writes)
     kilobytes = round(writes * REDO_WRITE_BYTES / KIB)
     network(counters, sent_kb=writes // 8, received_kb=kilobytes)
-    _io(rng, counters, database, HARD, WRITE, SMALL, writes, kilobytes)
+    back = _back(cell)
+    _io(rng, counters, database, back, WRITE, SMALL, writes, kilobytes)
     skip = ""
     if cell.flash_log is None:
         skip = "FL_IO_W_SKIP_NO_FL_DISKS"
+    elif back == FLASH:
+        skip = "FL_IO_W_SKIP_LOG_ON_FAST_DEV"
     elif not cell.iorm.flash_log_on(database):
         skip = "FL_IO_W_SKIP_IORM_PLAN"
     if skip:
@@ -204,6 +207,11 @@ def redo_writes(rng: random.Random, cell: Cell, counters: Counters, database: st
         FL_IO_DB_BY_W=megabytes,
         FL_IO_FL_BY_W=megabytes * REDO_PADDING,
     )
+
+
+def _back(cell: Cell) -> str:
+    """Return the medium behind the flash cache: flash too where a cell has no hard disks."""
+    return HARD if any(disk.disk_type is DiskType.HARD for disk in cell.cell_disks.values()) else FLASH
 
 
 def _io(
@@ -248,6 +256,7 @@ def data_io(
     reads, writes = round(redo * profile.reads), round(redo * profile.writes)
     network(counters, sent_kb=reads * _BLOCK // KIB, received_kb=writes * _BLOCK // KIB)
     cache = cell.flash_cache
+    back = _back(cell)
     caching = cache is not None and not cache.flush_asked and cell.iorm.flash_cache_on(database)
     warmth = cache.used_bytes / cache.size_bytes if cache is not None else 0.0
     scanned = round(redo * profile.scanned_mb)
@@ -259,9 +268,9 @@ def data_io(
             FC_IO_RQ_W_SKIP=writes,
             FC_IO_BY_W_SKIP=writes * _BLOCK / MIB,
         )
-        _io(rng, counters, database, HARD, READ, SMALL, reads)
-        _io(rng, counters, database, HARD, WRITE, SMALL, writes)
-        _scan(rng, counters, database, scanned, 0.0)
+        _io(rng, counters, database, back, READ, SMALL, reads)
+        _io(rng, counters, database, back, WRITE, SMALL, writes)
+        _scan(rng, counters, database, back, scanned, 0.0)
         return 0, 0
     hits = binomial(rng, reads, 0.05 + 0.90 * warmth)
     misses = reads - hits
@@ -284,15 +293,15 @@ def data_io(
         **{f"{database}:FC.SM": hits + writes, f"{database}:FC.KB": (hits + writes) * _BLOCK // KIB},
     )
     _io(rng, counters, database, FLASH, READ, SMALL, hits)
-    _io(rng, counters, database, HARD, READ, SMALL, misses)
+    _io(rng, counters, database, back, READ, SMALL, misses)
     _io(rng, counters, database, FLASH, WRITE, SMALL, writes + misses)
     if not cell.write_back:
-        _io(rng, counters, database, HARD, WRITE, SMALL, writes)
-    populated = _scan(rng, counters, database, scanned, 0.8 * warmth)
+        _io(rng, counters, database, back, WRITE, SMALL, writes)
+    populated = _scan(rng, counters, database, back, scanned, 0.8 * warmth)
     return (misses + first) * _BLOCK + populated * MIB, first * _BLOCK if cell.write_back else 0
 
 
-def _scan(rng: random.Random, counters: Counters, database: str, asked_mb: int, cached_share: float) -> int:
+def _scan(rng: random.Random, counters: Counters, database: str, back: str, asked_mb: int, cached_share: float) -> int:
     """Count a smart scan over ``asked_mb`` megabytes and return how many of them come into the cache.
 
     What is eligible is what storage indexes save, what is read from flash or disk, and what is passed through.
@@ -323,7 +332,7 @@ def _scan(rng: random.Random, counters: Counters, database: str, asked_mb: int, 
         **{f"{database}:FC.LG": flash, f"{database}:FC.KB": flash * LARGE_KB},
     )
     _io(rng, counters, database, FLASH, READ, LARGE, flash)
-    _io(rng, counters, database, HARD, READ, LARGE, disk)
+    _io(rng, counters, database, back, READ, LARGE, disk)
     network(counters, sent_kb=returned * LARGE_KB, received_kb=asked_mb // 64)
     return disk // 4 if cached_share else 0
 

@@ -205,15 +205,13 @@ def _refuse_room(
         return
     if wanted is not None and wanted < ALLOCATION_UNIT:
         raise RefusedError(f"carve griddisk: {format_size(wanted)} is less than the least size of a grid disk, 16M")
-    cache_cells = [cell for cell in todo if facts[cell].flash_cache is not None and any(d.flash for d in disks[cell])]
-    hint = ""
-    if cache_cells:
-        fact = facts[cache_cells[0]]
-        cache = fact.flash_cache
-        count = len(disks[cache_cells[0]])
-        need = max(wanted or ALLOCATION_UNIT, ALLOCATION_UNIT)
-        smaller = round_down((fact.cache_room() - need * count) // count) * count if cache is not None else 0
-        if cache is not None and smaller > 0:
+    caches = [(cell, cache) for cell in todo if disks[cell][0].flash and (cache := facts[cell].flash_cache)]
+    hint = "show griddisk tells what holds the space"
+    for cell, cache in caches[:1]:
+        count = len(disks[cell])
+        need = ALLOCATION_UNIT if wanted is None else wanted
+        smaller = round_down((facts[cell].cache_room() - need * count) // count) * count
+        if smaller > 0:
             hint = (
                 f"the flash cache owns the space ({format_size(cache.size)}): "
                 f"resize flashcache size={whole_size(smaller)} makes room"
@@ -222,7 +220,7 @@ def _refuse_room(
     raise RefusedError(
         f"carve griddisk: {asked}{format_size(round_down(free))} is free on {tightest}, the tightest disk of {fold(todo)}; "
         "nothing was sent",
-        hint=hint or "show griddisk tells what holds the space",
+        hint=hint,
     )
 
 

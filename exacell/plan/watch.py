@@ -59,7 +59,7 @@ class FlushWatch:
         dirty_value = metrics.get("FC_BY_DIRTY")
         dirty = None if dirty_value is None else int(dirty_value[0])
         used = int(metrics["FC_BY_USED"][0]) if "FC_BY_USED" in metrics else None
-        if self.first_dirty is None and dirty is not None:
+        if self.first_dirty is None:
             self.first_dirty = dirty
         error = next((d for d in disks if d.get("flushError")), None)
         if error is not None:
@@ -87,7 +87,7 @@ class FlushWatch:
                 dirty=dirty,
                 used=used,
             )
-        open_disks = [d for d in disks if str(d.get("flushStatus") or "").lower() not in COMPLETE]
+        open_disks = [d for d in disks if str(d.get("flushStatus", "")).lower() not in COMPLETE]
         if open_disks or not disks or "flushed" not in status:
             self.completed_at = None
             return self._flushing(dirty, used, len(disks) - len(open_disks), len(disks))

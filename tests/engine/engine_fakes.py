@@ -212,6 +212,8 @@ class FakeTransport:
         self.sent: list[tuple[str, str]] = []
         """(target, statement) of every changing request that left, in order."""
         self.silent: set[str] = set()
+        self.deaf: set[str] = set()
+        """Cells whose CellCLI answers nothing but an error to reads, and takes writes."""
         self.script: Script = lambda target, statement: None
         self.reading: Callable[[], object] = lambda: None
         """Called before each round of reads."""
@@ -246,6 +248,8 @@ class FakeTransport:
         statements = argv[-1].split("; ")
         if request.role is Role.WRITE:
             return self._changing(target, statements[0], lambda: self.cells[target].change(statements[0]))
+        if target in self.deaf:
+            return said(target, "CELL-01514: Connect Error. Verify that Management Server is running.\n")
         if "-x" in argv:
             text = "".join(self.cells[target].answer(statement) for statement in statements)
         else:

@@ -362,6 +362,20 @@ def test_success_that_reading_back_denies_is_a_failure(bench: Bench) -> None:
     assert ONE in pending(bench)
 
 
+def test_success_that_can_not_be_read_back_is_unknown(bench: Bench) -> None:
+    """A cell that says done and then answers no read is unknown, not failed."""
+
+    def then_deaf(cell: str) -> Reply:
+        bench.transport.deaf = {cell}
+        return said(cell, "Flash cache x altered successfully\n", state=State.OK)
+
+    bench.transport.script = on(ONE, CANCEL, then_deaf)
+    report = bench.run(flush(bench))
+    assert report.failures[0].outcome == UNKNOWN
+    assert "CELL-01514" in report.failures[0].reason
+    assert ONE in pending(bench)
+
+
 def test_reading_back_waits_for_a_slow_effect(bench: Bench) -> None:
     """An effect that shows only after a while is found."""
     late: list[int] = []
@@ -436,6 +450,25 @@ def test_following_survives_missed_answers(bench: Bench) -> None:
     assert outcomes(report)[TWO] == [UNKNOWN, NOT_SENT]
     assert outcomes(report, mending=True) == {TWO: [DONE]}
     assert all_caching(gone)
+
+
+def test_cell_that_can_not_be_read_is_sent_nothing(bench: Bench) -> None:
+    """A cell that answers no read is refused even if it would take the statement, and the error is the reason."""
+    plan = flush(bench)
+    bench.transport.deaf = {TWO}
+    report = bench.run(plan)
+    assert bench.transport.statements(TWO) == []
+    assert outcomes(report)[TWO] == [REFUSED, NOT_SENT]
+    assert "CELL-01514" in report.failures[0].reason
+
+
+def test_error_on_the_other_stream_is_a_failure(bench: Bench) -> None:
+    """An error line on standard error counts as one on standard output does."""
+    text = "CELL-02630: no\n"
+    bench.transport.script = on(ONE, DROP, lambda c: Reply(target=c, state=State.FAILED, stderr=text, exit_status=1))
+    report = bench.run(resize(bench))
+    assert report.failures[0].outcome == FAILED
+    assert report.failures[0].reason == "CELL-02630: no"
 
 
 def test_write_that_never_left_is_refused(bench: Bench) -> None:

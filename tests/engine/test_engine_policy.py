@@ -146,6 +146,7 @@ def test_iorm_is_compared_by_what_it_means(bench: Bench) -> None:
     report = bench.run(plan)
     assert outcomes(report) == {CELLS[0]: [DONE], CELLS[1]: [REFUSED], CELLS[2]: [DONE]}
     assert "the plan has changed meanwhile" in report.failures[0].reason
+    assert bench.pauses == 0, "what is there at once is not waited for"
     assert bench.transport.cells[CELLS[1]].tables["iormplan"][0]["dbPlan"] == "((name=SPOT,share=9))"
 
 
@@ -183,6 +184,15 @@ def test_step_without_a_statement_only_proves(bench: Bench) -> None:
     plan = Plan(statement="s", rack="t1", stages=(Stage(title="look", steps=(wrong,)),))
     assert outcomes(bench.run(plan)) == {CELLS[0]: [FAILED]}
     assert bench.transport.sent == []
+
+
+def test_lost_answer_without_a_proof_is_unknown(bench: Bench) -> None:
+    """A statement that nothing is read back for is unknown when its answer is lost, and done when it says nothing bad."""
+    step = Step(target=CELLS[0], what="cancel", statement="ALTER FLASHCACHE ALL CANCEL FLUSH")
+    plan = Plan(statement="s", rack="t1", stages=(Stage(title="s", steps=(step,)),))
+    assert outcomes(bench.run(plan)) == {CELLS[0]: [DONE]}
+    bench.transport.script = on(CELLS[0], "ALTER", lost)
+    assert outcomes(bench.run(plan)) == {CELLS[0]: [UNKNOWN]}
 
 
 # -- ASM -------------------------------------------------------------------------------------------------------------
@@ -234,6 +244,7 @@ def test_create_and_mount_and_drop_again(bench: Bench) -> None:
     assert report.exit_code is ExitCode.DONE
     assert [s for _, s in bench.transport.sent][-2:] == ["ALTER DISKGROUP X DISMOUNT", "DROP DISKGROUP X"]
     assert set(bench.transport.asm.headers.values()) == {"FORMER"}
+    assert outcomes(report, mending=True) == {}, "what went well needs no mending"
 
 
 def test_failed_create_mounts_nothing(bench: Bench) -> None:
@@ -280,6 +291,16 @@ def test_failed_drop_mounts_again(bench: Bench) -> None:
     assert bench.transport.asm.mounted["DATA"] == set(NODES)
 
 
+def test_interrupted_between_dismount_and_drop(bench: Bench) -> None:
+    """An interruption before the DROP drops nothing, and the group is mounted again where it was dismounted."""
+    plan = drop(bench)
+    bench.transport.script = lambda node, sql: (bench.cancel.set(), None)[1] if "DISMOUNT" in sql else None
+    report = bench.run(plan)
+    assert report.exit_code is ExitCode.INTERRUPTED
+    assert [s for _, s in bench.transport.sent] == ["ALTER DISKGROUP DATA DISMOUNT", "ALTER DISKGROUP DATA MOUNT"]
+    assert bench.transport.asm.mounted["DATA"] == set(NODES)
+
+
 def test_files_that_came_meanwhile_refuse_the_drop(bench: Bench) -> None:
     """A file that was made after the plan refuses the DROP, and the group is mounted again."""
     plan = drop(bench)
@@ -311,6 +332,27 @@ def test_lost_answer_without_the_effect_is_unknown_and_mended(bench: Bench) -> N
     report = bench.run(drop(bench))
     assert outcomes(report)[NODES[0]] == [UNKNOWN]
     assert bench.transport.asm.mounted["DATA"] == set(NODES)
+
+
+def test_sql_is_judged_without_a_proof_too(bench: Bench) -> None:
+    """A SQL step that nothing is read back for is judged by its text: done, refused when it never left, else unknown."""
+    step = Step(target=NODES[0], asm="main", what="mount", statement="ALTER DISKGROUP DATA MOUNT")
+    plan = Plan(statement="s", rack="t1", stages=(Stage(title="s", steps=(step,)),))
+    assert outcomes(bench.run(plan)) == {NODES[0]: [DONE]}
+    bench.transport.script = on(NODES[0], "ALTER", lambda n: Reply(target=n, state=State.UNREACHABLE, problem="no"))
+    assert outcomes(bench.run(plan)) == {NODES[0]: [REFUSED]}
+    bench.transport.script = on(NODES[0], "ALTER", lost)
+    assert outcomes(bench.run(plan)) == {NODES[0]: [UNKNOWN]}
+    bench.transport.script = on(NODES[0], "ALTER", lambda n: said(n, "ORA-15017: not found\n"))
+    assert outcomes(bench.run(plan)) == {NODES[0]: [FAILED]}
+
+
+def test_a_slow_effect_is_looked_for_so_long_and_no_longer(bench: Bench) -> None:
+    """Reading back goes on until the step's time is over: looks at 0, 5 and 10 seconds for a step of 10."""
+    check = Check(object="flashcache", op=Op.ABSENT)
+    step = Step(target=CELLS[0], what="look", proves=(check,), within=10.0)
+    bench.run(Plan(statement="s", rack="t1", stages=(Stage(title="look", steps=(step,)),)))
+    assert bench.pauses == 2
 
 
 def test_no_node_answers(bench: Bench) -> None:

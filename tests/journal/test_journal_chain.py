@@ -83,6 +83,7 @@ def test_only_the_owner_may_read(journal: Journal) -> None:
 DAMAGE = [
     ('update entry set body = \'{"statement":"nothing"}\' where seq = 5', "row 5 .* was edited or moved"),
     ("update entry set target = 'c2' where seq = 2", "row 2 .* was edited or moved"),
+    ("update entry set prev = 'x' where seq = 4", "row 4 .* was edited or moved"),
     ("update entry set at = '2020-01-01' where seq = 7", "row 7 .* was edited or moved"),
     ("update entry set rack = 't2' where seq = 1", "row 1 .* was edited or moved"),
     ("delete from entry where seq = 3", "row 3 is missing: row 4 follows row 2"),
@@ -177,6 +178,32 @@ def test_a_crash_between_rows_and_head_is_no_damage(journal: Journal) -> None:
     journal.begin("t1", {})
     assert journal.verify() == ""
     assert journal.head.startswith("9:")
+
+
+def test_a_head_of_no_row(journal: Journal) -> None:
+    """A head that counts no row is not the one that was written, even with the newest hash."""
+    journal.head_path.write_text(f"0 {journal.entries()[-1].hash}\n")
+    assert journal.verify() == "row 0 is not the one that was written"
+
+
+def test_a_crash_behind_the_first_row_is_no_damage(tmp_path: Path) -> None:
+    """A head that names the first row while there are more is whole."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.begin("t1", {})
+    kept = journal.head_path.read_text()
+    journal.begin("t1", {})
+    journal.head_path.write_text(kept)
+    assert journal.verify() == ""
+
+
+def test_a_journal_whose_first_row_failed_is_empty_and_whole(tmp_path: Path) -> None:
+    """A journal in which nothing could be written yet has neither rows nor head, and is whole."""
+    journal = Journal(tmp_path / "journal.db")
+    with pytest.raises(TypeError):
+        journal.begin("t1", {"bad": object()})
+    assert journal.path.exists()
+    assert journal.verify() == ""
+    assert journal.begin("t1", {}) == 1
 
 
 def test_a_crash_before_the_first_head_is_no_damage(tmp_path: Path) -> None:
@@ -288,6 +315,8 @@ ON = entry("intent", cachingOff=False, cachingOn=True)
         ([OFF, FLUSHED, ON, entry("outcome", cachingOn=True, state="failed")], ("c1",)),
         ([OFF, FLUSHED, ON, entry("outcome", cachingOn=True, state="unknown")], ("c1",)),
         ([OFF, FLUSHED, ON, entry("outcome", cachingOn=True, state="done")], ()),
+        ([OFF, FLUSHED, entry("end", cachingOn=True, state="done", caching="on")], ("c1",)),
+        ([entry("outcome", cachingOff=True, state="not needed")], ()),
         ([OFF, FLUSHED, entry("observed", caching="on")], ()),
         ([OFF, FLUSHED, entry("observed", caching="off")], ("c1",)),
         ([OFF, FLUSHED, entry("observed", "c2", caching="on")], ("c1",)),

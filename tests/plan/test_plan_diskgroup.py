@@ -173,6 +173,7 @@ def test_create_refuses_another_group_of_that_name(facts: AsmFacts) -> None:
     """A group of that name with other disks or another redundancy is not touched."""
     with pytest.raises(RefusedError, match="a disk group of that name exists") as caught:
         create(facts)
+    assert f"({facts.groups[0].state}, {facts.groups[0].type}, " in caught.value.message
     assert "drop diskgroup DATA_SSD" in caught.value.hint
 
 
@@ -196,6 +197,7 @@ def test_drop_dismounts_elsewhere_first() -> None:
     assert final.proves[1].value == "FORMER"
     assert plan.risk is Risk.REDUNDANCY
     assert not plan.loss
+    assert final.undo is Undo.STATEMENT
     assert final.inverse.startswith("CREATE DISKGROUP DATA NORMAL REDUNDANCY DISK 'o/192.168.10.5/DATA_CD_00_x'")
 
 
@@ -203,6 +205,24 @@ def test_drop_looks_again_for_files_and_clients() -> None:
     """Right before DROP there must still be no file and no database on it."""
     needs = drop(asm([group()])).steps[1].needs
     assert [(c.attribute, c.value) for c in needs] == [("files", 0), ("clients", ())]
+
+
+def test_group_of_unknown_type() -> None:
+    """A group that is mounted nowhere has no type that could be told, and that is said."""
+    with pytest.raises(RefusedError, match=r"\(DISMOUNTED, unknown type, 0 disks known\)"):
+        create(asm([group("DATA_SSD", number=0, type="", states={"1": "DISMOUNTED"})], seen()))
+
+
+def test_what_brings_a_dropped_group_back() -> None:
+    """An empty group comes back by create diskgroup on the same prefix; one with contents, or other disks, does not."""
+    again = (
+        "create diskgroup DATA_SSD prefix=ssd redundancy=normal au_size=4M compatible.asm=19.0.0.0.0 "
+        "compatible.rdbms=11.2.0.4.0 asm=main"
+    )
+    assert drop(made(), name="data_ssd").inverse == {"exa1db01": (again,)}
+    assert drop(made(files=2), name="data_ssd", accepted=["DATA_SSD"]).inverse == {}
+    mixed = asm([group(number=1)], [asm_disk("a_FD_00_x", group=1), asm_disk("b_FD_00_x", group=1)])
+    assert drop(mixed).inverse == {}
 
 
 def test_drop_on_one_node() -> None:
@@ -243,7 +263,7 @@ def test_drop_with_accepted_loss() -> None:
     final = step(plan, "drop", "exa1db01")
     assert final.statement == "DROP DISKGROUP DATA INCLUDING CONTENTS"
     assert (plan.risk, plan.loss) == (Risk.DATA, ("DATA",))
-    assert final.undo is Undo.IMPOSSIBLE
+    assert (final.undo, final.inverse) == (Undo.IMPOSSIBLE, "its files are destroyed")
     assert [c.attribute for c in final.needs] == ["clients"]
 
 

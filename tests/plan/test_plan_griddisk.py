@@ -73,6 +73,7 @@ def test_used(found: GridDisk, headers: Mapping[str, str] | None, said: str) -> 
     """A grid disk that is used, or of which it can't be told, is refused with what is known of it."""
     with pytest.raises(RefusedError, match=said) as caught:
         refuse_used("x", {CELLS[0]: [free_grid("FD_01_x"), found]}, headers)
+    assert "more reasons" not in caught.value.message
     assert caught.value.message.startswith(f"x refused on {CELLS[0]}: ")
     if found.asm_group:
         assert f"drop diskgroup {found.asm_group}" in caught.value.hint
@@ -189,6 +190,15 @@ def test_carve_offers_the_resize() -> None:
         carve(full, each=GIB)
     assert "the flash cache owns the space (40G): resize flashcache size=38G makes room" in caught.value.hint
     with pytest.raises(RefusedError) as caught:
+        carve(full)
+    assert "resize flashcache size=40928M makes room" in caught.value.hint
+    with pytest.raises(RefusedError) as caught:
+        carve(full, media="hard", each=600 * GIB)
+    assert caught.value.hint == "show griddisk tells what holds the space"
+    with pytest.raises(RefusedError) as caught:
+        carve(replace(full, flash_cache=None))
+    assert caught.value.hint == "show griddisk tells what holds the space"
+    with pytest.raises(RefusedError) as caught:
         carve(full, each=20 * GIB)
     assert caught.value.hint == "show griddisk tells what holds the space"
     smaller = with_free(replace(full, flash_cache=cache(CELLS[0], size=38 * GIB)), GIB)
@@ -252,6 +262,12 @@ def test_release_deactivates_then_drops() -> None:
     plan = release(*(with_flash_grids(f) for f in rack().values()))
     names = "ssd_FD_00_exa1cel01,ssd_FD_01_exa1cel01"
     assert sent(plan) == [f"ALTER GRIDDISK {names} INACTIVE", f"DROP GRIDDISK {names}"]
+    where = {"name": tuple(names.split(","))}
+    assert step(plan, "inactive").proves == (
+        Check(object="griddisk", attribute="status", value="inactive", where=where),
+    )
+    assert step(plan, "dropgrid").proves == (Check(object="griddisk", op=Op.ABSENT, where=where),)
+    assert step(plan, "dropgrid").undo is Undo.STATEMENT
     unused = [c for c in step(plan, "inactive").needs if c.attribute == "asmModeStatus"]
     assert unused[0].op is Op.IN
     assert unused[0].value == ("UNUSED", "DROPPED")
@@ -267,6 +283,9 @@ def test_release_undo_only_when_exact() -> None:
     """Dropped disks of different sizes, or not on all disks, have no inverse and say so."""
     uneven = cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"), free_grid(f"FD_01_{CELLS[0]}", size=GIB)))
     assert step(release(uneven), "dropgrid").undo is Undo.IMPOSSIBLE
+    assert "different sizes" in step(release(uneven), "dropgrid").inverse
+    hard = cell(grid_disks=tuple(free_grid(f"CD_0{n}_{CELLS[0]}") for n in (0, 1)))
+    assert step(release(hard), "dropgrid").inverse == "CREATE GRIDDISK ALL HARDDISK PREFIX=ssd, size=512M"
     single = cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))
     assert step(release(single), "dropgrid").undo is Undo.IMPOSSIBLE
 

@@ -142,3 +142,12 @@ def test_not_complete_yet(status: str, disks: Any) -> None:
         assert not state.done
         assert not state.failed
         assert state.fraction <= 0.98
+
+
+def test_used_may_be_missing() -> None:
+    """A cell that gives no FC_BY_USED can still prove that nothing is dirty."""
+    watch = FlushWatch()
+    watch.feed(status=FLUSHED, disks=DONE, metrics={"FC_BY_DIRTY": (0.0, 1)})
+    state = watch.feed(status=FLUSHED, disks=DONE, metrics={"FC_BY_DIRTY": (0.0, 2)})
+    assert state.done
+    assert state.used is None

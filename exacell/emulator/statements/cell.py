@@ -5,6 +5,8 @@ Source: reference cellcli.md 5 and 6.1; Oracle DBMMN, shutting-exadata-storage-s
 
 from __future__ import annotations
 
+import re
+
 from exacell.emulator.changes import (
     AlterCell,
     CellServices,
@@ -12,7 +14,7 @@ from exacell.emulator.changes import (
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import RUNNING, STOPPED, Cell
 from exacell.emulator.objects import Place
-from exacell.emulator.profiles import REDUNDANCY_CHECK_SINCE
+from exacell.emulator.profiles import ONLINE_MODE_SINCE, REDUNDANCY_CHECK_SINCE
 from exacell.emulator.program import Pause
 from exacell.emulator.schema import Attribute, object_types
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
@@ -27,7 +29,7 @@ def alter(place: Place, statement: AlterCell) -> Effects:
     """Set attributes of the cell; nothing changes when one of them cannot be set."""
     cell = place.cell
     settings: dict[str, str] = {}
-    mode = cell.mode
+    mode, new_name = cell.mode, cell.name
     for name, text in statement.values.items():
         attribute = object_types()["CELL"].attribute(name, place.rack.release.number)
         if attribute is None:
@@ -35,21 +37,29 @@ def alter(place: Place, statement: AlterCell) -> Effects:
         if not attribute.modifiable:
             raise CellError(Code.READ_ONLY, attribute=attribute.name, object="CELL")
         if attribute.name == "name":
-            raise CellError(Code.NOT_EMULATED, statement="ALTER CELL name=")
+            # Disks, cache and log keep the suffix that they were made with. Source: reference cellcli.md 6.9.
+            if not re.fullmatch(r"[A-Za-z0-9_-]{1,255}", text):
+                raise CellError(Code.BAD_NAME, name=text, rule="letters, digits, _ and - are allowed, at most 255")
+            new_name = text
+            continue
         if attribute.name == "flashCacheMode":
-            mode = _new_mode(cell, text)
+            mode = _new_mode(place, text)
         else:
             settings[attribute.name] = _checked(attribute, text)
-    cell.mode = mode
+    cell.mode, cell.name = mode, new_name
     cell.settings |= settings
     yield line(f"Cell {cell.name} successfully altered")
 
 
-def _new_mode(cell: Cell, text: str) -> str:
+def _new_mode(place: Place, text: str) -> str:
+    cell = place.cell
     mode = _MODES.get(text.lower())
     if mode is None:
         raise CellError(Code.BAD_VALUE, value=text, attribute="flashCacheMode", rule="writeback or writethrough")
-    require_cellsrv(cell)
+    if place.rack.release.number >= ONLINE_MODE_SINCE:
+        require_cellsrv(cell)
+    elif cell.cellsrv_up and mode.lower() != cell.mode.lower():
+        raise CellError(Code.MODE_NEEDS_SHUTDOWN)
     if mode.lower() != cell.mode.lower() and cell.flash_cache is not None:
         raise CellError(Code.MODE_NEEDS_DROP, name=cell.flash_cache.name)
     return mode

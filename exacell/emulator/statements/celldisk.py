@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from exacell.emulator.changes import (
@@ -35,7 +36,11 @@ def alter(place: Place, statement: AlterCellDisk) -> Effects:
         elif statement.action == "CANCEL":
             _cancel(place, disk)
         else:
-            disk.comment = statement.values["comment"]
+            try:
+                _set_values(place, disk, statement.values)
+            except CellError as error:
+                altered.pop()
+                yield line(error.line)
     if waiting and not statement.nowait:
         yield from wait_for_flush(place, waiting)
     for name in altered:
@@ -50,10 +55,34 @@ def _check_values(place: Place, values: Mapping[str, str]) -> None:
             raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="CELLDISK")
         if not attribute.modifiable:
             raise CellError(Code.READ_ONLY, attribute=attribute.name, object="CELLDISK")
-        if name != "comment":
-            raise CellError(Code.NOT_EMULATED, statement=f"ALTER CELLDISK {attribute.name}=")
-        if len(text) > _MAX_COMMENT:
+        if name == "comment" and len(text) > _MAX_COMMENT:
             raise CellError(Code.BAD_VALUE, value=text, attribute="comment", rule="at most 255 characters")
+
+
+def _set_values(place: Place, disk: CellDisk, values: Mapping[str, str]) -> None:
+    """Set comment or name; everything that lies on the disk follows its new name."""
+    cell, old = place.cell, disk.name
+    new = values.get("name", old)
+    if new != old:
+        if new.lower() in (name.lower() for name in cell.cell_disks):
+            raise CellError(Code.OBJECT_EXISTS, kind="Cell disk", name=new)
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,255}", new):
+            raise CellError(Code.BAD_NAME, name=new, rule="letters, digits, _ and - are allowed, at most 255")
+        del cell.cell_disks[old]
+        disk.name = new
+        cell.cell_disks[new] = disk
+        cell.luns[disk.lun].cell_disk = new
+        cell.full_disks = [new if name == old else name for name in cell.full_disks]
+        for grid_disk in cell.grid_disks.values():
+            if grid_disk.cell_disk == old:
+                grid_disk.cell_disk = new
+        if cell.flash_log is not None:
+            cell.flash_log.members = {new if n == old else n: size for n, size in cell.flash_log.members.items()}
+        if cell.flash_cache is not None:
+            for member in cell.flash_cache.members.values():
+                member.cell_disk = new if member.cell_disk == old else member.cell_disk
+            cell.flash_cache.members = {m.cell_disk: m for m in cell.flash_cache.members.values()}
+    disk.comment = values.get("comment", disk.comment)
 
 
 def _flush(place: Place, disk: CellDisk) -> list[str]:

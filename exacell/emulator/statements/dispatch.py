@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+from exacell.emulator.admin import AdminStatement
 from exacell.emulator.changes import (
     AlterCell,
     AlterCellDisk,
@@ -22,15 +25,26 @@ from exacell.emulator.grammar import Describe, Help, ListStatement, SetOption
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import STOPPED
 from exacell.emulator.objects import Place
+from exacell.emulator.printer import Format
 from exacell.emulator.program import Out
-from exacell.emulator.statements import cell, celldisk, flashcache, flashlog, griddisk, iorm, listing
+from exacell.emulator.statements import (
+    cell,
+    celldisk,
+    flashcache,
+    flashlog,
+    griddisk,
+    hardware,
+    iorm,
+    listing,
+    threshold,
+)
 from exacell.emulator.statements.effects import Effects
 
 READS = (ListStatement, Describe, Help, SetOption)
 """Statements that cellmonitor and monitor mode may run. Source: reference cellcli.md 1.5."""
 
 
-def execute(place: Place, statement: Statement, *, xml: bool) -> Effects:
+def execute(place: Place, statement: Statement, look: Format) -> Effects:
     """Yield what a statement prints and the time it takes.
 
     Raises:
@@ -38,7 +52,7 @@ def execute(place: Place, statement: Statement, *, xml: bool) -> Effects:
     """
     _check_services(place, statement)
     if isinstance(statement, ListStatement):
-        yield from map(Out, listing.list_texts(place, statement, xml=xml))
+        yield from map(Out, listing.list_texts(place, statement, look))
         return
     if isinstance(statement, Describe):
         yield Out(listing.describe_text(place, statement.object_type))
@@ -80,7 +94,29 @@ def _change(place: Place, statement: Statement) -> Effects:
             return cell.services(place, statement)
         case AlterIormPlan():
             return iorm.alter(place, statement)
+        case AdminStatement():
+            return _ADMIN[statement.verb, statement.object_name](place, statement)
         case NotEmulated(title=title):
             raise CellError(Code.NOT_EMULATED, statement=title)
         case _:
             raise CellError(Code.NOT_EMULATED, statement=type(statement).__name__)
+
+
+_ADMIN: Mapping[tuple[str, str], Callable[[Place, AdminStatement], Effects]] = {
+    ("CREATE", "THRESHOLD"): threshold.create,
+    ("ALTER", "THRESHOLD"): threshold.alter,
+    ("DROP", "THRESHOLD"): threshold.drop,
+    ("ALTER", "ALERTHISTORY"): threshold.alter_alerts,
+    ("DROP", "ALERTHISTORY"): threshold.drop_alerts,
+    ("ALTER", "METRICDEFINITION"): threshold.alter_definitions,
+    ("CREATE", "CELLDISK"): hardware.create_cell_disks,
+    ("DROP", "CELLDISK"): hardware.drop_cell_disks,
+    ("ALTER", "LUN"): hardware.alter_luns,
+    ("ALTER", "PHYSICALDISK"): hardware.alter_physical_disks,
+    ("ALTER", "IBPORT"): hardware.alter_ports,
+    ("ALTER", "OFFLOADGROUP"): hardware.alter_offload_groups,
+    ("ALTER", "SOFTWAREUPDATE"): hardware.alter_software_update,
+    ("CREATE", "XRMEMCACHE"): hardware.create_memory_cache,
+    ("DROP", "XRMEMCACHE"): hardware.drop_memory_cache,
+    ("CALIBRATE", "LUN"): hardware.calibrate,
+}

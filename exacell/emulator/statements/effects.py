@@ -34,15 +34,17 @@ def require_cellsrv(cell: Cell) -> None:
 def media_types(place: Place, media: str | None) -> frozenset[DiskType]:
     """Return the disk types that ``ALL [media]`` means.
 
-    Without a media word it is every disk, and from 24.1 the primary media alone: hard disks on our models. Source:
+    Without a media word it is every disk, and from 24.1 the primary media alone: hard disks, or flash disks where there are
+    no others. Source:
     reference cellcli.md 2.4.
     """
     if media is None:
         primary = place.rack.release.number >= PRIMARY_MEDIA_SINCE
-        return frozenset((DiskType.HARD,)) if primary else frozenset(DiskType)
+        first = DiskType.FLASH if place.rack.model.extreme_flash else DiskType.HARD
+        return frozenset((first,)) if primary else frozenset(DiskType)
     if media == "HARDDISK":
         return frozenset((DiskType.HARD,))
-    return frozenset() if media == "CAPACITYOPTIMIZED FLASHDISK" else frozenset((DiskType.FLASH,))
+    return frozenset() if media in ("CAPACITYOPTIMIZED FLASHDISK", "PMEM") else frozenset((DiskType.FLASH,))
 
 
 def cell_disk_names(place: Place, media: str | None) -> list[str]:

@@ -36,6 +36,7 @@ def alter(place: Place, statement: AlterIormPlan) -> Effects:
             raise CellError(Code.IORM_RULE, rule=rule)
     plans = {name: check_plan(name, plan, release) for name, plan in statement.plans.items()}
     cell.iorm.objective = objective
+    cell.iorm.active = cell.iorm.active if statement.active is None else statement.active
     cell.iorm.db_plan = plans.get("dbplan", cell.iorm.db_plan)
     cell.iorm.cat_plan = plans.get("catplan", cell.iorm.cat_plan)
     cell.iorm.cluster_plan = plans.get("clusterplan", cell.iorm.cluster_plan)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from exacell.emulator import printer
+from exacell.emulator import hardware_rows, printer
 from exacell.emulator.grammar import ListStatement
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.objects import ROWS, Place
@@ -25,6 +25,20 @@ NOUNS = {
     "DATABASE": "Database",
     "ALERTHISTORY": "Alert",
 }
+LISTED: Mapping[str, Callable[[Place], list[Row]]] = {
+    **ROWS,
+    "ALERTDEFINITION": hardware_rows.alert_definition_rows,
+    "ALERTHISTORY": hardware_rows.alert_rows,
+    "DISKMAP": hardware_rows.disk_map_rows,
+    "IBPORT": hardware_rows.ib_port_rows,
+    "OFFLOADGROUP": hardware_rows.offload_group_rows,
+    "SOFTWAREHISTORY": hardware_rows.software_history_rows,
+    "SOFTWAREUPDATE": hardware_rows.software_update_rows,
+    "THRESHOLD": hardware_rows.threshold_rows,
+    "XRMEMCACHE": hardware_rows.memory_cache_rows,
+}
+"""Object types that LIST answers, besides those of metrics; others are refused as not emulated."""
+
 _NEEDS_CELLSRV = frozenset(("FLASHCACHE", "FLASHCACHECONTENT", "FLASHLOG", "IORMPLAN", "ACTIVEREQUEST"))
 
 _DETAIL_LAST: dict[str, tuple[str, ...]] = {
@@ -37,7 +51,7 @@ _DETAIL_LAST: dict[str, tuple[str, ...]] = {
 """Attributes that DETAIL prints last on releases before 24.1, in this order. Source: captures, cellcli.md 3.3."""
 
 
-def list_texts(place: Place, statement: ListStatement, *, xml: bool) -> Iterator[str]:
+def list_texts(place: Place, statement: ListStatement, look: printer.Format) -> Iterator[str]:
     """Yield what LIST prints, in one piece, or in many when it is long.
 
     Raises:
@@ -45,19 +59,27 @@ def list_texts(place: Place, statement: ListStatement, *, xml: bool) -> Iterator
     """
     owner, release = statement.object_type, place.rack.release
     attributes = statement.attributes
-    if attributes is None and (statement.detail or xml):
+    if attributes is None and (statement.detail or look.xml or look.json):
         attributes = _detail_attributes(owner, release.number)
     if attributes is None:
         named = (owner.attribute(name, release.number) for name in owner.default_columns)
         attributes = tuple(attribute for attribute in named if attribute is not None)
-    if not xml and metric_listing.prints_by_minute(statement, attributes):
+    if look == printer.Format() and metric_listing.prints_by_minute(statement, attributes):
         yield from metric_listing.minutes_of(place, statement, attributes)
         return
     rows = list_rows(place, statement)
-    if xml:
+    if look.xml:
         yield printer.xml(rows, attributes, owner, cell=place.cell.name, oss_start=place.cell.cellsrv_start)
         return
+    if look.json:
+        yield printer.json(rows, attributes, owner, cell=place.cell.name)
+        return
+    if look.local_dates:
+        rows = printer.local_dates(rows)
     layout = printer.detail if statement.detail else printer.plain
+    if owner.name == "DISKMAP" and statement.attributes is None and not statement.detail:
+        titles: Row = dict(zip(owner.default_columns, hardware_rows.DISKMAP_HEADER, strict=True))
+        rows = [titles, *rows]
     yield layout(rows, attributes, largest_suffix=release.largest_suffix)
 
 
@@ -78,8 +100,8 @@ def list_rows(place: Place, statement: ListStatement) -> list[Row]:
     _check_cellsrv(place, statement)
     if owner.name in metric_listing.OBJECT_TYPES:
         rows = list(metric_listing.rows_of(place, statement))
-    elif owner.name in ROWS:
-        rows = _named(ROWS[owner.name](place), statement)
+    elif owner.name in LISTED:
+        rows = _named(LISTED[owner.name](place), statement)
     else:
         raise CellError(Code.NOT_EMULATED, statement=f"LIST {owner.name}")
     rows = [row for row in rows if all(passes(row.get(f.attribute.name), f) for f in statement.filters)]

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from exacell.emulator.cellcli import ReadFile, cellcli
+from exacell.emulator.cellcli import cellcli
 from exacell.emulator.clock import RackClock
 from exacell.emulator.program import Ask, Out, Pause
 from exacell.emulator.rack import AsmDiskView, Rack, RackSpec
+from exacell.emulator.spool import ReadFile, WriteFile
 
 MORNING = 1_600_000_000.0
 
@@ -38,9 +39,19 @@ class Bench:
         tty: bool = False,
         stdin: Sequence[str] | None = None,
         read_file: ReadFile | None = None,
+        write_file: WriteFile | None = None,
     ) -> str:
         """Return what one run of cellcli shows; on a terminal with prompts and what is typed."""
-        program = cellcli(self.rack, cell, login, argv, tty=tty, has_stdin=stdin is not None, read_file=read_file)
+        program = cellcli(
+            self.rack,
+            cell,
+            login,
+            argv,
+            tty=tty,
+            has_stdin=stdin is not None,
+            read_file=read_file,
+            write_file=write_file,
+        )
         shown: list[str] = []
         lines = iter(stdin or ())
         answer: str | None = None

@@ -1,0 +1,206 @@
+"""Administrative statements: thresholds, alerts, metric definitions, cell disks, LUNs, physical disks, ports, calibration.
+
+They share one shape, ``verb object {ALL | name[, name]…} [words] [attribute=value]… [WHERE filters]``, so they share one
+class and one parser; which parts a statement has is a table. Source: reference cellcli.md 2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from exacell.emulator.grammar import Filter, filters_at
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.schema import ObjectType, Release
+from exacell.emulator.tokens import Kind, TokenStream
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdminStatement:
+    """One administrative statement.
+
+    Attributes:
+        names: None for ALL, empty when the object takes no name.
+        media: the media word behind ALL.
+        words: the action in upper case, ``("DROP", "FOR", "REPLACEMENT")``; empty when ``values`` are set.
+        options: words that stand alone, FORCE or NOWAIT, and ERASE with its value.
+        values: attributes by lower-case name, in their order.
+    """
+
+    verb: str
+    object_name: str
+    names: tuple[str, ...] | None = ()
+    media: str | None = None
+    words: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+    filters: tuple[Filter, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Verb and object."""
+        return f"{self.verb} {self.object_name}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """Which parts a statement has.
+
+    Attributes:
+        names: ``one``, ``many`` (or ALL), ``all`` (nothing but ALL), or empty.
+        media: media words that may follow ALL.
+        actions: the word sequences of which one may stand.
+        values: attributes may be set; they must when there is no action.
+        filters: WHERE may stand.
+        options: words that may follow.
+    """
+
+    names: str = ""
+    media: tuple[str, ...] = ()
+    actions: tuple[tuple[str, ...], ...] = ()
+    values: bool = False
+    filters: bool = False
+    options: tuple[str, ...] = ()
+
+
+_DISK_OPTIONS = ("ERASE", "FORCE", "NOWAIT")
+
+FORMS: Mapping[tuple[str, str], Form] = MappingProxyType(
+    {
+        ("CREATE", "THRESHOLD"): Form(names="one", values=True),
+        ("ALTER", "THRESHOLD"): Form(names="many", values=True),
+        ("DROP", "THRESHOLD"): Form(names="many"),
+        ("ALTER", "ALERTHISTORY"): Form(names="many", values=True),
+        ("DROP", "ALERTHISTORY"): Form(names="many"),
+        ("ALTER", "METRICDEFINITION"): Form(names="many", values=True, filters=True),
+        ("CREATE", "CELLDISK"): Form(
+            names="many", media=("FLASHDISK", "HARDDISK", "PMEM"), values=True, options=("FORCE",)
+        ),
+        ("DROP", "CELLDISK"): Form(names="many", media=("FLASHDISK", "HARDDISK", "PMEM"), options=_DISK_OPTIONS),
+        ("ALTER", "LUN"): Form(names="many", actions=(("REENABLE",),), options=("FORCE",)),
+        ("ALTER", "PHYSICALDISK"): Form(
+            names="many",
+            media=("HARDDISK",),
+            actions=(
+                ("DROP", "FOR", "REPLACEMENT", "MAINTAIN", "REDUNDANCY"),
+                ("DROP", "FOR", "REPLACEMENT"),
+                ("REENABLE",),
+                ("POWERCYCLE",),
+            ),
+            options=("FORCE", "NOWAIT"),
+        ),
+        ("CREATE", "XRMEMCACHE"): Form(),
+        ("DROP", "XRMEMCACHE"): Form(),
+        ("ALTER", "IBPORT"): Form(names="many", actions=(("RESET", "COUNTERS"),)),
+        ("ALTER", "OFFLOADGROUP"): Form(names="many", actions=(("STARTUP",), ("RESTART",), ("SHUTDOWN",)), values=True),
+        ("ALTER", "SOFTWAREUPDATE"): Form(
+            actions=(("VALIDATE", "PREREQ"), ("UPGRADE",)), values=True, options=("FORCE",)
+        ),
+    }
+)
+
+
+def parse_admin(stream: TokenStream, verb: str, owner: ObjectType, release: Release) -> AdminStatement:
+    """Return the statement behind its verb and object.
+
+    Raises:
+        CellError: it has not the form that the table says.
+    """
+    form = FORMS[verb, owner.name]
+    names: tuple[str, ...] | None = ()
+    media: str | None = None
+    if form.names:
+        names, media = _names_at(stream, form)
+    filters = _filters_at(stream, form, owner, release)
+    words = _action_at(stream, form)
+    values: dict[str, str] = {}
+    if form.values and not words:
+        values = _values_at(stream, (*form.options, "WHERE"))
+    options = _options_at(stream, form)
+    filters = filters or _filters_at(stream, form, owner, release)
+    if (form.actions or form.values) and not words and not values and (verb, owner.name) != ("CREATE", "CELLDISK"):
+        raise stream.error()
+    return AdminStatement(
+        verb=verb,
+        object_name=owner.name,
+        names=names,
+        media=media,
+        words=words,
+        options=options,
+        values=values,
+        filters=filters,
+    )
+
+
+def _names_at(stream: TokenStream, form: Form) -> tuple[tuple[str, ...] | None, str | None]:
+    if form.names == "many" and stream.accept_word("ALL"):
+        return None, stream.accept_word(*form.media) if form.media else None
+    names = [stream.expect_value().text]
+    while form.names == "many" and stream.accept_symbol(","):
+        names.append(stream.expect_value().text)
+    return tuple(names), None
+
+
+def _filters_at(stream: TokenStream, form: Form, owner: ObjectType, release: Release) -> tuple[Filter, ...]:
+    if form.filters and stream.accept_word("WHERE"):
+        return filters_at(stream, owner, release)
+    return ()
+
+
+def _action_at(stream: TokenStream, form: Form) -> tuple[str, ...]:
+    for words in form.actions:
+        if all(stream.peek(ahead).is_word(word) for ahead, word in enumerate(words)):
+            for _word in words:
+                stream.take()
+            return words
+    return ()
+
+
+def _values_at(stream: TokenStream, stop: tuple[str, ...]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    while not stream.at_end and not stream.peek().is_word(*stop):
+        if values or stream.peek().is_symbol(","):
+            stream.accept_symbol(",")
+        token = stream.peek()
+        if token.kind is not Kind.WORD or not stream.peek(1).is_symbol("="):
+            raise stream.error()
+        name = stream.take().text.lower()
+        stream.take()
+        if name in values:
+            raise CellError(Code.SYNTAX, position=token.start)
+        values[name] = stream.expect_value().text
+    return values
+
+
+def _options_at(stream: TokenStream, form: Form) -> dict[str, str]:
+    options: dict[str, str] = {}
+    while not stream.at_end and stream.peek().is_word(*form.options):
+        token = stream.peek()
+        word = stream.expect_word(*form.options)
+        if word in options:
+            raise CellError(Code.SYNTAX, position=token.start)
+        options[word] = word
+        if word == "ERASE":
+            stream.expect_symbol("=")
+            options[word] = stream.expect_word("1PASS", "3PASS", "7PASS")
+        stream.accept_symbol(",")
+    return options
+
+
+def parse_calibrate(stream: TokenStream) -> AdminStatement:
+    """Return the CALIBRATE statement behind its verb."""
+    media = stream.accept_word("HARDDISK", "FLASHDISK")
+    names: list[str] = []
+    while media is None and stream.peek().is_value and not stream.peek().is_word("FORCE"):
+        names.append(stream.take().text)
+        stream.accept_symbol(",")
+    force = stream.accept_word("FORCE")
+    stream.expect_end()
+    return AdminStatement(
+        verb="CALIBRATE",
+        object_name="LUN",
+        names=tuple(names) or None,
+        media=media,
+        options={"FORCE": force} if force else {},
+    )

@@ -1,0 +1,366 @@
+"""CREATE and DROP CELLDISK; LUNs, physical disks, ports, offload groups, software updates; CALIBRATE.
+
+Source: reference cellcli.md 2.3, 5 and 6; reference measurement.md 6 for CALIBRATE. Lines that no public session shows
+follow those of the other objects.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+from exacell.emulator.admin import AdminStatement
+from exacell.emulator.build import new_id
+from exacell.emulator.device_io import RECEIVED, SENT
+from exacell.emulator.hardware_rows import offload_groups
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.metric_objects import IB_PORTS
+from exacell.emulator.models import Cell, CellDisk, DiskType, GridDisk, Lun, MemoryCache
+from exacell.emulator.objects import Place
+from exacell.emulator.program import Pause
+from exacell.emulator.schema import object_types
+from exacell.emulator.statements.effects import Effects, line, media_types, require_cellsrv
+
+_DROPPED = " - dropped for replacement"
+_CALIBRATE_S = 600.0
+_MAX_COMMENT = 255
+_ERASE_S = {"1PASS": 3600.0, "3PASS": 10800.0, "7PASS": 25200.0}
+
+
+def _found(names: Sequence[str], known: Sequence[str], kind: str) -> Iterator[str | CellError]:
+    by_name = {name.lower(): name for name in known}
+    for name in names:
+        yield by_name.get(name.lower()) or CellError(Code.OBJECT_MISSING, kind=kind, name=name)
+
+
+# -- cell disks ----------------------------------------------------------------------------------------------------------
+
+
+def create_cell_disks(place: Place, statement: AdminStatement) -> Effects:
+    """Create cell disks on all LUNs of the media that have none, or one on a LUN that is named."""
+    cell = place.cell
+    require_cellsrv(cell)
+    comment = statement.values.get("comment", "")
+    if len(comment) > _MAX_COMMENT:
+        raise CellError(Code.BAD_VALUE, value=comment, attribute="comment", rule="at most 255 characters")
+    if statement.names is not None:
+        if len(statement.names) != 1:
+            raise CellError(Code.SYNTAX)
+        name, lun = statement.names[0], _lun_for(cell, statement)
+        yield line(_create(place, lun, name, comment, force="FORCE" in statement.options))
+        return
+    types = media_types(place, statement.media)
+    numbers = dict.fromkeys(DiskType, 0)
+    for lun in cell.luns.values():
+        prefix = "CD" if lun.disk_type is DiskType.HARD else "FD"
+        name = f"{prefix}_{numbers[lun.disk_type]:02d}_{cell.name}"
+        numbers[lun.disk_type] += 1
+        if lun.disk_type in types and not lun.cell_disk:
+            try:
+                yield line(_create(place, lun, name, comment, force=False))
+            except CellError as error:
+                yield line(error.line)
+
+
+def _lun_for(cell: Cell, statement: AdminStatement) -> Lun:
+    unknown = next((n for n in statement.values if n not in ("lun", "physicaldisk", "comment", "size")), None)
+    if unknown is not None:
+        raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=unknown, object="CELLDISK")
+    wanted = statement.values.get("lun"), statement.values.get("physicaldisk")
+    for lun in cell.luns.values():
+        disk = cell.physical_disks[lun.physical_disk]
+        if wanted[0] == lun.name or (wanted[1] is not None and wanted[1] in (disk.name, disk.serial)):
+            return lun
+    raise CellError(Code.OBJECT_MISSING, kind="LUN", name=wanted[0] or wanted[1] or "(lun= is missing)")
+
+
+def _create(place: Place, lun: Lun, name: str, comment: str, *, force: bool) -> str:
+    cell = place.cell
+    if lun.cell_disk and not force:
+        raise CellError(Code.PREEXISTING_CELLDISK, disk=lun.cell_disk)
+    if lun.status != "normal":
+        raise CellError(Code.NOT_NORMAL, kind="LUN", name=lun.name, status=lun.status)
+    if name in cell.cell_disks:
+        raise CellError(Code.OBJECT_EXISTS, kind="Cell disk", name=name)
+    if lun.cell_disk:
+        _remove(place, lun.cell_disk, force=True)
+    hard, flash = place.rack.model.hard, place.rack.model.flash
+    size = flash.cell_disk
+    if lun.disk_type is DiskType.HARD:
+        size = hard.system_cell_disk if lun.is_system else hard.cell_disk
+    cell.cell_disks[name] = CellDisk(
+        name=name,
+        size_bytes=size,
+        disk_type=lun.disk_type,
+        lun=lun.name,
+        physical_disk=lun.physical_disk,
+        device_name=lun.device_name,
+        device_partition=f"{lun.device_name}3" if lun.is_system else lun.device_name,
+        creation_time=place.rack.now(),
+        id=new_id(cell, place.rack.spec.seed),
+        comment=comment,
+    )
+    lun.cell_disk = name
+    return f"CellDisk {name} successfully created"
+
+
+def drop_cell_disks(place: Place, statement: AdminStatement) -> Effects:
+    """Drop cell disks. Those with grid disks need FORCE; those with flash cache or flash log stay."""
+    cell = place.cell
+    require_cellsrv(cell)
+    if statement.names is None:
+        types = media_types(place, statement.media)
+        chosen: list[str | CellError] = [d.name for _n, d in sorted(cell.cell_disks.items()) if d.disk_type in types]
+    else:
+        chosen = list(_found(statement.names, sorted(cell.cell_disks), "Cell disk"))
+    erase = statement.options.get("ERASE", "")
+    for found in chosen:
+        if isinstance(found, CellError):
+            yield line(found.line)
+            continue
+        try:
+            _remove(place, found, force="FORCE" in statement.options)
+        except CellError as error:
+            yield line(error.line)
+            continue
+        if erase and "NOWAIT" in statement.options:
+            yield line(f"CellDisk {found} erase is in progress")
+            continue
+        if erase:
+            yield Pause(_ERASE_S[erase])
+        yield line(f"CellDisk {found} successfully dropped")
+
+
+def _remove(place: Place, name: str, *, force: bool) -> None:
+    cell = place.cell
+    if cell.flash_cache is not None and name in cell.flash_cache.members:
+        raise CellError(Code.CELLDISK_IN_USE, disk=name, user=cell.flash_cache.name)
+    if cell.flash_log is not None and name in cell.flash_log.members:
+        raise CellError(Code.CELLDISK_IN_USE, disk=name, user=cell.flash_log.name)
+    grid_disks = cell.grid_disks_on(name)
+    if grid_disks and not force:
+        raise CellError(Code.CELLDISK_HAS_GRIDDISKS, disk=name, grid_disks=", ".join(d.name for d in grid_disks))
+    for disk in grid_disks:
+        _drop_grid_disk(place, disk)
+    lun = cell.luns.get(cell.cell_disks[name].lun)
+    if lun is not None:
+        lun.cell_disk = ""
+    del cell.cell_disks[name]
+
+
+def _drop_grid_disk(place: Place, disk: GridDisk) -> None:
+    del place.cell.grid_disks[disk.name]
+    if place.rack.asm is not None:
+        place.rack.asm.grid_disk_changed(place.cell.host, disk.name, "dropped")
+
+
+# -- LUNs and physical disks ---------------------------------------------------------------------------------------------
+
+
+def alter_luns(place: Place, statement: AdminStatement) -> Effects:
+    """Enable LUNs again after a failure; a LUN that is normal needs FORCE."""
+    luns = place.cell.luns
+    chosen = list(luns) if statement.names is None else list(_found(statement.names, list(luns), "LUN"))
+    for found in chosen:
+        if isinstance(found, CellError):
+            yield line(found.line)
+        elif luns[found].status == "normal" and "FORCE" not in statement.options:
+            yield line(CellError(Code.LUN_NORMAL, name=found).line)
+        else:
+            luns[found].status = "normal"
+            yield line(f"Lun {found} successfully reenabled")
+
+
+def alter_physical_disks(place: Place, statement: AdminStatement) -> Effects:
+    """Drop physical disks for replacement, or take them into use again."""
+    cell = place.cell
+    disks = cell.physical_disks
+    if statement.names is None:
+        hard = statement.media == "HARDDISK"
+        chosen: list[str | CellError] = [n for n, d in disks.items() if d.disk_type is DiskType.HARD or not hard]
+    else:
+        serials = {disk.serial.lower(): name for name, disk in disks.items()}
+        chosen = list(_found([serials.get(n.lower(), n) for n in statement.names], list(disks), "Physical disk"))
+    for found in chosen:
+        if isinstance(found, CellError):
+            yield line(found.line)
+            continue
+        try:
+            yield line(_alter_disk(place, found, statement))
+        except CellError as error:
+            yield line(error.line)
+
+
+def _alter_disk(place: Place, name: str, statement: AdminStatement) -> str:
+    cell, disk = place.cell, place.cell.physical_disks[name]
+    members = [d for d in cell.cell_disks.values() if d.physical_disk == name]
+    if statement.words == ("POWERCYCLE",):
+        return f"Physical disk {name} was power cycled."
+    if statement.words == ("REENABLE",):
+        if not disk.status.endswith(_DROPPED):
+            raise CellError(Code.NOT_DROPPED, name=name, status=disk.status)
+        disk.status = disk.status.removesuffix(_DROPPED)
+        cell.luns[disk.lun].status = "normal"
+        for member in members:
+            member.status = "normal"
+            _grid_disks(place, member, "active")
+        return f"Physical disk {name} was reenabled."
+    if disk.status.endswith(_DROPPED):
+        raise CellError(Code.NOT_NORMAL, kind="Physical disk", name=name, status=disk.status)
+    force = "FORCE" in statement.options
+    if not force and place.rack.asm is not None:
+        for member in members:
+            for grid_disk in cell.grid_disks_on(member.name):
+                view = place.rack.asm.disk(cell.host, grid_disk.name)
+                if view is not None and view.deactivation_outcome != "Yes":
+                    raise CellError(Code.ASM_REFUSES, disk=grid_disk.name, reason=view.deactivation_outcome)
+    disk.status += _DROPPED
+    cell.luns[disk.lun].status = "not present"
+    for member in members:
+        member.status = "not present"
+        _grid_disks(place, member, "inactive")
+    return f"Physical disk {name} was dropped for replacement."
+
+
+def _grid_disks(place: Place, member: CellDisk, status: str) -> None:
+    for grid_disk in place.cell.grid_disks_on(member.name):
+        if grid_disk.status != status:
+            grid_disk.status = status
+            if place.rack.asm is not None:
+                place.rack.asm.grid_disk_changed(place.cell.host, grid_disk.name, status)
+
+
+# -- ports, groups, updates ----------------------------------------------------------------------------------------------
+
+
+def alter_ports(place: Place, statement: AdminStatement) -> Effects:
+    """Start the counters of InfiniBand ports anew."""
+    known = list(IB_PORTS) if place.rack.model.infiniband else []
+    chosen = list(known) if statement.names is None else list(_found(statement.names, known, "IB port"))
+    counters = place.rack.metrics[place.cell.host].counters
+    for found in chosen:
+        if isinstance(found, CellError):
+            yield line(found.line)
+            continue
+        for name in (SENT, RECEIVED):
+            place.cell.port_resets[f"{found}|{name}"] = int(counters.get(name, 0))
+        yield line(f"IBPort {found} successfully altered")
+
+
+def alter_offload_groups(place: Place, statement: AdminStatement) -> Effects:
+    """Start, stop or restart offload groups, or set their comment; packages of system groups cannot be changed."""
+    known = [group.name for group in offload_groups(place)]
+    chosen = list(known) if statement.names is None else list(_found(statement.names, known, "Offload group"))
+    for name in statement.values:
+        attribute = object_types()["OFFLOADGROUP"].attribute(name, place.rack.release.number)
+        if attribute is None:
+            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="OFFLOADGROUP")
+        if attribute.name != "comment":
+            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="OFFLOADGROUP")
+    for found in chosen:
+        if isinstance(found, CellError):
+            yield line(found.line)
+            continue
+        if statement.words:
+            state = "stopped" if statement.words == ("SHUTDOWN",) else "running"
+            place.cell.offload_settings[f"{found}|runtimeState"] = state
+        else:
+            place.cell.offload_settings[f"{found}|comment"] = statement.values["comment"]
+        yield line(f"OffloadGroup {found} successfully altered")
+
+
+def alter_software_update(place: Place, statement: AdminStatement) -> Effects:
+    """Set where and when software is updated. There is no store to upgrade from here, so no upgrade ever starts."""
+    if statement.words:
+        raise CellError(Code.NO_UPDATE, store=place.cell.update_settings.get("store", ""))
+    for name, text in statement.values.items():
+        attribute = object_types()["SOFTWAREUPDATE"].attribute(name, place.rack.release.number)
+        if attribute is None:
+            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="SOFTWAREUPDATE")
+        if not attribute.modifiable:
+            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="SOFTWAREUPDATE")
+        place.cell.update_settings[attribute.name] = text
+    yield line("Software Update successfully altered.")
+
+
+# -- the cache in memory -------------------------------------------------------------------------------------------------
+
+
+def create_memory_cache(place: Place, statement: AdminStatement) -> Effects:
+    """Create XRMEMCACHE in the cell's memory; it takes what the model has for it."""
+    cell, size = place.cell, place.rack.model.memory_cache
+    require_cellsrv(cell)
+    if cell.memory_cache is not None:
+        raise CellError(Code.OBJECT_EXISTS, kind="XRMEM cache", name=cell.memory_cache.name)
+    if not size:
+        raise CellError(Code.NO_MEMORY, cell=cell.name)
+    cell.memory_cache = MemoryCache(
+        name=f"{cell.name}_XRMEMCACHE",
+        id=new_id(cell, place.rack.spec.seed),
+        creation_time=place.rack.now(),
+        size_bytes=size,
+    )
+    yield line(f"Xrmem cache {cell.memory_cache.name} successfully created")
+
+
+def drop_memory_cache(place: Place, statement: AdminStatement) -> Effects:
+    """Drop XRMEMCACHE; it never holds the only copy of anything."""
+    cell = place.cell
+    require_cellsrv(cell)
+    if cell.memory_cache is None:
+        raise CellError(Code.OBJECT_MISSING, kind="XRMEM cache", name=f"{cell.name}_XRMEMCACHE")
+    name, cell.memory_cache = cell.memory_cache.name, None
+    yield line(f"Xrmem cache {name} successfully dropped")
+
+
+# -- calibrate -----------------------------------------------------------------------------------------------------------
+
+
+def calibrate(place: Place, statement: AdminStatement) -> Effects:
+    """Measure the LUNs: random reads by medium and by LUN, in the text order of their names."""
+    cell = place.cell
+    if cell.cellsrv_up and "FORCE" not in statement.options:
+        raise CellError(Code.CALIBRATE_BUSY)
+    wanted = None if statement.names is None else set(statement.names)
+    media = {"HARDDISK": {DiskType.HARD}, "FLASHDISK": {DiskType.FLASH}}.get(statement.media or "", set(DiskType))
+    luns = [lun for _n, lun in sorted(cell.luns.items()) if lun.disk_type in media]
+    if wanted is not None:
+        luns = [lun for lun in luns if lun.name in wanted]
+        missing = sorted(wanted - {lun.name for lun in luns})
+        if missing:
+            raise CellError(Code.OBJECT_MISSING, kind="LUN", name=missing[0])
+    yield line("Calibration will take a few minutes...")
+    yield Pause(_CALIBRATE_S)
+    rng = random.Random(f"{place.rack.spec.seed}|{cell.host}|calibrate")
+    measured = {lun.name: _speed(rng, lun, cell) for lun in sorted(cell.luns.values(), key=lambda lun: lun.name)}
+    groups = [(kind, [lun for lun in luns if lun.disk_type is kind]) for kind in DiskType]
+    groups = [(kind, members) for kind, members in groups if members]
+    names = {DiskType.HARD: "hard", DiskType.FLASH: "flash"}
+    for kind, members in groups:
+        megabytes = sum(measured[lun.name][0] for lun in members) * 0.94
+        yield line(f"Aggregate random read throughput across all {names[kind]} disk LUNs: {megabytes:.6g} MBPS")
+    for kind, members in groups:
+        requests = sum(measured[lun.name][1] for lun in members)
+        yield line(f"Aggregate random read IOs per second (IOPS) across all {names[kind]} disk LUNs: {requests}")
+    for kind, members in groups:
+        note = "" if kind is DiskType.HARD else ", note that writes will be significantly slower"
+        yield line(f"Calibrating {names[kind]} disks (read only{note}) ...")
+        width = max(len(lun.physical_disk) for lun in luns)
+        for lun in members:
+            megabytes, requests = measured[lun.name]
+            drive = lun.physical_disk.ljust(width)
+            yield line(
+                f"LUN {lun.name.ljust(4)} on drive [{drive}] random read throughput: {megabytes:.2f} MBPS, "
+                f"and {requests} IOPS"
+            )
+    yield line("CALIBRATE results are within an acceptable range.")
+
+
+def _speed(rng: random.Random, lun: Lun, cell: Cell) -> tuple[float, int]:
+    """Return megabytes and requests a second that a LUN reads; a disk that is not normal is slow."""
+    nvme = "nvme" in lun.device_name
+    megabytes, requests = {DiskType.HARD: (118.0, 230), DiskType.FLASH: (2650.0, 310_000) if nvme else (201.0, 9450)}[
+        lun.disk_type
+    ]
+    factor = rng.uniform(0.97, 1.03) * (1.0 if cell.physical_disks[lun.physical_disk].status == "normal" else 0.3)
+    return megabytes * factor, round(requests * factor)

@@ -1,0 +1,177 @@
+"""Thresholds, alerts and metric definitions: what ALTER, CREATE and DROP do to them, and how they are listed.
+
+Source: reference cellcli.md 2.3 and 5; Oracle SAGUG, create-threshold, alter-alerthistory, alter-metricdefinition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from exacell.emulator.admin import AdminStatement
+from exacell.emulator.alerts import COMPARISONS, clear_all, metric_and_object
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.models import Threshold
+from exacell.emulator.objects import Place
+from exacell.emulator.schema import metric_definitions, object_types
+from exacell.emulator.statements.effects import Effects, line
+from exacell.emulator.statements.metric_listing import definition_row
+from exacell.emulator.values import passes
+
+_ATTRIBUTES = ("comparison", "warning", "critical", "occurrences", "observation")
+_SWITCHES = {"enabled": "Enabled", "disabled": "Disabled"}
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise CellError(Code.BAD_VALUE, value=text, attribute=name, rule="a number") from None
+
+
+def _count(name: str, text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise CellError(Code.BAD_VALUE, value=text, attribute=name, rule="a whole number from 1 on")
+    return int(text)
+
+
+def _settings(values: Mapping[str, str]) -> dict[str, str | float | int]:
+    """Return checked values of a threshold's attributes."""
+    found: dict[str, str | float | int] = {}
+    for name, text in values.items():
+        if name not in _ATTRIBUTES:
+            code = Code.READ_ONLY if name == "name" else Code.UNKNOWN_ATTRIBUTE
+            raise CellError(code, attribute=name, object="THRESHOLD")
+        if name == "comparison":
+            if text not in COMPARISONS:
+                rule = f"one of {' '.join(COMPARISONS)}"
+                raise CellError(Code.BAD_VALUE, value=text, attribute=name, rule=rule)
+            found[name] = text
+        else:
+            found[name] = _number(name, text) if name in ("warning", "critical") else _count(name, text)
+    return found
+
+
+def create(place: Place, statement: AdminStatement) -> Effects:
+    """Create a threshold on a metric, or on a metric of one object."""
+    (given,) = statement.names or ("",)
+    metric, owner = metric_and_object(given)
+    definition = metric_definitions().get(metric)
+    if definition is None:
+        raise CellError(Code.OBJECT_MISSING, kind="Metric", name=given)
+    if definition.metric_type == "Cumulative":
+        raise CellError(Code.NO_THRESHOLD, metric=metric)
+    name = f"{metric}.{owner}" if owner else metric
+    if name in place.cell.thresholds:
+        raise CellError(Code.OBJECT_EXISTS, kind="Threshold", name=name)
+    settings = _settings(statement.values)
+    if "comparison" not in settings or not {"warning", "critical"} & set(settings):
+        rule = "comparison and at least one of warning and critical must be given"
+        raise CellError(Code.BAD_NAME, name=name, rule=rule)
+    place.cell.thresholds[name] = Threshold(name=name, **settings)  # type: ignore[arg-type]
+    yield line(f"Threshold {name} successfully created")
+
+
+def _chosen(names: Sequence[str] | None, known: Sequence[str], kind: str) -> Iterator[str | CellError]:
+    if names is None:
+        yield from list(known)
+        return
+    by_name = {name.lower(): name for name in known}
+    for name in names:
+        yield by_name.get(name.lower()) or CellError(Code.OBJECT_MISSING, kind=kind, name=name)
+
+
+def alter(place: Place, statement: AdminStatement) -> Effects:
+    """Set attributes of thresholds; what they have seen so far is forgotten."""
+    settings = _settings(statement.values)
+    for found in _chosen(statement.names, sorted(place.cell.thresholds), "Threshold"):
+        if isinstance(found, CellError):
+            yield line(found.line)
+            continue
+        threshold = place.cell.thresholds[found]
+        for name, value in settings.items():
+            setattr(threshold, name, value)
+        clear_all(place.cell, threshold)
+        yield line(f"Threshold {found} successfully altered")
+
+
+def drop(place: Place, statement: AdminStatement) -> Effects:
+    """Drop thresholds; alerts that they have raised stay."""
+    for found in _chosen(statement.names, sorted(place.cell.thresholds), "Threshold"):
+        if isinstance(found, CellError):
+            yield line(found.line)
+            continue
+        clear_all(place.cell, place.cell.thresholds.pop(found))
+        yield line(f"Threshold {found} successfully dropped")
+
+
+# -- alerts --------------------------------------------------------------------------------------------------------------
+
+
+def alter_alerts(place: Place, statement: AdminStatement) -> Effects:
+    """Set who has examined alerts."""
+    for name in statement.values:
+        if name != "examinedby":
+            known = object_types()["ALERTHISTORY"].attribute(name, place.rack.release.number)
+            code = Code.UNKNOWN_ATTRIBUTE if known is None else Code.READ_ONLY
+            raise CellError(code, attribute=name if known is None else known.name, object="ALERTHISTORY")
+    alerts = {alert.name: alert for alert in place.cell.alerts}
+    for found in _chosen(statement.names, list(alerts), "Alert"):
+        if isinstance(found, CellError):
+            yield line(found.line)
+        else:
+            alerts[found].examined_by = statement.values["examinedby"]
+            yield line(f"Alert {found} successfully altered")
+
+
+def drop_alerts(place: Place, statement: AdminStatement) -> Effects:
+    """Drop alerts; the members of a sequence only go together."""
+    cell = place.cell
+    alerts = {alert.name: alert for alert in cell.alerts}
+    chosen = list(_chosen(statement.names, list(alerts), "Alert"))
+    names = {name for name in chosen if isinstance(name, str)}
+    for found in chosen:
+        if isinstance(found, CellError):
+            yield line(found.line)
+            continue
+        sequence = alerts[found].sequence
+        members = {alert.name for alert in alerts.values() if alert.sequence == sequence}
+        if not members <= names:
+            yield line(CellError(Code.ALERT_SEQUENCE, name=found, others=", ".join(sorted(members - names))).line)
+            continue
+        cell.alerts = [alert for alert in cell.alerts if alert.name != found]
+        cell.open_alerts = {key: n for key, n in cell.open_alerts.items() if n != sequence}
+        yield line(f"Alert {found} successfully dropped")
+
+
+# -- metric definitions --------------------------------------------------------------------------------------------------
+
+
+def alter_definitions(place: Place, statement: AdminStatement) -> Effects:
+    """Switch fine-grained collection or streaming of metrics on or off; what a metric does not allow is refused."""
+    owner = object_types()["METRICDEFINITION"]
+    settings: dict[str, str] = {}
+    for name, text in statement.values.items():
+        attribute = owner.attribute(name, place.rack.release.number)
+        if attribute is None:
+            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="METRICDEFINITION")
+        if not attribute.modifiable:
+            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="METRICDEFINITION")
+        if text.lower() not in _SWITCHES:
+            raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="enabled or disabled")
+        settings[attribute.name] = _SWITCHES[text.lower()]
+    definitions = metric_definitions()
+    for found in _chosen(statement.names, list(definitions), "Metric definition"):
+        if isinstance(found, CellError):
+            yield line(found.line)
+            continue
+        row = definition_row(place.cell, definitions[found])
+        if not all(passes(row.get(f.attribute.name), f) for f in statement.filters):
+            continue
+        refused = next((name for name in settings if row[name] == "Disallowed"), None)
+        if refused is not None:
+            if statement.names is not None:
+                yield line(CellError(Code.DISALLOWED, attribute=refused, metric=found).line)
+            continue
+        for name, value in settings.items():
+            place.cell.metric_settings[f"{found}|{name}"] = value
+        yield line(f"Metric Definition {found} successfully altered")

@@ -1,0 +1,96 @@
+"""Releases and models: which go together, and what each can and cannot do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cells_bench import Bench
+
+from exacell.emulator.profiles import hardware_model, release_profile
+from exacell.emulator.restricted import refusal
+from exacell.emulator.shell import CELL, Host, Login
+from exacell.emulator.store import RackFiles
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "found"),
+    [
+        ("x2", "12.1", "12.1.2"),
+        ("x2", "11.2", "11.2.3.3.1"),
+        ("x8m", "26", "26.1"),
+        ("x6", "", "19.3"),
+        ("x10m", "24", "24.1"),
+    ],
+)
+def test_a_release_may_be_named_by_its_beginning(model: str, asked: str, found: str) -> None:
+    """The beginning of a release's name means the newest that begins so and runs on the model."""
+    assert release_profile(asked, hardware_model(model)).name == found
+
+
+def test_the_first_release_with_a_flash_log_has_no_write_back(bench: Bench) -> None:
+    """11.2.2.4: flash log, no flashCacheMode, no FLUSH, no shares; IORM is active or inactive; sizes end at G."""
+    bench = Bench(release="11.2.2.4")
+    assert bench.cell.mode == "WriteThrough"
+    assert bench.one("list flashlog attributes size") == "512M"
+    assert "CELL-02907" in bench.e("list cell attributes flashCacheMode")
+    assert "CELL-01504" in bench.e("alter flashcache all flush")
+    assert "share is not an attribute" in bench.e("alter iormplan dbplan=((name=SPOT,share=2))")
+    assert bench.e("alter iormplan inactive") == "IORMPLAN successfully altered\n"
+    assert bench.one("list iormplan attributes status") == "inactive"
+    assert bench.e("drop flashcache") == "Flash cache exa1cel01_FLASHCACHE successfully dropped\n"
+    assert "CELL-01504" in Bench().e("alter iormplan inactive")
+    assert "Cell Efficiency Ratio: 128" in bench.run(tty=True, stdin=["exit"])
+    assert bench.run("-e", "list metriccurrent FL_IO_W") != ""
+
+
+@pytest.mark.parametrize(("release", "running"), [("11.2.3.2.1", False), ("11.2.3.3.1", True), ("19.3", True)])
+def test_how_the_mode_is_changed(release: str, running: bool) -> None:
+    """Up to 11.2.3.3.0 the mode changes only while CELLSRV is down, since then only while it runs."""
+    bench = Bench(release=release)
+    bench.flush()
+    bench.e("drop flashcache")
+    change = "alter cell flashCacheMode=writethrough"
+    if running:
+        assert bench.e(change) == "Cell exa1cel01 successfully altered\n"
+        return
+    assert "CELL-02938" in bench.e(change) and bench.cell.mode == "WriteBack"
+    bench.e("alter griddisk all inactive; alter cell shutdown services cellsrv")
+    assert bench.e(change) == "Cell exa1cel01 successfully altered\n"
+    bench.e("alter cell startup services cellsrv; alter griddisk all active; create flashcache all")
+    assert bench.one("list cell attributes flashCacheMode") == "WriteThrough"
+    assert bench.one("list flashcache attributes size") == "364.75G"
+
+
+def test_extreme_flash_has_no_hard_disks() -> None:
+    """On an EF cell grid disks lie on flash, the cache takes five percent, redo is on fast media, ALL means flash."""
+    bench = Bench(model="x6ef")
+    assert bench.e("list celldisk where diskType=harddisk") == ""
+    sizes = bench.values("list celldisk attributes name, size, freeSpace")
+    assert len(sizes) == 8
+    cache = bench.cell.flash_cache
+    assert cache is not None
+    total = sum(disk.size_bytes for disk in bench.cell.cell_disks.values())
+    assert cache.size_bytes == pytest.approx(total * 0.05, rel=0.01)
+    assert len(bench.values("list griddisk where diskType=flashdisk")) == 16
+    end = bench.rack.start_load(db="SPOT", redo=100, seconds=60)
+    bench.pass_time(end - bench.rack.clock.now() + 1)
+    assert bench.metric("FL_IO_W") == 0 < bench.metric("FL_IO_W_SKIP_LOG_ON_FAST_DEV")
+
+
+def test_administrators_of_26_1_are_restricted() -> None:
+    """From 26.1 on celladmin runs CellCLI and a few reading commands, no scripts and no pipes; root and older cells do."""
+    files = RackFiles(Path("/nowhere"))
+    new, old = (Host(files=files, name="exa1cel01", kind=CELL, restricted=flag) for flag in (True, False))
+    admin, root = Login(host=new, user="celladmin"), Login(host=new, user="root")
+    for command in ("cellcli -e list cell", "hostname", "cellcli -e 'list cell detail'"):
+        assert refusal(admin, command) == ""
+    for command in (
+        "sh x.sh",
+        "cellcli -e list cell | wc -l",
+        "scp -t /tmp",
+        "A=1 cellcli -e list cell",
+        "( hostname )",
+    ):
+        assert "not allowed for celladmin" in refusal(admin, command)
+        assert refusal(root, command) == refusal(Login(host=old, user="celladmin"), command) == ""
