@@ -193,7 +193,7 @@ def test_carve_offers_the_resize() -> None:
         carve(full)
     assert "resize flashcache size=40928M makes room" in caught.value.hint
     with pytest.raises(RefusedError) as caught:
-        carve(full, media="hard", each=600 * GIB)
+        carve(replace(full, cell_disks=tuple(replace(d, free=0) for d in full.cell_disks)), media="hard", each=GIB)
     assert caught.value.hint == "show griddisk tells what holds the space"
     with pytest.raises(RefusedError) as caught:
         carve(replace(full, flash_cache=None))
