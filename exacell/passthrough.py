@@ -88,7 +88,7 @@ def _list(ctx: Context, statement: List, form: str, timeout: float | None) -> Re
         return _list_xml(ctx, statement, kind)
     result = _ask(ctx, render(statement), timeout)
     good, problems, code = _problems(result)
-    raw = [(cell, reply.stdout) for cell, reply in good.items()]
+    raw = [(cell, reply.stdout) for cell, reply in good.items() if reply.stdout.strip()]
     if statement.detail and form == "table":
         return Result(text=_detail_text(statement, good), raw=raw, problems=problems, exit_code=code)
     columns = _columns(statement, kind)
