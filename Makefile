@@ -5,7 +5,7 @@ VENV := .venv
 PIP_QUIET := --quiet --disable-pip-version-check
 ARGS ?=
 
-.PHONY: install demo test lint clean
+.PHONY: install demo test faults mutants lint clean
 
 install: $(VENV)/.installed
 
@@ -31,10 +31,21 @@ test: $(VENV)/.tested
 	@sh .ci/install-os-packages tests
 	@$(VENV)/bin/python -m pytest -n auto $(ARGS)
 
+# Every case of the fault matrix, and every mutant of the guards (docs/reliability.md); minutes each.
+faults: $(VENV)/.tested
+	@$(VENV)/bin/python benchmarks/fault_matrix.py $(ARGS)
+
+mutants: $(VENV)/.tested
+	@$(VENV)/bin/python benchmarks/mutate_guards.py $(ARGS)
+
 lint: $(VENV)/.tested
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
+
+man: $(VENV)/.installed
+	@mkdir -p docs/man
+	@$(VENV)/bin/python -c 'from exacell.commands.help import manual; print(manual(), end="")' > docs/man/exacell.1
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

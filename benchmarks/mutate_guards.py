@@ -14,29 +14,55 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import multiprocessing
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
 FLASHCACHE = ("tests/plan/test_plan_flashcache.py", "tests/engine/test_engine_flash.py")
 GRIDDISK = ("tests/plan/test_plan_griddisk.py", "tests/plan/test_plan_flashcache.py")
+GUARD = ("tests/plan/test_plan_guard.py",)
+ROLLING = ("tests/plan/test_plan_rolling.py",)
+ENGINE = (
+    "tests/engine/test_engine_flash.py",
+    "tests/engine/test_engine_policy.py",
+    "tests/engine/test_engine_rolling.py",
+    "tests/engine/test_engine_undo.py",
+)
+RESUMING = ("tests/engine/test_engine_undo.py", "tests/faults/test_fault_resuming.py")
 DISKGROUP = ("tests/plan/test_plan_diskgroup.py", "tests/engine/test_engine_policy.py")
 TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "plan/guard.py": ((), ("tests/plan/test_plan_guard.py",)),
+    "plan/guard.py": ((), GUARD),
+    "plan/guard_caches.py": ((), GUARD),
+    "plan/guard_disks.py": ((), GUARD),
+    "plan/guard_steps.py": ((), GUARD),
+    "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
+    "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),
+    "plan/replay.py": (("overlaps",), ROLLING),
+    "plan/availability.py": ((), ("tests/plan/test_plan_availability.py",)),
+    "plan/cachemode.py": ((), ("tests/plan/test_plan_availability.py",)),
+    "plan/pmem.py": ((), ("tests/plan/test_plan_availability.py",)),
+    "plan/rebalance.py": (
+        ("resize_griddisk_plan", "_refuse_no_room", "_group", "_refuse_full", "_asm_stage", "_cell_step", "power_plan"),
+        ("tests/plan/test_plan_rebalance.py",),
+    ),
     "plan/flashcache.py": (
         (
             "flush_refusal",
-            "_drop",
-            "_create",
+            "drop_step",
+            "create_step",
             "_rearm",
             "_refuse_room",
             "_refuse_size",
@@ -46,17 +72,25 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         FLASHCACHE,
     ),
     "plan/griddisk.py": (
-        ("refuse_used", "_refuse_names", "_refuse_room", "_free_check", "_drop", "_inactive", "_done", "media_of"),
+        ("refuse_used", "_free_check", "_drop", "_inactive"),
         GRIDDISK,
     ),
+    "plan/carve.py": (("_refuse_names", "_refuse_room", "_done", "media_of", "_awake"), GRIDDISK),
     "plan/facts.py": (("use", "healthy", "caching"), GRIDDISK),
     "plan/diskgroup.py": (("_refuse_few", "_refuse_mismatch", "_existing", "drop_plan", "_create", "_drop"), DISKGROUP),
     "plan/watch.py": (("feed",), ("tests/plan/test_plan_watch.py",)),
     "engine.py": (
-        ("run", "_admit", "entering", "_finished", "_judge", "_judge_sql", "_verify", "_stages"),
-        ("tests/engine",),
+        ("run", "_admit", "_stages", "_lap", "_pass", "_held"),
+        ENGINE,
     ),
+    "running.py": (("entering", "_elsewhere", "_finished", "finishes"), ENGINE),
+    "verdicts.py": (("judge", "judge_sql"), ENGINE),
+    "following.py": (("flushes", "proofs"), ENGINE),
+    "gatekeeper.py": (("wait", "linger", "_look"), ("tests/engine/test_engine_rolling.py",)),
     "journal.py": (("_refuse_damage", "verify", "caching_off"), ("tests/journal",)),
+    "undoing.py": (("_refuse_impossible", "_refuse_moved", "_statements"), RESUMING),
+    "settling.py": (("refuse_running", "unsettled", "_look"), RESUMING),
+    "resuming.py": (("unfinished", "retry", "newest_to_undo", "_did_something"), RESUMING),
     "consent.py": ((), ("tests/plan/test_plan_consent.py",)),
     "transport/ssh.py": (
         ("run",),
@@ -66,13 +100,16 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """File → the functions that are mutated (all when empty), and the tests that have to notice."""
 
+KILLED = -9
+"""Status of tests that did not come to their end in time: the mutant was noticed, as it would be by whoever waits."""
+
 EQUIVALENT: dict[tuple[str, str], str] = {
     (
-        "plan/guard.py:guard_plan",
+        "plan/guard.py:_judged",
         "without isinstance(statement, Grant) in isinstance(statement, Grant) or statement.object in _HARMLESS",
     ): "GRANT and REVOKE are about ROLE and PRIVILEGE, which are harmless objects anyway; type checkers need the first side",
     (
-        "plan/guard.py:_lossy",
+        "plan/guard_steps.py:lossy",
         "without {} in needs or {}",
     ): "without needs every cell has a reason, so that none is looked up",
     ("engine.py:_stages", "True instead of steps"): "a stage without steps reads, sends and journals nothing",
@@ -177,35 +214,66 @@ def survives(mutant: Mutant, folder: Path, timeout: float) -> bool:
     target.write_text(mutant.source, encoding="utf-8")
     try:
         status = run_tests(folder, mutant.tests, timeout)
-    except subprocess.TimeoutExpired:
-        return False
     finally:
         target.write_text(original, encoding="utf-8")
-    if status not in (0, 1, 2):
+    if status not in (0, 1, 2, KILLED):
         raise RuntimeError(f"pytest ended with {status} for {mutant}")
     return status == 0
 
 
 def run_tests(folder: Path, tests: tuple[str, ...], timeout: float) -> int:
-    """Return the status of pytest over the copy in ``folder``: 0 passed, 1 failed, 2 broken while it was imported."""
-    env = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:randomly", "-p", "no:cacheprovider", *tests]
-    quiet = subprocess.DEVNULL
-    return subprocess.run(
-        command, cwd=folder, env=env, timeout=timeout, stdout=quiet, stderr=quiet, check=False
-    ).returncode
+    """Return the status of pytest over the copy in ``folder``: 0 passed, 1 failed, 2 broken while it was imported.
+
+    It runs in a fork of this process, which has imported pytest but nothing of exacell, so that each start is cheap.
+    """
+    child = os.fork()
+    if child == 0:
+        os._exit(_in_child(folder, tests))
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.02)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return KILLED
 
 
-def prove_copy(folder: Path, timeout: float) -> None:
-    """Raise unless the copy is what is imported, and all tests pass on it as it is."""
+def _in_child(folder: Path, tests: tuple[str, ...]) -> int:
+    quiet = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(quiet, stream)
+    os.chdir(folder)
+    sys.path.insert(0, str(folder))
+    os.environ["PYTHONPATH"] = str(folder)
+    sys.dont_write_bytecode = True
+    given = [
+        "-q",
+        "-x",
+        "-p",
+        "no:randomly",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-c",
+        str(folder / "setup.cfg"),
+    ]
+    return int(pytest.main([*given, *tests]))
+
+
+def prove_copy(folder: Path, wanted: Iterable[tuple[str, ...]], timeout: float) -> None:
+    """Raise unless the copy is what is imported, and the wanted tests pass on it as it is."""
     env = {**os.environ, "PYTHONPATH": str(folder)}
     show = [sys.executable, "-c", "import exacell; print(exacell.__file__)"]
     found = subprocess.run(show, cwd=folder, env=env, capture_output=True, text=True, check=True).stdout.strip()
     if not found.startswith(str(folder)):
         raise RuntimeError(f"{found} is imported instead of the copy in {folder}")
-    tests = tuple(dict.fromkeys(test for _, wanted in TARGETS.values() for test in wanted))
-    if run_tests(folder, tests, timeout * len(TARGETS)) != 0:
-        raise RuntimeError("the tests do not pass on the unchanged package")
+    subprocess.run([sys.executable, "-m", "compileall", "-q", "exacell", "tests"], cwd=folder, check=True)
+    for tests in dict.fromkeys(wanted):
+        if run_tests(folder, tests, timeout * 4) != 0:
+            raise RuntimeError(f"the tests do not pass on the unchanged package: {' '.join(tests)}")
 
 
 def copy_project(folder: Path) -> Path:
@@ -222,37 +290,57 @@ def copy_project(folder: Path) -> Path:
     return folder
 
 
+def work(lane: int, jobs: int, only: str, folder: Path, timeout: float) -> list[tuple[str, int, bool]]:
+    """Return, for each mutant of one lane, its file, its place among all mutants, and whether no test noticed it."""
+    found = []
+    for place, mutant in list(enumerate(chosen(only)))[lane::jobs]:
+        survived = survives(mutant, folder, timeout)
+        found.append((mutant.file, place, survived))
+        if survived and mutant.key not in EQUIVALENT:
+            print(f"survived: {mutant}", flush=True)
+    return found
+
+
+def chosen(only: str) -> list[Mutant]:
+    """Return the mutants whose description has one of the words in ``only``, all when it is empty."""
+    words = only.split(",")
+    return [mutant for file in TARGETS for mutant in mutants(file) if any(word in str(mutant) for word in words)]
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description="mutate the guards and see which mutants the tests notice")
     options.add_argument("--jobs", type=int, default=2, help="mutants tried at a time")
-    options.add_argument("--only", default="", help="only mutants whose description has this word")
+    options.add_argument("--only", default="", help="only mutants whose description has one of these words")
     options.add_argument("--list", action="store_true", help="list the mutants, run nothing")
     options.add_argument("--timeout", type=float, default=60.0, help="seconds for the tests of one mutant")
     given = options.parse_args()
-    every = [mutant for file in TARGETS for mutant in mutants(file) if given.only in str(mutant)]
+    every = chosen(given.only)
     if given.list:
         print("\n".join(map(str, every)))
         return 0
-    started, left = time.monotonic(), []
+    started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="exacell-mutants-") as scratch:
         folders = [copy_project(Path(scratch) / str(number)) for number in range(given.jobs)]
-        prove_copy(folders[0], given.timeout)
-
-        def work(lane: int) -> list[Mutant]:
-            found = []
-            for mutant in every[lane :: given.jobs]:
-                if survives(mutant, folders[lane], given.timeout):
-                    found.append(mutant)
-                    if mutant.key not in EQUIVALENT:
-                        print(f"survived: {mutant}", flush=True)
-            return found
-
-        with ThreadPoolExecutor(given.jobs) as pool:
-            left = [mutant for found in pool.map(work, range(given.jobs)) for mutant in found]
+        for folder in folders:
+            prove_copy(folder, [mutant.tests for mutant in every] if folder is folders[0] else [], given.timeout)
+        with ProcessPoolExecutor(given.jobs, mp_context=multiprocessing.get_context("fork")) as pool:
+            lanes = [
+                pool.submit(work, lane, given.jobs, given.only, folders[lane], given.timeout)
+                for lane in range(given.jobs)
+            ]
+            ended = [item for lane in lanes for item in lane.result()]
+    left = [every[place] for _, place, survived in sorted(ended, key=lambda item: item[1]) if survived]
     unexplained = [mutant for mutant in left if mutant.key not in EQUIVALENT]
     for mutant in left:
         if mutant.key in EQUIVALENT:
             print(f"equivalent: {mutant}: {EQUIVALENT[mutant.key]}")
+    print("| module | mutants | noticed | equivalent | unnoticed |\n|--|--:|--:|--:|--:|")
+    for file in TARGETS:
+        own = [mutant for mutant in every if mutant.file == file]
+        lost = [mutant for mutant in left if mutant.file == file]
+        odd = [mutant for mutant in lost if mutant.key not in EQUIVALENT]
+        if own:
+            print(f"| {file} | {len(own)} | {len(own) - len(lost)} | {len(lost) - len(odd)} | {len(odd)} |")
     print(
         f"{len(every)} mutants, {len(every) - len(left)} noticed, {len(left) - len(unexplained)} equivalent, "
         f"{len(unexplained)} unnoticed, {time.monotonic() - started:.0f}s"

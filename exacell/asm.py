@@ -37,19 +37,23 @@ class AsmClient:
             return f"sudo -n -u {shlex.quote(self.config.user)} env {settings} {program}"
         return f"env {settings} {program}"
 
-    def facts(self) -> AsmFacts:
+    def facts(self, *, first: str = "") -> AsmFacts:
         """Return what the cluster knows, from the node that answered last or the first that answers now.
+
+        Args:
+            first: the node that is asked before the others: a disk group shows its disks only where it is mounted.
 
         Raises:
             TransportError: no node could be reached.
             ReplyError: a node was reached and its answer is an error.
         """
-        order = [n for n in (self._node, *self.config.nodes) if n]
+        order = [n for n in (first, self._node, *self.config.nodes) if n]
         problems: list[str] = []
         for node in dict.fromkeys(order):
             reply = self._ask(node, facts_script(), Role.ASM_READ)
             if _answered(reply):
-                self._node = node
+                if not first:
+                    self._node = node
                 return read_facts(self.config.name, node, reply.stdout)
             problems.append(f"{node}: {_said(reply)}")
         raise TransportError(

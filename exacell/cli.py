@@ -5,6 +5,7 @@ Nothing heavy is imported before it is needed, so that ``--version`` and shell c
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,11 +24,17 @@ _BUG = 70
 
 def entry() -> NoReturn:
     """Run the program and leave with its exit code."""
+    gc.disable()  # Loading makes no garbage worth looking for: a tenth of the time until the first prompt.
     _open_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # A terminal that knows no Unicode gets escapes, never a crash.
             stream.reconfigure(errors="backslashreplace")
+    if sys.argv[1:2] == ["--complete"]:
+        from exacell.kept_commands import use_kept
+        from exacell.paths import Home
+
+        use_kept(Home.from_env().cache_dir)  # A process that only completes; never where commands are to run.
     sys.exit(main())
 
 
@@ -76,14 +83,13 @@ def _main(words: list[str]) -> int:
 
 
 def _run(line: CommandLine) -> int:
-    from exacell.commands.session import SessionExit
     from exacell.context import open_context
-    from exacell.output.render import check_format
-    from exacell.output.result import worst
     from exacell.output.terminal import TerminalConsole
-    from exacell.runner import Runner
+    from exacell.signals import SessionExit
 
     if line.value("format"):
+        from exacell.output.render import check_format
+
         check_format(line.value("format"))
     console = TerminalConsole(quiet="quiet" in line.switches)
     try:
@@ -93,17 +99,31 @@ def _run(line: CommandLine) -> int:
         return wrong.error.exit_code
     ctx = open_context(options_of(line), console)
     try:
+        if statements is None and _at_prompt():
+            from exacell.repl.app import run
+
+            return run(ctx, console)
+        from exacell.output.result import worst
+        from exacell.runner import Runner
+
+        gc.enable()
         runner = Runner(ctx, console, flags=line.flags, header="no-header" not in line.switches)
         ctx.run_nested = lambda text: _nested(ctx, runner, text)
-        if statements is None:
-            return interact(ctx, runner)
-        for warning in ctx.pending():
-            console.tell(warning, "warning")
-        return runner.run_statements(statements, shell=_whole_line(line))
-    except SessionExit:
-        return worst(runner.codes)
+        try:
+            if statements is None:
+                return interact(ctx, runner)
+            for warning in ctx.pending():
+                console.tell(warning, "warning")
+            return runner.run_statements(statements, shell=_whole_line(line))
+        except SessionExit:
+            return worst(runner.codes)
     finally:
         ctx.close()
+
+
+def _at_prompt() -> bool:
+    """Whether somebody sits at a terminal at both ends."""
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def options_of(line: CommandLine) -> Options:
@@ -135,6 +155,8 @@ def _checked(line: CommandLine) -> list[str] | None:
 
     None when there are none, so that a prompt or standard input gives them.
     """
+    if not (line.words or line.value("execute") or line.value("file")):
+        return None
     from exacell.language.line import argv_line
     from exacell.language.text import split_statements
 
@@ -192,14 +214,13 @@ def interact(ctx: Context, runner: Runner) -> ExitCode:
     Raises:
         SessionExit: a script said EXIT.
     """
-    stdin = sys.stdin
-    if stdin is None or stdin.closed:
+    if sys.stdin is None or sys.stdin.closed:
         return ExitCode.DONE
-    if stdin.isatty() and sys.stdout.isatty():
+    if _at_prompt():
         from exacell.repl.app import run
 
         return run(ctx, runner.console)
-    return runner.run_statements(_script_of(stdin))
+    return runner.run_statements(_script_of(sys.stdin))
 
 
 _SHOWPIECE = "run reset_cold -y"
@@ -214,8 +235,7 @@ def _nested(ctx: Context, runner: Runner, text: str) -> ExitCode:
         return runner.run_statements(split_statements(text))
     before = len(runner.codes)
     code = interact(ctx, runner)
-    at_prompt = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty() and sys.stdout.isatty()
-    if at_prompt or len(runner.codes) > before:
+    if _at_prompt() or len(runner.codes) > before:
         return code
     return runner.run_text(_SHOWPIECE)
 

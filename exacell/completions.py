@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TextIO
 
 from exacell.errors import ExacellError, ExitCode
-from exacell.language.registry import Kind, Param
-from exacell.language.suggestion import Names, RecipeParams, Suggestion
+from exacell.language.registry import Kind
+from exacell.language.suggestion import Known, Suggestion
 from exacell.options import OPTIONS, Option
+from exacell.paths import Home
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -105,16 +107,24 @@ def _options(typed: str, values: Mapping[str, str], env: Mapping[str, str]) -> I
 def _option_values(
     option: Option, typed: str, values: Mapping[str, str], env: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    names, _ = _known(values, env)
+    names = _known(values, env).names
     if option.name == "rack":
-        yield from ((name, "rack") for name in names(Kind.RACK) if name.startswith(typed))
+        yield from _beginning(names(Kind.RACK), typed, "rack")
     elif option.name == "format":
         from exacell.config import FORMATS
 
         yield from ((name, "") for name in FORMATS if name.startswith(typed.lower()))
     elif option.name == "cells":
         cut = max(typed.rfind(mark) for mark in ",!&^") + 1
-        yield from ((typed[:cut] + name, "cell") for name in names(Kind.CELL) if name.startswith(typed[cut:]))
+        found = _beginning(names(Kind.CELL), typed[cut:], "cell")
+        yield from ((typed[:cut] + name, meta) for name, meta in found)
+
+
+def _beginning(names: Sequence[str | tuple[str, str]], typed: str, meta: str) -> Iterator[tuple[str, str]]:
+    for entry in names:
+        name = entry if isinstance(entry, str) else entry[0]
+        if name.startswith(typed):
+            yield name, meta
 
 
 def _statement(
@@ -122,10 +132,10 @@ def _statement(
 ) -> Iterator[tuple[str, str]]:
     from exacell.language.suggest import suggest
 
-    names, recipe_params = _known(values, env)
+    known = _known(values, env)
     line = "".join(word + " " for word in before) + typed
     begin = len(line) - len(typed)
-    for found in suggest(line, names=names, recipe_params=recipe_params):
+    for found in suggest(line, known):
         yield _whole(found, line, begin)
 
 
@@ -134,42 +144,30 @@ def _whole(found: Suggestion, line: str, begin: int) -> tuple[str, str]:
     return line[begin : found.start] + found.text, found.meta
 
 
-def _known(values: Mapping[str, str], env: Mapping[str, str]) -> tuple[Names, RecipeParams]:
-    """Return where names come from: files only, read when first asked for."""
-    from exacell.config import load
-    from exacell.paths import Home
+def _known(values: Mapping[str, str], env: Mapping[str, str]) -> Known:
+    """Return where names come from: files only, read when the first name is asked for."""
 
-    home = Home.from_env(env)
-    config = load(home, env)
-    rack = config.racks.get(values.get("rack") or config.default_rack)
-    if rack is None and len(config.racks) == 1 and not values.get("rack"):
-        rack = next(iter(config.racks.values()))
+    @cache
+    def ready() -> Known:
+        from exacell.config import load
+        from exacell.knowledge import knowledge, name_cache
 
-    def names(kind: Kind) -> Sequence[str]:
-        if kind is Kind.RACK:
-            return tuple(config.racks)
-        if kind is Kind.CELL:
-            return rack.cells if rack else ()
-        if kind is Kind.CELLSET:
-            return tuple(f"@{group}" for group in ("all", *(rack.groups if rack else ())))
-        if kind is Kind.RECIPE:
-            from exacell.recipes import recipe_names
+        home = Home.from_env(env)
+        config = load(home, env)
+        rack = config.racks.get(values.get("rack") or config.default_rack)
+        if rack is None and len(config.racks) == 1 and not values.get("rack"):
+            rack = next(iter(config.racks.values()))
+        return knowledge(home, lambda: config.racks, rack, name_cache(home, rack))
 
-            return recipe_names(home)
-        if kind is Kind.SNAPSHOT:
-            from exacell.store import Store
+    def names(kind: Kind) -> Sequence[str | tuple[str, str]]:
+        return () if kind is Kind.ALIAS else ready().names(kind)  # Aliases are for the prompt.
 
-            return Store(home.state_dir / "store.db").snapshot_names(rack.name) if rack else ()
-        from exacell.names import NameCache
-
-        return NameCache(home.cache_dir / "names" / f"{rack.name if rack else 'none'}.json").get(kind)
-
-    def recipe_params(name: str) -> Sequence[Param]:
-        from exacell.recipes import recipe_params as params_of
-
-        return params_of(home, name)
-
-    return names, recipe_params
+    return Known(
+        names=names,
+        recipe_params=lambda recipe: ready().recipe_params(recipe),
+        seen=lambda subject, attribute: ready().seen(subject, attribute),
+        files=lambda typed: ready().files(typed),
+    )
 
 
 _BASH = r"""# Completion of exacell for bash; generated, see exacell/completions.py.

@@ -18,6 +18,7 @@ from exacell.cellset import CellSet
 from exacell.errors import ConfigError
 from exacell.groupfile import read_cellip, read_group_file
 from exacell.paths import Home
+from exacell.reach import AUTO, TRANSPORTS, Reach, read_reach
 from exacell.toml_table import TomlTable, parse_toml
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
@@ -34,16 +35,18 @@ class Settings:
         timeout: seconds a command may take from sending to its last byte, unless its rack says otherwise.
         connect_timeout: seconds for the TCP connection and for each further phase of a login.
         fanout: how many targets are worked on at a time.
+        transport: by which transport racks are reached; ``auto`` leaves it to each rack.
         pager: ``auto``, ``never``, or a command such as ``less -FRX``.
-        edit_mode: ``emacs`` or ``vi`` keys at the prompt.
+        editing_mode: ``emacs`` or ``vi`` keys at the prompt.
     """
 
     format: str = "table"
     timeout: float = 60.0
     connect_timeout: float = 5.0
     fanout: int = 32
+    transport: str = AUTO
     pager: str = "auto"
-    edit_mode: str = "emacs"
+    editing_mode: str = "emacs"
 
     def with_value(self, name: str, value: str) -> Settings:
         """Return the settings with one changed, as ``set <name> <value>`` means it.
@@ -97,6 +100,7 @@ class RackConfig:
         ssh_config: used instead of ~/.ssh/config and /etc/ssh/ssh_config.
         read_user, write_user: logins on cells for reads and writes.
         connect_timeout, command_timeout, fanout: override the settings of the same meaning; None leaves them.
+        reach: the transport and what its program needs to know.
         lock: the file that says who changes the rack now; None takes one place for all users of this host.
         source: the file, or the way in which the rack was found; for messages.
     """
@@ -114,6 +118,7 @@ class RackConfig:
     connect_timeout: float | None = None
     command_timeout: float | None = None
     fanout: int | None = None
+    reach: Reach = field(default_factory=Reach)
     lock: Path | None = None
     source: str = ""
 
@@ -190,8 +195,9 @@ def _settings(table: TomlTable, base: Settings) -> Settings:
         timeout=table.seconds("timeout", base.timeout),
         connect_timeout=table.seconds("connect_timeout", base.connect_timeout),
         fanout=table.count("fanout", base.fanout),
+        transport=table.choice("transport", base.transport, (AUTO, *TRANSPORTS)),
         pager=table.text("pager", base.pager),
-        edit_mode=table.choice("edit_mode", base.edit_mode, ("emacs", "vi")),
+        editing_mode=table.choice("editing_mode", base.editing_mode, ("emacs", "vi")),
     )
     table.finish()
     return result
@@ -227,6 +233,7 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
         connect_timeout=table.seconds("connect_timeout", None),
         command_timeout=table.seconds("command_timeout", None),
         fanout=table.count("fanout", None),
+        reach=read_reach(table),
         lock=_beside(lock, source) if lock else None,
         source=source,
     )

@@ -42,8 +42,10 @@ def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
     for name in missing:
         answer = console.ask(f"data would be lost: type {name} to accept it: ")
         if answer is None or answer.strip().lower() != name.lower():
+            reasons = dict.fromkeys(plan.loss_reasons[name] for name in missing if name in plan.loss_reasons)
+            why = f": {'; '.join(reasons)}" if reasons else ""
             raise RefusedError(
-                f"{plan.statement}: data would be lost on {', '.join(missing)}; nothing was sent",
+                f"{plan.statement}: refused: data would be lost on {', '.join(missing)}{why}; nothing was sent",
                 hint=f"--accept-data-loss={','.join(missing)} accepts it; -y never does",
             )
     if plan.loss:

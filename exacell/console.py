@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from exacell.plan.model import Plan
+if TYPE_CHECKING:
+    from exacell.plan.model import Plan
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,45 +6,37 @@ read-only mode, the journal and exit codes are decided here, so that they cannot
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.asm import AsmClient
 from exacell.cellset import CellSet, fold
 from exacell.config import Config, RackConfig, Settings, load, named_cells, which_rack
-from exacell.consent import accepted_loss, agree, refuse_above
-from exacell.console import Console
-from exacell.engine import Engine, Report
-from exacell.errors import CellSetError, ConfigError, ExitCode, RefusedError, StatementError
-from exacell.fleet import Answers, Fleet
-from exacell.journal import Journal
-from exacell.language.line import Line
-from exacell.language.registry import Call, Effect, Kind, Value
-from exacell.names import NameCache
-from exacell.outcomes import ended_records, idle_records, outcome_columns, planned_records
-from exacell.output.result import Result
+from exacell.errors import CellSetError, ConfigError, ExitCode, JournalError, RefusedError, StatementError
 from exacell.paths import Home
-from exacell.pending import pending
-from exacell.plan import facts as f
-from exacell.plan.model import Plan
-from exacell.plan.saved import SavedPlan, refuse_moved, refuse_other_plan
-from exacell.racklock import RackLock, lock_of
 from exacell.selection import Selection
-from exacell.transport.base import Transport
 
 if TYPE_CHECKING:
-    pass
-
-EMULATED_POLL = 0.2
-"""Seconds between two looks at an emulated rack, whose clock runs faster than ours."""
-
-POLL = 5.0
-"""Seconds between two looks at a real cell: metrics change once a minute, and asm* attributes are slow to read."""
+    # Imported where they are used: the prompt stands before most of this is loaded.
+    from exacell.asm import AsmClient
+    from exacell.console import Console
+    from exacell.fleet import Answers, Fleet
+    from exacell.journal import Journal
+    from exacell.language.line import Line
+    from exacell.language.registry import Call, Value
+    from exacell.names import NameCache
+    from exacell.output.result import Result
+    from exacell.plan import facts as f
+    from exacell.plan.model import Plan
+    from exacell.plan.saved import SavedPlan
+    from exacell.racklock import RackLock
+    from exacell.transport.base import Transport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +83,11 @@ class Context:
             self.settings = self.settings.with_value("format", options.format)
         self.rack: RackConfig | None = None
         self.read_only = options.monitor
-        self.journal = Journal(home.state_dir / "journal.db")
         self.interrupted = threading.Event()
         self.origin = ""
         """The recipe whose line is being carried out, for the journal."""
+        self.finishing = 0
+        """The change that the present statement goes on with (resume, retry failed); 0 for none."""
         self.changes: list[int] = []
         """Numbers of the changes made by this session, oldest first."""
         self.last_plan: Plan | None = None
@@ -107,13 +100,24 @@ class Context:
         """The highest risk that the recipe being run declares; empty for none."""
         self.run_nested: Callable[[str], ExitCode] = _nowhere
         """Runs a statement, or opens what the surface opens without one; set by the surface."""
+        self.companion: Callable[[Line, ExitCode], Sequence[str]] = no_companion
+        """Told of every statement that has ended; what it returns is said below the answer. The tutorial's."""
         self._given_transport = transport
         self._transport: Transport | None = None
         self._fleet: Fleet | None = None
         self._asm: dict[str, AsmClient] = {}
         self._selection: Selection | None = None
         self._told_fallback: frozenset[str] = frozenset()
+        self._told_single: set[str] = set()
+        self._learned: dict[str, NameCache] = {}
         self._lock = threading.RLock()
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The durable record of changes."""
+        from exacell.journal import Journal
+
+        return Journal(self.home.state_dir / "journal.db")
 
     # -- the rack ------------------------------------------------------------------------------------------------
 
@@ -181,20 +185,32 @@ class Context:
                 if self._given_transport is not None:
                     self._transport = self._given_transport
                 else:
-                    from exacell.transport.ssh import SshTransport
+                    from exacell.transport.choice import make_transport
 
-                    self._transport = SshTransport(rack, self.settings)
+                    self._transport = make_transport(rack, self.settings)
             self._transport.read_only = self.read_only
             return self._transport
 
     @property
     def fleet(self) -> Fleet:
         """Statements to the cells of the current rack."""
+        from exacell.fleet import Fleet
+
         transport = self.transport
         with self._lock:
             if self._fleet is None:
                 self._fleet = Fleet(transport)
             return self._fleet
+
+    def aside(self, fleet: Fleet, *, same_interruption: bool = False) -> Context:
+        """Return a session beside this one for a single statement: over ``fleet``, with a selection and (unless it is to
+        end with this one's) an interruption of its own, so that neither disturbs the other."""
+        other = copy.copy(self)
+        other._fleet = fleet
+        other._selection = copy.copy(self.selection)
+        if not same_interruption:
+            other.interrupted = threading.Event()
+        return other
 
     def asm(self, name: str = "") -> AsmClient:
         """Return the ASM cluster ``name``, or the rack's only one.
@@ -202,6 +218,9 @@ class Context:
         Raises:
             ConfigError: there is none of that name, none at all, or several and none was named.
         """
+        from exacell.asm import AsmClient
+        from exacell.carrying import capabilities_of
+
         rack = self.need_rack()
         if not rack.asm:
             raise ConfigError(
@@ -215,6 +234,9 @@ class Context:
             raise ConfigError(f"rack {rack.name} has no ASM cluster {name}: it has {', '.join(rack.asm)}")
         with self._lock:
             if name not in self._asm:
+                able = capabilities_of(self.transport)
+                if not able.nodes:
+                    self.console.say(f"{able.name} reaches cells only: the ASM cluster {name} is asked over ssh")
                 self._asm[name] = AsmClient(self.transport, rack.asm[name])
             return self._asm[name]
 
@@ -263,8 +285,15 @@ class Context:
         return cells
 
     def use(self, text: str) -> CellSet:
-        """Select cells for the statements to come; see :meth:`Selection.use`."""
+        """Select cells for the statements to come; see :meth:`Selection.use`. ``where …`` is judged by a fresh reading."""
         self.need_rack()
+        from exacell.cellcli.condition import is_condition
+
+        bare = text.strip().removeprefix("(").removesuffix(")").strip()
+        if is_condition(bare):
+            from exacell.wherecells import cells_where
+
+            text = ",".join(cells_where(self, bare, strict=False))
         return self.selection.use(text)
 
     def resolve(self, text: str) -> CellSet:
@@ -287,7 +316,7 @@ class Context:
         return answers
 
     def _tell_fallback(self) -> None:
-        """Say once which cells took no login for reads, so that their reads run as the write login with -m."""
+        """Say once which cells took no login for reads, and which take a start of CellCLI for each read."""
         fallback: frozenset[str] = getattr(self.transport, "read_fallback", frozenset())
         new = fallback - self._told_fallback
         if new:
@@ -296,6 +325,12 @@ class Context:
             self.console.say(
                 f"{fold(new)}: {rack.read_user} can't log in; reads run as {rack.write_user} with cellcli -m"
             )
+        single: dict[str, str] = getattr(self.transport, "single_reads", {})
+        for reason in dict.fromkeys(single.values()):
+            cells = [cell for cell, why in single.items() if why == reason and cell not in self._told_single]
+            if cells:
+                self._told_single.update(cells)
+                self.console.say(f"{fold(cells)}: every read starts a CellCLI of its own ({reason})")
 
     def facts(self, *statements: str, cells: Sequence[str] = ()) -> dict[str, f.CellFacts]:
         """Return fresh facts of ``cells``, of every selected cell when none is named, for planning.
@@ -303,37 +338,9 @@ class Context:
         Raises:
             RefusedError: a selected cell gave no answer: a plan needs them all.
         """
-        cells = tuple(cells) or self.cells()
-        if not statements:
-            return {cell: f.CellFacts(cell=cell) for cell in cells}
-        releases = self.fleet.releases(cells)
-        modern = [c for c in cells if f.statements_for(*statements, release=releases.get(c, "")) != list(statements)]
-        old = [c for c in cells if c not in modern]
-        found: dict[str, f.CellFacts] = {}
-        problems: list[str] = []
-        for group, wanted in (
-            (old, list(statements)),
-            (modern, f.statements_for(*statements, release="24.1")),
-        ):
-            if not group:
-                continue
-            answers = self.query(*wanted, cells=group)
-            problems += answers.problems
-            found |= {cell: f.build(cell, wanted, a.tables) for cell, a in answers.good.items()}
-        if problems:
-            raise RefusedError(
-                f"{problems[0]}{f' (and {len(problems) - 1} more)' if len(problems) > 1 else ''}; nothing was sent",
-                hint=self._not_running(problems)
-                or "a change is planned with facts of every selected cell: mend it, or leave it out with use or ON",
-            )
-        self.last_facts = {cell: found[cell] for cell in cells}
-        if self.expected is not None:
-            refuse_moved(self.expected, self.last_facts)
-        return self.last_facts
+        from exacell.factreading import read_facts
 
-    def _refuse_moved_plan(self, plan: Plan) -> None:
-        if self.expected is not None:
-            refuse_other_plan(self.expected, plan)
+        return read_facts(self, statements, tuple(cells) or self.cells())
 
     # -- changing ------------------------------------------------------------------------------------------------
 
@@ -343,27 +350,12 @@ class Context:
         Raises:
             RefusedError: nobody agreed, or the plan needs more than that; nothing was sent.
         """
-        flags = self._flags(call)
-        for cell, why in (*plan.skipped.items(), *plan.done.items()):
-            if not plan.changes_something or cell in plan.skipped:
-                self.console.say(f"{cell}: {why}")
-        if not plan.changes_something:
-            return Result(records=idle_records(plan, self.need_rack().dbnodes), data=True, fold=True)
-        self.last_plan = plan
-        self._refuse_moved_plan(plan)
-        if not (self.options.quiet and flags.get("yes")):
-            self.console.show_plan(plan)
-        if flags.get("dry-run"):
-            code = ExitCode.CHANGES if flags.get("detailed-exitcode") else ExitCode.DONE
-            self.console.say("-n: nothing was sent")
-            return Result(records=planned_records(plan), fold=True, exit_code=code)
-        self._refuse_read_only()
-        refuse_above(plan, self.risk_ceiling)
-        agree(plan, flags, self.console)
-        report = self._run(plan, flags)
-        return self._result(plan, report)
+        from exacell.changing import carry_out
 
-    def _flags(self, call: Call) -> dict[str, Value]:
+        return carry_out(self, plan, call)
+
+    def flags_of(self, call: Call) -> dict[str, Value]:
+        """Return the flags of a statement together with those given once for all statements; its own win."""
         flags = {**self.options.flags, **call.flags}
         if self.options.yes:
             flags["yes"] = True
@@ -371,53 +363,18 @@ class Context:
             flags["dry-run"] = True
         return flags
 
-    def _refuse_read_only(self) -> None:
-        if self.read_only:
-            why = "with -m" if self.options.monitor else "set mode rw changes that"
-            raise RefusedError(f"rack {self.need_rack().name} is read-only ({why}); nothing was sent")
-
     def accepted_loss(self, call: Call) -> tuple[str, ...]:
         """Return the names whose loss of data was accepted with the statement."""
-        return accepted_loss(self._flags(call))
+        from exacell.consent import accepted_loss
 
-    def _run(self, plan: Plan, flags: Mapping[str, Value]) -> Report:
-        rack = self.need_rack()
-        clusters = {step.asm for step in plan.steps if step.asm}
-        engine = Engine(
-            rack=rack.name,
-            fleet=self.fleet,
-            asm={name: self.asm(name) for name in clusters},
-            journal=self.journal,
-            console=self.console,
-            poll=EMULATED_POLL if rack.emulated else POLL,
-            cancel=self.interrupted,
-        )
-        reason, ticket = str(flags.get("reason") or ""), str(flags.get("ticket") or "")
-        with self.lock().held(plan.statement):
-            report = engine.run(plan, reason=reason, ticket=ticket, origin=self.origin)
-        self.changes.append(report.change)
-        return report
+        return accepted_loss(self.flags_of(call))
 
     def lock(self) -> RackLock:
         """Return the lock of the current rack."""
+        from exacell.racklock import lock_of
+
         rack = self.need_rack()
         return lock_of(rack.name, rack.lock, emulated=rack.emulated, state_dir=self.home.state_dir)
-
-    def _result(self, plan: Plan, report: Report) -> Result:
-        failed = list(dict.fromkeys(r.step.target for r in report.failures))
-        self.remember([t for t in plan.targets if t not in failed], failed)
-        problems = [f"{r.step.target}: {r.step.what}: {r.outcome}: {r.reason}" for r in report.failures]
-        notes = [f"change {report.change}, journal {self.journal.head}"]
-        if report.interrupted:
-            notes.append("interrupted: what was under way has ended, nothing more was started")
-        return Result(
-            records=[*ended_records(plan, report), *idle_records(plan)],
-            columns=outcome_columns(plan, report),
-            fold=True,
-            notes=notes,
-            problems=problems,
-            exit_code=report.exit_code,
-        )
 
     # -- lines ---------------------------------------------------------------------------------------------------
 
@@ -427,8 +384,14 @@ class Context:
         Raises:
             ExacellError: whatever went wrong; one line, with the way out.
         """
+        from exacell.language.registry import Effect
+
         self.interrupted.clear()
-        with self.selection.on(line.on) if line.on else nullcontext():
+        if line.flags.get("confirm-within"):
+            from exacell.confirming import refuse_ungathered
+
+            refuse_ungathered(line)
+        with self.selection.on(self._cells_of(line)) if line.on else nullcontext():
             if line.call is not None:
                 if line.call.command.effect is Effect.WRITE:
                     self.need_rack()
@@ -439,10 +402,21 @@ class Context:
                 result = pass_through(self, line)
             else:
                 raise StatementError("the line holds no statement")
-        hint = self._not_running(result.problems) if result.exit_code is ExitCode.NOT_EXECUTED else ""
+        hint = self.not_running(result.problems) if result.exit_code is ExitCode.NOT_EXECUTED else ""
         return replace(result, notes=(*result.notes, hint)) if hint else result
 
-    def _not_running(self, problems: Sequence[str]) -> str:
+    def _cells_of(self, line: Line) -> str:
+        """Return the cells of ON as a set; a condition is judged by a fresh reading."""
+        from exacell.cellcli.condition import is_condition
+        from exacell.language.registry import Effect
+
+        if not is_condition(line.on):
+            return line.on
+        from exacell.wherecells import cells_where
+
+        return ",".join(cells_where(self, line.on, strict=line.effect is not Effect.READ))
+
+    def not_running(self, problems: Sequence[str]) -> str:
         """Return the way out when an emulated rack refuses connections because it does not run."""
         rack = self.rack
         refused = any("refused the connection" in problem for problem in problems)
@@ -475,30 +449,31 @@ class Context:
     # -- talk ----------------------------------------------------------------------------------------------------
 
     def pending(self) -> tuple[str, ...]:
-        """Return one line for each change that left caching off on this rack, with the statement that mends it."""
-        return pending(self.journal, self.rack.name) if self.rack is not None else ()
+        """Return one line for each thing that an earlier change left behind, with the statement that mends it."""
+        if self.rack is None or not (self.home.state_dir / "journal.db").exists():
+            return ()
+        from exacell.pending import pending
 
-    def names(self, kind: Kind) -> Sequence[str]:
-        """Return names for completion: what is configured, and what was learned before; never asks a cell."""
-        if kind is Kind.RACK:
-            return tuple(self.config.racks)
-        if kind in (Kind.CELL, Kind.CELLSET):
-            return self.rack.cells if self.rack is not None else ()
-        if kind is Kind.SNAPSHOT:
-            from exacell.store import Store
-
-            return Store(self.home.state_dir / "store.db").snapshot_names(self.rack.name) if self.rack else ()
-        if kind is Kind.RECIPE:
-            from exacell.recipes import recipe_names
-
-            return recipe_names(self.home)
-        return self.learned.get(kind)
+        try:
+            return tuple(item.sentence for item in pending(self.journal, self.rack.name))
+        except JournalError as error:
+            # Reads go on; a change is refused with the same words when it is asked for.
+            return (f"{error.message}; what earlier changes left behind is not known: {error.hint}",)
 
     @property
     def learned(self) -> NameCache:
-        """The names learned from the current rack, on disk."""
-        name = self.rack.name if self.rack is not None else "none"
-        return NameCache(self.home.cache_dir / "names" / f"{name}.json")
+        """What was learned from the current rack, on disk."""
+        name = self.rack.name if self.rack is not None else ""
+        if name not in self._learned:
+            from exacell.knowledge import name_cache
+
+            self._learned[name] = name_cache(self.home, self.rack)
+        return self._learned[name]
+
+
+def no_companion(line: Line, code: ExitCode) -> Sequence[str]:
+    """Say nothing: a session without a tutorial."""
+    return ()
 
 
 def _nowhere(text: str) -> ExitCode:

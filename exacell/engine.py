@@ -2,99 +2,34 @@
 
 Every statement's intent is on disk before it leaves. Success is judged by the cell's text per object and then verified
 by reading back. A target whose step fails takes no further part, the others go on as the stages' gates allow, and the
-mending stages run for the targets that were left in between.
+mending stages run for the targets that were left in between. A rolled plan does so wave by wave, with a gate before each.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from enum import StrEnum
+from dataclasses import asdict, replace
+from time import monotonic
+from types import MappingProxyType
 
 from exacell.asm import AsmClient
-from exacell.cellcli.reply import errors as reply_errors
-from exacell.cellcli.reply import successes
-from exacell.console import Console, Progress
-from exacell.errors import ExitCode, RefusedError
-from exacell.fleet import Fleet, problem_of
+from exacell.board import Board
+from exacell.console import Console
+from exacell.errors import RefusedError
+from exacell.fleet import Fleet
+from exacell.following import Follower, Pause
+from exacell.gatekeeper import Gatekeeper, Passage
 from exacell.journal import Journal, Row, actor
 from exacell.plan import facts as f
-from exacell.plan.asmfacts import sql_errors
-from exacell.plan.model import Check, Gate, Plan, Stage, Step, Watch
-from exacell.plan.watch import FlushState, FlushWatch
+from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch
+from exacell.plan.rolling import Lap, laps
 from exacell.probe import NO_ANSWER, Prober
-from exacell.transport.base import Reply, State
+from exacell.running import Outcome, Report, Run, StepResult
+from exacell.verdicts import intent, judge, judge_sql, outcome_row, phrase
 
 WRITE_TIMEOUT = 600.0
 """Seconds for one changing statement on a cell; a flush is sent NOWAIT and followed instead."""
-
-REPLY_KEPT = 20_000
-"""Characters of a target's text that the journal keeps."""
-
-LOST_POLLS = 20
-"""So many polls in a row may fail before a followed flush counts as lost."""
-
-
-class Outcome(StrEnum):
-    """How one step ended on its target."""
-
-    DONE = "done"
-    NOT_NEEDED = "not needed"
-    REFUSED = "refused"
-    """A precondition did not hold any more; nothing was sent."""
-    FAILED = "failed"
-    """It was sent and the target said no, or reading back does not show what was wanted."""
-    UNKNOWN = "unknown"
-    """It was sent, no answer came, and reading back could not settle it."""
-    NOT_SENT = "not sent"
-    """The user interrupted, or an earlier step failed."""
-
-    @property
-    def good(self) -> bool:
-        """Whether the target may go on."""
-        return self in (Outcome.DONE, Outcome.NOT_NEEDED)
-
-
-@dataclass(frozen=True, kw_only=True)
-class StepResult:
-    """One step's end. ``reason`` is one line, empty when it went well; ``said`` is the target's own text."""
-
-    step: Step
-    outcome: Outcome
-    reason: str = ""
-    said: str = ""
-    mending: bool = False
-
-
-@dataclass
-class Report:
-    """What became of a plan.
-
-    Attributes:
-        change: its number in the journal.
-        flushed: per cell, the last state of a followed flush.
-    """
-
-    change: int
-    results: list[StepResult] = field(default_factory=list)
-    flushed: dict[str, FlushState] = field(default_factory=dict)
-    interrupted: bool = False
-
-    @property
-    def failures(self) -> list[StepResult]:
-        """The steps that neither were done nor were unnecessary, without those that were not sent."""
-        return [r for r in self.results if not r.outcome.good and r.outcome is not Outcome.NOT_SENT]
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """INTERRUPTED, FAILED, NOT_EXECUTED when every first step was refused, else DONE."""
-        if self.interrupted:
-            return ExitCode.INTERRUPTED
-        if not self.failures and all(r.outcome.good for r in self.results if not r.mending):
-            return ExitCode.DONE
-        sent = [r for r in self.results if r.outcome in (Outcome.DONE, Outcome.FAILED, Outcome.UNKNOWN)]
-        return ExitCode.FAILED if sent else ExitCode.NOT_EXECUTED
 
 
 class Engine:
@@ -103,6 +38,8 @@ class Engine:
     Args:
         poll: seconds between two looks at something that takes time.
         pause: waits so many seconds, or until the event is set; an argument so that tests need no clock.
+        permit: asked right before statements leave; says why they must not, empty when they may.
+        clock: seconds, for limits.
     """
 
     def __init__(
@@ -115,20 +52,34 @@ class Engine:
         console: Console,
         poll: float,
         cancel: threading.Event,
-        pause: Callable[[threading.Event, float], object] = threading.Event.wait,
+        pause: Pause = threading.Event.wait,
+        clock: Callable[[], float] = monotonic,
+        permit: Callable[[], str] = str,
     ) -> None:
         self._rack = rack
         self._fleet = fleet
         self._asm = asm
         self._journal = journal
         self._console = console
-        self._poll = poll
         self._cancel = cancel
-        self._pause = pause
+        self._permit = permit
         self._prober = Prober(fleet, asm)
+        self._follower = Follower(fleet, poll=poll, cancel=cancel, pause=pause, clock=clock)
+        self._gatekeeper = Gatekeeper(fleet, asm, console, poll=poll, cancel=cancel, pause=pause)
 
-    def run(self, plan: Plan, *, reason: str = "", ticket: str = "", origin: str = "") -> Report:
+    def run(
+        self,
+        plan: Plan,
+        *,
+        reason: str = "",
+        ticket: str = "",
+        origin: str = "",
+        details: Mapping[str, object] = MappingProxyType({}),
+    ) -> Report:
         """Carry ``plan`` out and return what became of each step.
+
+        Args:
+            details: whatever else the plan's row shall say.
 
         Raises:
             JournalError: the journal can't be written; nothing was sent.
@@ -136,20 +87,27 @@ class Engine:
         """
         if self._fleet.transport.read_only:
             raise RefusedError("read-only: nothing that changes cells is sent", hint="set mode rw")
-        body = {"statement": plan.statement, "reason": reason, "ticket": ticket, "origin": origin, **actor()}
+        body = {"statement": plan.statement, "reason": reason, "ticket": ticket, "origin": origin, **details, **actor()}
         change = self._journal.begin(self._rack, {**body, "risk": plan.risk, "plan": asdict(plan)})
-        run = _Run(plan=plan, report=Report(change=change))
+        run = Run(plan=plan, report=Report(change=change))
         try:
-            self._stages(plan, run)
+            for lap in laps(plan):
+                self._lap(lap, run)
         finally:
             self._console.progress(None)
-        end = Row(kind="end", body={"exitCode": int(run.report.exit_code), "done": run.tally()})
-        self._journal.append(self._rack, change, [*self._observe_caching(plan), end])
+        stopped = {"stopped": run.report.stopped} if run.report.stopped else {}
+        end = Row(kind="end", body={"exitCode": int(run.report.exit_code), "done": run.tally(), **stopped})
+        self._journal.append(self._rack, change, [*self._observe_caching(run), end])
         return run.report
 
-    def _observe_caching(self, plan: Plan) -> list[Row]:
-        """Look whether every cell whose caching was switched off has it back; the journal warns until it is seen."""
-        cells = list(dict.fromkeys(step.target for step in plan.steps if step.caching_off))
+    def _observe_caching(self, run: Run) -> list[Row]:
+        """Look whether every cell whose caching was switched off has it back; the journal warns until it is seen.
+
+        A cell that may still carry out a statement whose answer was lost proves nothing by caching now.
+        """
+        unsure = {r.step.target for r in run.report.results if r.step.caching_off and r.outcome is Outcome.UNKNOWN}
+        off = dict.fromkeys(step.target for step in run.plan.steps if step.caching_off)
+        cells = [cell for cell in off if cell not in unsure]
         if not cells:
             return []
         rows = []
@@ -158,60 +116,122 @@ class Engine:
             rows.append(Row(kind="observed", target=cell, body={"caching": cache.caching if cache else "off"}))
         return rows
 
-    def _stages(self, plan: Plan, run: _Run) -> None:
+    # -- waves -----------------------------------------------------------------------------------------------------
+
+    def _lap(self, lap: Lap, run: Run) -> None:
+        run.wave = lap.wave
+        rolling = run.plan.rolling
+        if lap.wave and rolling is not None:
+            why = run.report.stopped or self._pass(lap, rolling, run)
+            if why:
+                run.report.stopped = why
+                for stage in lap.stages:
+                    if stage.gate is not Gate.MEND:
+                        run.skip(stage.steps, why)
+                return
+        self._stages(lap.stages, run)
+
+    def _pass(self, lap: Lap, rolling: Rolling, run: Run) -> str:
+        """Wait until the wave may begin; return why it must not, empty when it may."""
+        if self._cancel.is_set():
+            run.report.interrupted = True
+            return f"interrupted before wave {lap.wave}"
+        failed = sorted({r.step.target for r in run.report.failures})
+        if failed and not rolling.go_on and lap.wave > 1:
+            return f"a step failed on {', '.join(failed)} (--on-error=stop)"
+        if lap.wave > 1 and (rolling.ask or rolling.pause):
+            passage = self._gatekeeper.linger(rolling, lap.wave, self._console.confirm)
+            if not passage.open:
+                return self._held(passage, lap, run)
+        offline = any(step.offline for stage in lap.stages for step in stage.steps)
+        broken = {r.step.target for r in run.report.failures if r.step.caching_off or r.step.caching_on}
+        passage = self._gatekeeper.wait(rolling, lap.wave, offline=offline, cached=broken)
+        return self._held(passage, lap, run)
+
+    def _held(self, passage: Passage, lap: Lap, run: Run) -> str:
+        """Journal that a wave was let pass, or why it was not; return that reason."""
+        run.report.interrupted = run.report.interrupted or passage.interrupted
+        body = {
+            "wave": lap.wave,
+            "cells": list(lap.cells),
+            "open": passage.open,
+            "seconds": round(passage.waited, 1),
+            "met": passage.met,
+            "reason": passage.reason,
+        }
+        self._journal.append(self._rack, run.report.change, [Row(kind="gate", body=body)])
+        return "" if passage.open else passage.reason
+
+    # -- stages ----------------------------------------------------------------------------------------------------
+
+    def _stages(self, stages: Sequence[Stage], run: Run) -> None:
         number = 0
-        of = sum(1 for stage in plan.stages if stage.gate is not Gate.MEND)
-        for stage in plan.stages:
+        of = sum(1 for stage in stages if stage.gate is not Gate.MEND)
+        waves = len(run.plan.rolling.waves) if run.plan.rolling is not None else 0
+        for stage in stages:
             mending = stage.gate is Gate.MEND
             number += not mending
             steps = run.entering(stage)
-            if self._cancel.is_set() and not mending and not _finishes(stage, run):
+            if self._cancel.is_set() and not mending and not run.finishes(stage):
                 run.report.interrupted = run.report.interrupted or bool(steps)
                 run.skip(stage.steps, "interrupted")
                 continue
             if not mending:
                 run.skip([s for s in stage.steps if s not in steps], "an earlier step failed")
             if steps:
-                self._stage(stage, steps, run, number, of, mending=mending)
+                title = f"wave {run.wave} of {waves}: {stage.title}" if run.wave else stage.title
+                board = Board(self._console, title, number, of, [s.target for s in steps])
+                self._stage(stage, steps, run, board, mending=mending)
 
-    def _stage(self, stage: Stage, steps: Sequence[Step], run: _Run, number: int, of: int, *, mending: bool) -> None:
-        board = _Board(self._console, stage.title, number, of, [s.target for s in steps])
+    def _stage(self, stage: Stage, steps: Sequence[Step], run: Run, board: Board, *, mending: bool) -> None:
         ready = self._admit(stage, steps, run, mending=mending)
+        # Mending goes on: whoever took the rack over is not helped by a cell without caching.
+        why = "" if mending or not ready else self._permit()
+        if why:
+            run.skip(ready, why)
+            run.report.stopped = why
+            return
         if not ready:
             return
-        self._journal.append(self._rack, run.report.change, [_intent(step) for step in ready])
+        self._journal.append(self._rack, run.report.change, [intent(step, run.wave) for step in ready])
         results = self._send(ready, board)
         watching = [r.step for r in results if r.outcome is Outcome.DONE and r.step.watch is Watch.FLUSH]
         if watching:
-            followed = self._follow(watching, board, run)
-            results = [followed.get(r.step.target, r) if r.step in watching else r for r in results]
-        results = self._verify(results, board)
+            followed = self._follower.flushes(watching, board, run.report)
+            results = [_followed(r, followed.get(r.step.target)) if r.step in watching else r for r in results]
+        results = self._follower.proofs(results, board, run.report, self._probe)
         for result in results:
-            board.set(result.step.target, _phrase(result))
-        run.add(stage, [replace(r, mending=mending) for r in results])
-        self._journal.append(self._rack, run.report.change, [_outcome_row(r) for r in results])
+            board.set(result.step.target, phrase(result))
+        self._keep(stage, [replace(r, mending=mending, wave=run.wave) for r in results], run)
 
-    def _admit(self, stage: Stage, steps: Sequence[Step], run: _Run, *, mending: bool) -> list[Step]:
+    def _keep(self, stage: Stage, results: Sequence[StepResult], run: Run) -> None:
+        run.add(stage, results)
+        self._journal.append(self._rack, run.report.change, [outcome_row(r) for r in results])
+
+    def _admit(self, stage: Stage, steps: Sequence[Step], run: Run, *, mending: bool) -> list[Step]:
         """Judge only_if and needs, read in one round trip right before; journal and keep what is not sent."""
         failures = self._probe({step.target: (step, (*step.only_if, *step.needs)) for step in steps})
         ready: list[Step] = []
         ended: list[StepResult] = []
+
+        def end(step: Step, outcome: Outcome, reason: str) -> None:
+            ended.append(StepResult(step=step, outcome=outcome, reason=reason, mending=mending, wave=run.wave))
+
         for step in steps:
             failed = failures[step.target]
             silent = failed.get(NO_ANSWER)
             unneeded = [why for place, why in failed.items() if 0 <= place < len(step.only_if)]
             refused = [why for place, why in failed.items() if place >= len(step.only_if)]
             if silent:
-                ended.append(StepResult(step=step, outcome=Outcome.REFUSED, reason=silent, mending=mending))
+                end(step, Outcome.REFUSED, silent)
             elif unneeded:
-                ended.append(StepResult(step=step, outcome=Outcome.NOT_NEEDED, reason=unneeded[0], mending=mending))
+                end(step, Outcome.NOT_NEEDED, unneeded[0])
             elif refused:
-                ended.append(StepResult(step=step, outcome=Outcome.REFUSED, reason=refused[0], mending=mending))
+                end(step, Outcome.REFUSED, refused[0])
             else:
                 ready.append(step)
         if ended:
-            run.add(stage, ended)
-            self._journal.append(self._rack, run.report.change, [_outcome_row(r) for r in ended])
+            self._keep(stage, ended, run)
         return ready
 
     def _probe(self, wanted: Mapping[str, tuple[Step, Sequence[Check]]]) -> dict[str, dict[int, str]]:
@@ -220,245 +240,25 @@ class Engine:
         found = self._prober.cells(cells)
         for target, (step, checks) in wanted.items():
             if step.asm:
-                found[target] = self._prober.asm(step.asm, checks)
+                found[target] = self._prober.asm(step.asm, checks, first=target)
         return found
 
-    def _send(self, steps: Sequence[Step], board: _Board) -> list[StepResult]:
+    def _send(self, steps: Sequence[Step], board: Board) -> list[StepResult]:
         results = {step.target: StepResult(step=step, outcome=Outcome.DONE) for step in steps}
         cells = {step.target: step.statement for step in steps if step.statement and not step.asm}
         by_target = {step.target: step for step in steps}
         if cells:
             board.set_all(cells, "sent")
             for reply in self._fleet.send(cells, timeout=WRITE_TIMEOUT).replies.values():
-                results[reply.target] = _judge(by_target[reply.target], reply)
+                results[reply.target] = judge(by_target[reply.target], reply)
         for cluster in {step.asm for step in steps if step.asm}:
             sql = {step.target: step.statement for step in steps if step.asm == cluster and step.statement}
             board.set_all(sql, "sent")
             for node, (reply, problem) in self._asm[cluster].send(sql).items():
-                results[node] = _judge_sql(by_target[node], reply, problem)
+                results[node] = judge_sql(by_target[node], reply, problem)
         return [results[step.target] for step in steps]
 
-    def _follow(self, steps: Sequence[Step], board: _Board, run: _Run) -> dict[str, StepResult]:
-        """Follow flushes until each is proven or can't finish; an interruption stops the following, not the flush."""
-        watches = {step.target: FlushWatch() for step in steps}
-        by_target = {step.target: step for step in steps}
-        lost = dict.fromkeys(watches, 0)
-        ended: dict[str, StepResult] = {}
-        statements = [f.FLASHCACHE, f.CELLDISK, f.FLASH_METRICS]
-        while open_cells := [cell for cell in watches if cell not in ended]:
-            if self._cancel.is_set():
-                for cell in open_cells:
-                    ended[cell] = StepResult(step=by_target[cell], outcome=Outcome.FAILED, reason="interrupted")
-                run.report.interrupted = True
-                break
-            answers = self._fleet.query(open_cells, statements)
-            for cell in open_cells:
-                answer = answers.answers[cell]
-                if answer.problem:
-                    lost[cell] += 1
-                    board.set(cell, f"no answer ({lost[cell]}): {answer.problem}")
-                    if lost[cell] >= LOST_POLLS:
-                        ended[cell] = StepResult(step=by_target[cell], outcome=Outcome.UNKNOWN, reason=answer.problem)
-                    continue
-                lost[cell] = 0
-                fact = f.build(cell, statements, answer.tables)
-                state = watches[cell].feed(
-                    status=fact.flash_cache.status if fact.flash_cache else "",
-                    disks=[
-                        {"name": d.name, "flushStatus": d.flush_status, "flushError": d.flush_error}
-                        for d in fact.flash_disks
-                    ],
-                    metrics=fact.metrics or {},
-                )
-                run.report.flushed[cell] = state
-                board.set(cell, state.phrase, state.fraction)
-                if state.failed:
-                    ended[cell] = StepResult(step=by_target[cell], outcome=Outcome.FAILED, reason=state.failed)
-                elif state.done:
-                    ended[cell] = StepResult(step=by_target[cell], outcome=Outcome.DONE)
-            if len(ended) < len(watches):
-                self._pause(self._cancel, self._poll)
-        return ended
 
-    def _verify(self, results: Sequence[StepResult], board: _Board) -> list[StepResult]:
-        """Read back until what was wanted is there; a lost answer is settled by what is read."""
-        final = {r.step.target: r for r in results}
-        open_steps = [r.step for r in results if r.outcome in (Outcome.DONE, Outcome.UNKNOWN) and r.step.proves]
-        waited = 0.0
-        while open_steps:
-            board.set_all({s.target: "" for s in open_steps}, "verifying")
-            failures = self._probe({step.target: (step, step.proves) for step in open_steps})
-            still = []
-            for step in open_steps:
-                before = final[step.target]
-                if not failures[step.target]:
-                    final[step.target] = StepResult(step=step, outcome=Outcome.DONE, said=before.said)
-                elif waited >= step.within:
-                    why = next(iter(failures[step.target].values()))
-                    text = f"{before.reason}; {why}" if before.reason else f"reading back: {why}"
-                    unsure = before.outcome is Outcome.UNKNOWN or NO_ANSWER in failures[step.target]
-                    outcome = Outcome.UNKNOWN if unsure else Outcome.FAILED
-                    final[step.target] = StepResult(step=step, outcome=outcome, reason=text, said=before.said)
-                else:
-                    still.append(step)
-            open_steps = still
-            if open_steps:
-                self._pause(threading.Event(), self._poll)
-                waited += self._poll
-        return [final[r.step.target] for r in results]
-
-
-@dataclass
-class _Run:
-    """Where each target stands while a plan runs."""
-
-    plan: Plan
-    report: Report
-    ended: dict[str, dict[str, Outcome]] = field(default_factory=dict)
-    """Stage key (or title) → target → outcome."""
-    dropped: set[str] = field(default_factory=set)
-    """Targets that take no further part."""
-
-    def entering(self, stage: Stage) -> list[Step]:
-        if stage.gate is Gate.MEND:
-            started = self.ended.get(stage.mends, {})
-            maybe = (Outcome.DONE, Outcome.FAILED, Outcome.UNKNOWN)
-            return [
-                step
-                for step in stage.steps
-                if started.get(step.target) in maybe and not self._finished(stage.unless, step.target)
-            ]
-        if stage.gate is Gate.ALL and self.dropped:
-            return []
-        return [step for step in stage.steps if step.target not in self.dropped]
-
-    def _finished(self, unless: str, target: str) -> bool:
-        """Whether the stage that makes mending unnecessary ended well: on the target, or where it runs instead of it."""
-        ended = self.ended.get(unless, {})
-        if any(step.target == target for stage in self.plan.stages if stage.key == unless for step in stage.steps):
-            return target in ended and ended[target].good
-        return bool(ended) and all(outcome.good for outcome in ended.values())
-
-    def add(self, stage: Stage, results: Sequence[StepResult]) -> None:
-        outcomes = self.ended.setdefault(stage.key or stage.title, {})
-        for result in results:
-            outcomes[result.step.target] = result.outcome
-            if not result.outcome.good:
-                self.dropped.add(result.step.target)
-        self.report.results += results
-
-    def skip(self, steps: Sequence[Step], reason: str) -> None:
-        self.report.results += [StepResult(step=s, outcome=Outcome.NOT_SENT, reason=reason) for s in steps]
-        for step in steps:
-            self.dropped.add(step.target)
-
-    def tally(self) -> dict[str, int]:
-        counts: dict[str, int] = {}
-        for result in self.report.results:
-            counts[result.outcome] = counts.get(result.outcome, 0) + 1
-        return counts
-
-
-def _finishes(stage: Stage, run: _Run) -> bool:
-    """Whether an interrupted plan still runs this stage: it brings back caching that an earlier one switched off."""
-    return (
-        bool(stage.steps)
-        and all(step.caching_on for step in stage.steps)
-        and any(result.step.caching_off and result.outcome is Outcome.DONE for result in run.report.results)
-    )
-
-
-class _Board:
-    """Collects what the progress display shows for one stage."""
-
-    def __init__(self, console: Console, title: str, number: int, of: int, targets: Sequence[str]) -> None:
-        self._console = console
-        self._title, self._number, self._of = title, number, of
-        self._states = dict.fromkeys(targets, "checking")
-        self._fraction: dict[str, float] = {}
-        self._show()
-
-    def set(self, target: str, phrase: str, fraction: float | None = None) -> None:
-        self._states[target] = phrase
-        if fraction is not None:
-            self._fraction[target] = fraction
-        self._show()
-
-    def set_all(self, targets: Mapping[str, object], phrase: str) -> None:
-        for target in targets:
-            self._states[target] = phrase
-        self._show()
-
-    def _show(self) -> None:
-        self._console.progress(
-            Progress(
-                stage=self._title,
-                number=self._number,
-                of=self._of,
-                states=dict(self._states),
-                fraction=dict(self._fraction),
-            )
-        )
-
-
-def _judge(step: Step, reply: Reply) -> StepResult:
-    found = reply_errors(reply.stdout) or reply_errors(reply.stderr)
-    if found:
-        reason = "; ".join(f"{e.code}: {e.message}" for e in found[:3])
-        return StepResult(step=step, outcome=Outcome.FAILED, reason=reason, said=reply.stdout)
-    if reply.state in (State.UNREACHABLE, State.NOT_ATTEMPTED):
-        return StepResult(step=step, outcome=Outcome.REFUSED, reason=problem_of(reply))
-    if reply.state is not State.OK:
-        return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=problem_of(reply), said=reply.stdout)
-    count = len(successes(reply.stdout))
-    if count < step.expect:
-        reason = f"{count} of {step.expect} objects were reported done: {problem_of(reply)}"
-        return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=reason, said=reply.stdout)
-    return StepResult(step=step, outcome=Outcome.DONE, said=reply.stdout)
-
-
-def _judge_sql(step: Step, reply: Reply, problem: str) -> StepResult:
-    if not problem:
-        return StepResult(step=step, outcome=Outcome.DONE, said=reply.stdout)
-    if reply.state in (State.UNREACHABLE, State.NOT_ATTEMPTED):
-        return StepResult(step=step, outcome=Outcome.REFUSED, reason=problem)
-    # Only an error line is a no; an answer that ends early may have been cut behind a statement that passed.
-    outcome = Outcome.FAILED if sql_errors(reply.stdout) else Outcome.UNKNOWN
-    return StepResult(step=step, outcome=outcome, reason=problem, said=reply.stdout)
-
-
-def _phrase(result: StepResult) -> str:
-    return str(result.outcome) if result.outcome.good else f"{result.outcome}: {result.reason}"
-
-
-def _intent(step: Step) -> Row:
-    return Row(
-        kind="intent",
-        target=step.target,
-        body={
-            "what": step.what,
-            "statement": step.statement,
-            "asm": step.asm,
-            "cachingOff": step.caching_off,
-            "cachingOn": step.caching_on,
-            "undo": step.undo,
-            "inverse": step.inverse,
-        },
-    )
-
-
-def _outcome_row(result: StepResult) -> Row:
-    step = result.step
-    return Row(
-        kind="outcome",
-        target=step.target,
-        body={
-            "what": step.what,
-            "state": result.outcome,
-            "reason": result.reason,
-            "reply": result.said[:REPLY_KEPT],
-            "cachingOff": step.caching_off,
-            "cachingOn": step.caching_on,
-            "mending": result.mending,
-        },
-    )
+def _followed(sent: StepResult, end: StepResult | None) -> StepResult:
+    """Return how a followed statement ended, with what its target said when it was sent."""
+    return sent if end is None else replace(end, said=sent.said, fingerprint=sent.fingerprint)

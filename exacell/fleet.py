@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from exacell.cellcli import wire
+from exacell.cellcli.framing import can_be_fed
 from exacell.cellcli.reply import errors as reply_errors
 from exacell.cellcli.reply import read_columns, read_xml_documents, values
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.errors import ExitCode, ReplyError
-from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State, Transport
+from exacell.transport.base import Feed, FleetResult, Reply, ReplyHandler, Request, Role, State, Transport
 
 Record = Mapping[str, Any]
 
@@ -70,25 +71,49 @@ class Answers:
 
 
 class Fleet:
-    """Statements to cells over one transport. Thread-safe as the transport is."""
+    """Statements to cells over one transport. Thread-safe as the transport is.
 
-    def __init__(self, transport: Transport) -> None:
+    Args:
+        like: another fleet of the same rack, with which this one shares what is learned about releases.
+    """
+
+    def __init__(self, transport: Transport, *, like: Fleet | None = None) -> None:
         self.transport = transport
-        self._releases: dict[str, str] = {}
-        self._lock = threading.Lock()
+        self._releases: dict[str, str] = like._releases if like is not None else {}
+        self._lives: dict[str, int] = like._lives if like is not None else {}
+        self._lock: threading.Lock = like._lock if like is not None else threading.Lock()
+
+    def run(
+        self,
+        requests: Sequence[Request],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> FleetResult:
+        """Send requests as they are; see :meth:`Transport.run`. Everything that this fleet sends goes through here."""
+        return self.transport.run(requests, on_reply=on_reply, cancel=cancel)
 
     def releases(self, cells: Sequence[str]) -> dict[str, str]:
-        """Return ``releaseVersion`` of the cells that say it, asking each cell once a session."""
-        unknown = [cell for cell in cells if cell not in self._releases]
+        """Return ``releaseVersion`` of the cells that say it, asking each once, and again after it was reconnected to.
+
+        A cell that gets another release restarts, so what is remembered here cannot outlive it.
+        """
+        unknown = [cell for cell in cells if cell not in self._releases or self._life(cell) != self._lives.get(cell)]
         if unknown:
             command = wire.command(["list cell attributes name, releaseVersion"])
-            result = self.transport.run([Request(target=c, command=command, role=Role.READ) for c in unknown])
+            result = self.run([Request(target=c, command=command, role=Role.READ) for c in unknown])
             for reply in result.ok:
                 rows = read_columns(reply.stdout, ("name", "releaseVersion"), "CELL")
                 if rows and not reply_errors(reply.stdout):
                     with self._lock:
                         self._releases[reply.target] = rows[0].get("releaseVersion", "")
+                        self._lives[reply.target] = self._life(reply.target)
         return {cell: self._releases[cell] for cell in cells if cell in self._releases}
+
+    def _life(self, cell: str) -> int:
+        """Return how often the transport has connected to a cell to read; 0 where it does not say."""
+        lives = getattr(self.transport, "lives", None)
+        return int(lives(cell)) if callable(lives) else 0
 
     def forget(self) -> None:
         """Forget what was learned about releases."""
@@ -117,10 +142,11 @@ class Fleet:
                 command=wire.command(statements, xml=True, release=releases.get(cell)),
                 role=Role.READ,
                 timeout=timeout,
+                feed=_feed(statements, xml=True, release=releases.get(cell)),
             )
             for cell in cells
         ]
-        result = self.transport.run(requests, cancel=cancel)
+        result = self.run(requests, cancel=cancel)
         return Answers(answers={r.target: self._answer(r, statements, objects) for r in result.replies.values()})
 
     def _answer(self, reply: Reply, statements: Sequence[str], objects: Sequence[str]) -> Answer:
@@ -162,10 +188,24 @@ class Fleet:
             RefusedError: the transport is read-only and the role changes something.
         """
         requests = [
-            Request(target=cell, command=wire.command([statement]), role=role, timeout=timeout)
+            Request(
+                target=cell,
+                command=wire.command([statement]),
+                role=role,
+                timeout=timeout,
+                feed=_feed([statement]) if role is Role.READ else None,
+            )
             for cell, statement in statements.items()
         ]
-        return self.transport.run(requests, on_reply=on_reply, cancel=cancel)
+        return self.run(requests, on_reply=on_reply, cancel=cancel)
+
+
+def _feed(statements: Sequence[str], *, xml: bool = False, release: str | None = None) -> Feed | None:
+    """Return what a long-lived CellCLI may be fed for these reads; None when one of them can't be."""
+    lines = tuple(statement.strip().rstrip(";").rstrip() for statement in statements)
+    if not all(can_be_fed(line) for line in lines):
+        return None
+    return Feed(program=wire.session_command(xml=xml, release=release), statements=lines)
 
 
 def problem_of(reply: Reply) -> str:

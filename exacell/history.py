@@ -1,10 +1,15 @@
-"""The prompt's history on disk: one entry a line, newest last, readable by its owner only, without secrets."""
+"""The prompt's history on disk: one entry a line, newest last, readable by its owner only, without secrets.
+
+An entry is the rack it was typed on, a tab, and the statement; a line without a tab belongs to no rack.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from exacell.paths import ensure_dir
@@ -13,7 +18,15 @@ _SECRET = re.compile(
     r"\bpassword\s*=|\bidentified\s+by\b|\bsecret\s*=|\bsecurityKey\s*=|\bassign\s+key\b", re.IGNORECASE
 )
 _KEEP = 20_000
-_NEWLINE = {"\\": "\\\\", "\n": "\\n"}
+_ESCAPES = {"n": "\n", "t": "\t"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One statement that was entered; ``rack`` is empty when it was typed on none."""
+
+    text: str
+    rack: str = ""
 
 
 def history_file(state_dir: Path) -> Path:
@@ -26,23 +39,52 @@ def is_secret(text: str) -> bool:
     return bool(_SECRET.search(text))
 
 
-def read_history(path: Path) -> list[str]:
+def read_entries(path: Path) -> list[Entry]:
     """Return the entries, oldest first, those of several lines as they were; empty when there is no file."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return []
-    return [_unescape(line) for line in text.splitlines()[-_KEEP:] if line]
+    return [_entry(line) for line in text.splitlines()[-_KEEP:] if line]
 
 
-def append_history(path: Path, entry: str) -> None:
+def read_history(path: Path) -> list[str]:
+    """Return the statements of all racks, oldest first."""
+    return [entry.text for entry in read_entries(path)]
+
+
+def append_history(path: Path, entry: str, rack: str = "") -> None:
     """Add one entry unless it holds a secret; the file is created with mode 0600."""
     if is_secret(entry) or not entry.strip():
         return
     ensure_dir(path.parent)
+    escaped = entry.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     with open(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(entry.replace("\\", _NEWLINE["\\"]).replace("\n", _NEWLINE["\n"]) + "\n")
+        stream.write(f"{rack}\t{escaped}\n" if rack else f"{escaped}\n")
+
+
+def offered_on(rack: str, entries: Sequence[Entry]) -> list[str]:
+    """Return the statements to offer again on ``rack``, oldest first: its own, and what changes nothing from others."""
+    return [entry.text for entry in entries if entry.rack == rack or not may_change(entry.text)]
+
+
+@lru_cache(maxsize=_KEEP)
+def may_change(text: str) -> bool:
+    """Return whether a statement may change anything but our own state, as its first words tell; in doubt it may."""
+    return any(_part_may_change(part.lower().split()) for part in re.split(r"[;\n]", text) if part.strip())
+
+
+def _part_may_change(words: Sequence[str]) -> bool:
+    from exacell.language.registry import Effect, commands
+
+    if words[0] == "on":
+        words = words[2:]
+    if words[:1] in (["list"], ["describe"]):
+        return False
+    own = commands()
+    found = next((own[key] for count in (3, 2, 1) if (key := tuple(words[:count])) in own), None)
+    return found is None or found.effect not in (Effect.READ, Effect.LOCAL)
 
 
 def newest_first(entries: Sequence[str]) -> list[str]:
@@ -50,5 +92,6 @@ def newest_first(entries: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(reversed(entries)))
 
 
-def _unescape(line: str) -> str:
-    return re.sub(r"\\(.)", lambda match: "\n" if match[1] == "n" else match[1], line)
+def _entry(line: str) -> Entry:
+    rack, _, text = line.rpartition("\t")
+    return Entry(rack=rack, text=re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text))

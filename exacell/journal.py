@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import fcntl
 import getpass
-import hashlib
 import json
 import os
 import socket
@@ -24,7 +23,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from exacell.chain import GENESIS, Walk, against_head, digest, walk
 from exacell.errors import JournalError
 
 _SCHEMA = """
@@ -40,9 +41,11 @@ create table if not exists entry (
     hash text not null
 );
 create index if not exists entry_change on entry (rack, change);
+create index if not exists entry_kind on entry (rack, kind);
 """
 
-_GENESIS = "0" * 64
+RECENT = 1000
+"""So many rows are checked before each change; walking a long journal takes seconds and is verify's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +56,8 @@ class Entry:
         seq: 1 and up, without gaps.
         at: UTC, ISO 8601.
         change: the number of the change it belongs to; unique over all racks of this journal.
-        kind: plan, intent, outcome, end, or observed (something that was seen on a cell, such as caching being on).
+        kind: plan, intent, outcome, end, observed (something that was seen on a cell, such as caching being on), or one
+            of confirming.KINDS.
         target: cell or node; empty for plan and end.
         body: JSON object.
     """
@@ -78,27 +82,46 @@ class Row:
     body: Mapping[str, Any]
 
 
-def _digest(prev: str, fields: Sequence[object]) -> str:
-    return hashlib.sha256("\x1f".join([prev, *map(str, fields)]).encode()).hexdigest()
-
-
 def actor() -> dict[str, str]:
-    """Return who acts, for the plan row: OS user, SUDO_USER, host and process."""
+    """Return who acts, for the plan row: OS user, SUDO_USER, host, where the session came from by SSH, and process.
+
+    ``started`` tells the process from a later one of the same number.
+    """
     return {
         "user": getpass.getuser(),
         "sudoUser": os.environ.get("SUDO_USER", ""),
         "host": socket.gethostname(),
+        "from": os.environ.get("SSH_CONNECTION", "").partition(" ")[0],
         "pid": str(os.getpid()),
+        "started": _started(str(os.getpid())),
     }
 
 
+def _started(pid: str) -> str:
+    """Return when a process started, in clock ticks since the host did; empty where /proc does not tell.
+
+    Source: proc(5), /proc/pid/stat field 22, starttime; the fields behind the program's name in parentheses are counted
+    from 3 on.
+    """
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
 def alive(body: Mapping[str, Any]) -> bool:
-    """Return whether the process that wrote a plan row still runs; True for one of another host, which can't be told."""
+    """Return whether the process that ``body`` names still runs; True for one of another host, which can't be told.
+
+    Args:
+        body: host, pid and started as :func:`actor` writes them; without started the number alone decides.
+    """
     if body.get("host") != socket.gethostname():
         return True
     pid = str(body.get("pid") or "")
     if not pid.isdigit():
         return False
+    if body.get("started") and _started(pid) not in ("", body["started"]):
+        return False  # The number belongs to another process now.
     try:
         # The state follows the program's name, which is in parentheses and may hold anything; Z has ended.
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -130,8 +153,8 @@ class Journal:
         Raises:
             JournalError: the row could not be written and synced.
         """
-        with self._turn():
-            return self._append(rack, None, [Row(kind="plan", body=body)])
+        with self.turn():
+            return self.append_in_turn(rack, None, [Row(kind="plan", body=body)])
 
     def append(self, rack: str, change: int, rows: Iterable[Row]) -> None:
         """Record rows of one change in one commit, synced before this returns.
@@ -139,11 +162,11 @@ class Journal:
         Raises:
             JournalError: they could not be written.
         """
-        with self._turn():
-            self._append(rack, change, list(rows))
+        with self.turn():
+            self.append_in_turn(rack, change, list(rows))
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def turn(self) -> Iterator[None]:
         """Hold the writers' turn over threads and processes, so that rows and the kept head stay in step."""
         with self._lock:
             try:
@@ -167,7 +190,12 @@ class Journal:
         connection.executescript(_SCHEMA)
         return connection
 
-    def _append(self, rack: str, change: int | None, rows: list[Row]) -> int:
+    def append_in_turn(self, rack: str, change: int | None, rows: list[Row]) -> int:
+        """Record rows while :meth:`turn` is held, and return their change's number; a new one when ``change`` is None.
+
+        Raises:
+            JournalError: they could not be written.
+        """
         try:
             connection = self._connect()
         except (sqlite3.Error, OSError) as error:
@@ -176,19 +204,20 @@ class Journal:
             connection.execute("begin immediate")
             seq, prev = connection.execute(
                 "select coalesce(max(seq), 0), coalesce((select hash from entry order by seq desc limit 1), ?) from entry",
-                (_GENESIS,),
+                (GENESIS,),
             ).fetchone()
             self._refuse_damage(connection, seq)
             if change is None:
+                self._refuse_edited(connection, seq)
                 change = 1 + connection.execute("select coalesce(max(change), 0) from entry").fetchone()[0]
             for row in rows:
                 seq += 1
                 at = datetime.now(UTC).isoformat(timespec="milliseconds")
                 body = json.dumps(row.body, sort_keys=True, separators=(",", ":"))
                 fields = (seq, at, rack, change, row.kind, row.target, body)
-                digest = _digest(prev, fields)
-                connection.execute("insert into entry values (?,?,?,?,?,?,?,?,?)", (*fields, prev, digest))
-                prev = digest
+                hashed = digest(prev, fields)
+                connection.execute("insert into entry values (?,?,?,?,?,?,?,?,?)", (*fields, prev, hashed))
+                prev = hashed
             connection.execute("commit")
             self._keep_head(seq, prev)
         except (sqlite3.Error, OSError) as error:
@@ -238,8 +267,21 @@ class Journal:
             said = f"its kept head says {kept[0]}: rows are missing or edited"
         raise JournalError(
             f"the journal {self.path} ends at row {last}, but {said}",
-            hint="journal verify shows where; nothing that changes cells is sent until it is mended",
+            hint="journal verify shows where; nothing that changes cells is sent before journal restart",
         )
+
+    def _refuse_edited(self, connection: sqlite3.Connection, last: int) -> None:
+        """Raise when one of the newest rows is not as it was written; verify looks at all."""
+        behind = max(0, last - RECENT)
+        query = "select seq, at, rack, change, kind, target, body, prev, hash from entry where seq >= ? order by seq"
+        rows = connection.execute(query, (behind,)).fetchall()
+        prev = str(rows.pop(0)[-1]) if behind and rows else GENESIS
+        problem = walk(rows, behind=behind, prev=prev).problem
+        if problem:
+            raise JournalError(
+                f"the journal {self.path} is damaged: {problem}; nothing that changes cells is sent",
+                hint="journal verify shows where; journal restart puts it aside and begins a new one",
+            )
 
     @property
     def head(self) -> str:
@@ -255,41 +297,91 @@ class Journal:
         """
         return self._select(rack=rack, change=change)
 
-    def _select(self, *, rack: str | None = None, change: int | None = None, extra: str = "1=1") -> list[Entry]:
-        if not self.path.exists():
-            return []
+    def _select(
+        self, *, rack: str | None = None, change: int | None = None, extra: str = "1=1", lenient: bool = False
+    ) -> list[Entry]:
         where: list[str] = [extra]
         values: list[str | int] = []
         for name, value in (("rack", rack), ("change", change)):
             if value is not None:
                 where.append(f"{name} = ?")
                 values.append(value)
+        return [self._entry(row, lenient=lenient) for row in self._rows(" and ".join(where), values)]
+
+    def _rows(self, where: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
+        """Return rows as they are stored, in order; reading takes no right to write."""
+        if not self.path.exists():
+            return []
+        query = f"select seq, at, rack, change, kind, target, body, prev, hash from entry where {where} order by seq"
         try:
-            connection = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=30)
+            return self._ask(query, values, mode="ro")
+        except sqlite3.OperationalError as error:
+            if self._is_being_made():
+                return []
+            # What a process that died in the middle of a commit left must be rolled back first, which is a write.
+            if not Path(f"{self.path}-journal").exists():
+                raise self._unreadable(error) from error
             try:
-                rows = connection.execute(
-                    f"select seq, at, rack, change, kind, target, body, prev, hash from entry where {' and '.join(where)}"
-                    " order by seq",
-                    values,
-                ).fetchall()
-            finally:
-                connection.close()
+                return self._ask(query, values, mode="rw")
+            except sqlite3.Error as again:
+                raise self._unreadable(again) from again
         except sqlite3.Error as error:
-            raise JournalError(f"the journal {self.path} can't be read: {error}") from error
-        return [
-            Entry(
-                seq=r[0],
-                at=r[1],
-                rack=r[2],
-                change=r[3],
-                kind=r[4],
-                target=r[5],
-                body=json.loads(r[6]),
-                prev=r[7],
-                hash=r[8],
-            )
-            for r in rows
-        ]
+            raise self._unreadable(error) from error
+
+    def _is_being_made(self) -> bool:
+        """Whether the file holds no table yet and never did: another process is about to write the very first row."""
+        if self.head_path.exists():
+            return False
+        try:
+            return self._ask("select count(*) from sqlite_master", (), mode="ro") == [(0,)]
+        except sqlite3.Error:
+            return False
+
+    def _ask(self, query: str, values: Sequence[str | int], *, mode: str) -> list[tuple[Any, ...]]:
+        connection = sqlite3.connect(f"file:{quote(str(self.path))}?mode={mode}", uri=True, timeout=30)
+        try:
+            return connection.execute(query, values).fetchall()
+        finally:
+            connection.close()
+
+    def _unreadable(self, error: Exception) -> JournalError:
+        return JournalError(
+            f"the journal {self.path} can't be read: {error}",
+            hint="journal restart puts it aside and begins a new one",
+        )
+
+    def _entry(self, row: Sequence[Any], *, lenient: bool) -> Entry:
+        try:
+            body = json.loads(row[6])
+            if not isinstance(body, dict):
+                raise ValueError("it is no object")
+        except (ValueError, TypeError) as error:
+            if not lenient:
+                raise JournalError(
+                    f"the journal {self.path} is damaged: row {row[0]} can't be read ({error})",
+                    hint="journal verify shows what is wrong; journal restart puts it aside and begins a new one",
+                ) from error
+            body = {"damaged": str(row[6])}
+        return Entry(
+            seq=row[0], at=row[1], rack=row[2], change=row[3], kind=row[4], target=row[5], body=body, prev=row[7],
+            hash=row[8],
+        )  # fmt: skip
+
+    def stored(self) -> list[tuple[Any, ...]]:
+        """Return all rows as they are stored, for verifying and export.
+
+        Raises:
+            JournalError: the file is no journal.
+        """
+        return self._rows("1=1")
+
+    def all_entries(self, *, rack: str | None = None) -> list[Entry]:
+        """Return the rows of a rack, or all, for eyes: one whose body is damaged has that as ``damaged``.
+
+        Raises:
+            JournalError: the file is no journal.
+        """
+        return self._select(rack=rack, lenient=True)
 
     def caching_entries(self, rack: str) -> list[Entry]:
         """Return the rows that say something about caching being off or on, in order; quick in a long journal."""
@@ -298,6 +390,14 @@ class Journal:
             extra="(kind = 'observed' or body like '%\"cachingOff\":true%' or body like '%\"cachingOn\":true%')"
             " and kind <> 'plan'",
         )
+
+    def of_kinds(self, rack: str, kinds: Sequence[str]) -> list[Entry]:
+        """Return a rack's rows of some kinds, in order; quick in a long journal.
+
+        Args:
+            kinds: names of ours, never a user's text.
+        """
+        return self._select(rack=rack, extra=f"kind in ({','.join(map(repr, kinds))})")
 
     def unfinished(self, rack: str) -> list[Entry]:
         """Return the plan rows of changes that never ended, oldest first, without those that were resumed."""
@@ -308,55 +408,62 @@ class Journal:
         )
         return [row for row in rows if not self._resumed(rack, row.change)]
 
+    def finishing(self, rack: str, change: int) -> list[int]:
+        """Return the numbers of the changes that went on with ``change`` (resume, retry failed), oldest first."""
+        rows = self._select(rack=rack, extra=f"kind = 'plan' and body like '%\"finishes\":{int(change)},%'")
+        return [row.change for row in rows if row.body.get("finishes") == change]
+
+    def newest_plan(self, rack: str) -> Entry | None:
+        """Return the plan row of the rack's newest change, None when there is none."""
+        newest = "(select max(change) from entry as other where other.rack = entry.rack and other.kind = 'plan')"
+        rows = self._select(rack=rack, extra=f"kind = 'plan' and change = {newest}")
+        return rows[-1] if rows else None
+
+    def with_origin(self, rack: str, origin: str) -> list[Entry]:
+        """Return the plan rows of the changes that were made on behalf of ``undo N``, ``resume N`` and their like."""
+        return self._select(rack=rack, extra=f"kind = 'plan' and body like '%\"origin\":\"{origin}\"%'")
+
     def _resumed(self, rack: str, change: int) -> bool:
-        return bool(self._select(rack=rack, extra=f"kind = 'plan' and body like '%\"origin\":\"resume {change}\"%'"))
+        return bool(self.with_origin(rack, f"resume {change}"))
 
     def verify(self) -> str:
         """Return what is wrong with the chain, one line naming the first bad row; empty when it is whole."""
+        return self.examine()[1]
+
+    def examine(self) -> tuple[Walk, str]:
+        """Return how far the chain is whole, and what is wrong with it or its kept head; empty when nothing is."""
+        nothing = Walk(good=0, hash=GENESIS, problem="")
         if not self.path.exists():
-            return (
-                f"{self.path} is missing, but its kept head {self.head_path} is there"
-                if self.head_path.exists()
-                else ""
-            )
+            gone = f"{self.path} is missing, but its kept head {self.head_path} is there"
+            return nothing, gone if self.head_path.exists() else ""
         try:
-            connection = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=30)
-            try:
-                rows = connection.execute(
-                    "select seq, at, rack, change, kind, target, body, prev, hash from entry order by seq"
-                ).fetchall()
-            finally:
-                connection.close()
-        except sqlite3.Error as error:
-            return f"{self.path} can't be read: {error}"
-        prev, expected = _GENESIS, 0
-        for *fields, claimed_prev, claimed in rows:
-            expected += 1
-            if fields[0] != expected:
-                return f"row {expected} is missing: row {fields[0]} follows row {expected - 1}"
-            if claimed_prev != prev or _digest(prev, fields) != claimed:
-                return f"row {fields[0]} ({fields[4]} of change {fields[3]}) was edited or moved"
-            prev = claimed
-        try:
+            rows = self.stored()
+            walked = walk(rows)
+            if walked.problem:
+                return walked, walked.problem
             kept = self._head()
         except JournalError as error:
-            return error.message
+            return nothing, error.message
         if kept is None:
-            return f"the kept head {self.head_path} is missing" if rows else ""
-        if kept[0] > expected:
-            return f"rows {expected + 1} to {kept[0]} were cut off"
-        # A crash may leave the head behind the rows, never before a row that it has seen in another form.
-        if kept[0] < 1 or rows[kept[0] - 1][-1] != kept[1]:
-            return f"row {kept[0]} is not the one that was written"
-        return ""
+            return walked, f"the kept head {self.head_path} is missing" if rows else ""
+        return walked, against_head(walked, kept, [str(row[-1]) for row in rows])
 
 
 @dataclass(frozen=True, kw_only=True)
 class CachingOff:
-    """A change left caching off on these cells, as far as the journal knows."""
+    """A change left caching off on these cells, as far as the journal knows.
+
+    Attributes:
+        dropped: the cache was dropped there, or may have been, and not made again.
+    """
 
     change: int
     cells: tuple[str, ...]
+    dropped: bool = False
+
+
+_NOT_DONE = ("failed", "not done")
+"""States of a step that did not happen, as far as that is known."""
 
 
 def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
@@ -365,15 +472,23 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
     An intent that switches caching off counts from before its statement left; only an outcome that brought caching
     back, or a later observation of it, clears it.
     """
-    off: dict[str, int] = {}
+    off: dict[str, tuple[int, bool]] = {}
     for entry in entries:
-        if entry.kind == "intent" and entry.body.get("cachingOff"):
-            off[entry.target] = entry.change
-        elif (entry.kind == "outcome" and entry.body.get("cachingOn") and entry.body.get("state") == "done") or (
-            entry.kind == "observed" and entry.body.get("caching") == "on"
+        body = entry.body
+        if entry.kind == "intent" and body.get("cachingOff"):
+            off[entry.target] = (entry.change, "DROP FLASHCACHE" in str(body.get("statement")).upper())
+        elif (entry.kind == "outcome" and body.get("cachingOn") and body.get("state") == "done") or (
+            entry.kind == "observed" and body.get("caching") == "on"
         ):
             off.pop(entry.target, None)
-    changes: dict[int, list[str]] = {}
-    for cell, change in off.items():
-        changes.setdefault(change, []).append(cell)
-    return tuple(CachingOff(change=c, cells=tuple(cells)) for c, cells in sorted(changes.items()))
+        elif (
+            entry.target in off
+            and entry.kind == "outcome"
+            and body.get("cachingOff")
+            and body.get("state") in _NOT_DONE
+        ):
+            off[entry.target] = (off[entry.target][0], False)
+    changes: dict[tuple[int, bool], list[str]] = {}
+    for cell, key in off.items():
+        changes.setdefault(key, []).append(cell)
+    return tuple(CachingOff(change=c, cells=tuple(cells), dropped=d) for (c, d), cells in sorted(changes.items()))

@@ -1,40 +1,135 @@
-"""Names learned from a rack (databases, disk groups, prefixes), kept on disk for completion; may be old, never asked."""
+"""What was learned about a rack (names, values, releases), kept on disk for completion; may be old, never asked."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from exacell.language.registry import Kind
+from exacell.language.suggestion import Vocabulary
+
+_MOST_VALUES = 12
+"""An attribute with more values than that has no set of values worth offering."""
 
 
 class NameCache:
-    """A JSON file of kind → names. A missing or damaged file is an empty cache: nothing depends on it."""
+    """A JSON file. A missing or damaged one is an empty cache: nothing depends on it. Read again when it has changed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._stamp: tuple[int, int] | None = None
+        self._data: dict[str, Any] = {}
+        self._searched: dict[str, Any] | None = None
+        self._vocabularies: dict[Kind, Vocabulary] = {}
+        self.forgotten = 0
+        """How often everything was forgotten in this session."""
 
-    def _read(self) -> dict[str, list[str]]:
+    def _read(self) -> dict[str, Any]:
         try:
-            data = json.loads(self._path.read_text(encoding="utf-8"))
+            status = self._path.stat()
+            stamp = (status.st_mtime_ns, status.st_size)
+            if stamp != self._stamp:
+                data = json.loads(self._path.read_text(encoding="utf-8"))
+                self._data = data if isinstance(data, dict) else {}
+                self._stamp = stamp
         except (OSError, ValueError):
-            return {}
-        return data["names"] if isinstance(data, dict) and isinstance(data.get("names"), dict) else {}
+            self._stamp, self._data = None, {}
+        return self._data
+
+    def _part(self, name: str) -> dict[str, Any]:
+        part = self._read().get(name)
+        return part if isinstance(part, dict) else {}
 
     def get(self, kind: Kind) -> tuple[str, ...]:
         """Return the names of that kind, sorted; empty when none were learned."""
-        return tuple(self._read().get(kind.value, ()))
+        return tuple(self._part("names").get(kind.value, ()))
 
-    def learn(self, found: Mapping[Kind, Iterable[str]]) -> None:
-        """Replace the names of each kind in ``found``; a cache that can't be written is left as it is."""
-        names = self._read()
-        names.update({kind.value: sorted(set(values)) for kind, values in found.items()})
+    def vocabulary(self, kind: Kind) -> Vocabulary:
+        """Return the names of that kind for completion, with phrases about them and how old that knowledge is."""
+        data = self._read()
+        if self._searched is not data:
+            self._searched, self._vocabularies = data, {}
+        if kind not in self._vocabularies:
+            about = self._part("about").get(kind.value) or {}
+            self._vocabularies[kind] = Vocabulary(self.get(kind), about=about)
+        found = self._vocabularies[kind]
+        age = self.age()
+        found.note = f"{kind}, seen {age}" if age and not found.about else ""
+        return found
+
+    def seen(self, subject: str, attribute: str) -> tuple[str, ...]:
+        """Return the values that ``attribute`` was seen with; empty when it was not, or with too many."""
+        return tuple(self._part("values").get(f"{subject}.{attribute}".lower(), ()))
+
+    def releases(self) -> Mapping[str, str]:
+        """Return the release of each cell that has told it."""
+        return dict(self._part("releases"))
+
+    @property
+    def learned_at(self) -> float | None:
+        """When the whole rack was read last, in seconds since the epoch; None when it never was."""
+        at = self._read().get("at")
+        return float(at) if isinstance(at, (int, float)) else None
+
+    def age(self, now: float | None = None) -> str:
+        """Return how long ago that was, ``5m ago``; empty when it never was."""
+        if self.learned_at is None:
+            return ""
+        seconds = (time.time() if now is None else now) - self.learned_at
+        for unit, letter in ((86_400, "d"), (3_600, "h"), (60, "m")):
+            if seconds >= unit:
+                return f"{seconds // unit:.0f}{letter} ago"
+        return "just now"
+
+    def learn(
+        self,
+        found: Mapping[Kind, Iterable[str]],
+        *,
+        about: Mapping[Kind, Mapping[str, str]] | None = None,
+        values: Mapping[str, Iterable[str]] | None = None,
+        releases: Mapping[str, str] | None = None,
+        whole: bool = False,
+    ) -> None:
+        """Replace the names of each kind in ``found``; a cache that can't be written is left as it is.
+
+        Args:
+            about: phrases about names, replaced by kind.
+            values: ``object.attribute`` to values it was seen with, added to those known.
+            releases: cell to release, added to those known.
+            whole: everything was read, so that the cache is as old as this moment.
+        """
+        names = {**self._part("names"), **{kind.value: sorted(set(each)) for kind, each in found.items()}}
+        phrases = {**self._part("about"), **{kind.value: dict(each) for kind, each in (about or {}).items()}}
+        data = {
+            "at": time.time() if whole else self._read().get("at"),
+            "names": names,
+            "about": phrases,
+            "values": self._with_values(values or {}),
+            "releases": {**self._part("releases"), **(releases or {})},
+        }
+        if data != self._read():
+            self._write(data)
+
+    def forget(self) -> None:
+        """Forget everything."""
+        self.forgotten += 1
+        self._write({})
+
+    def _with_values(self, values: Mapping[str, Iterable[str]]) -> dict[str, Sequence[str]]:
+        known: dict[str, Sequence[str]] = dict(self._part("values"))
+        for key, each in values.items():
+            merged = sorted({*known.get(key.lower(), ()), *each})
+            known[key.lower()] = merged if len(merged) <= _MOST_VALUES else ()
+        return known
+
+    def _write(self, data: Mapping[str, Any]) -> None:
         temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         with suppress(OSError):
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            temporary.write_text(json.dumps({"at": int(time.time()), "names": names}), encoding="utf-8")
+            temporary.write_text(json.dumps(data), encoding="utf-8")
             os.replace(temporary, self._path)

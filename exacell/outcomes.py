@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from exacell.engine import Outcome, Report
 from exacell.output.result import Column, Record
+from exacell.plan.estimate import stage_seconds
 from exacell.plan.model import Gate, Plan
+from exacell.running import Outcome, Report
 from exacell.transport.base import State
 
 
@@ -19,18 +20,29 @@ def _steps(plan: Plan) -> Iterable[tuple[str, Any]]:
 
 
 def planned_records(plan: Plan) -> list[Record]:
-    """Return one record per step that would be carried out."""
+    """Return one record per step that would be carried out; ``seconds`` is what its stage may take, null when unknown."""
+    seconds = {stage.title: None if (s := stage_seconds(stage)) is None else round(s) for stage in plan.stages}
+    waves = {c: n for n, wave in enumerate(plan.rolling.waves, 1) for c in wave} if plan.rolling is not None else {}
     return [
         {
             **_who(step.target, asm=bool(step.asm)),
+            **({"wave": waves.get(step.target)} if waves else {}),
             "stage": title,
             "outcome": "planned",
             "statement": step.statement or None,
             "risk": str(step.risk),
+            "seconds": seconds[title],
             "undo": step.inverse or None if step.undo != "nothing" else None,
         }
         for title, step in _steps(plan)
     ]
+
+
+def planned_columns(plan: Plan) -> tuple[Column, ...]:
+    """Return the columns that a table of the planned steps shows; how long they take stands in the plan."""
+    targets = [name for name, asm in (("cell", False), ("node", True)) if any(bool(s.asm) is asm for s in plan.steps)]
+    waves = ["wave"] if plan.rolling is not None else []
+    return tuple(Column(name) for name in (*targets, *waves, "stage", "outcome", "statement", "risk", "undo"))
 
 
 def _who(target: str, *, asm: bool) -> dict[str, str | None]:
@@ -62,8 +74,9 @@ def outcome_columns(plan: Plan, report: Report) -> tuple[Column, ...]:
 
 
 def ended_records(plan: Plan, report: Report) -> list[Record]:
-    """Return one record per target: its worst step, or done."""
+    """Return one record per target: its worst step, or done; what did not go well comes last."""
     rows: list[Record] = []
+    bad_rows: list[Record] = []
     for target in plan.targets:
         results = [r for r in report.results if r.step.target == target and not r.mending]
         if not results:
@@ -81,5 +94,5 @@ def ended_records(plan: Plan, report: Report) -> list[Record]:
         }
         if flushed is not None and flushed.done:
             row |= {"dirtyAfterFlush": flushed.dirty, "usedAfterFlush": flushed.used}
-        rows.append(row)
-    return rows
+        (bad_rows if bad else rows).append(row)
+    return [*rows, *bad_rows]

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exacell.carrying import capabilities_of
 from exacell.cellcli.fold import VOLATILE, fold_records
 from exacell.cellcli.reply import errors, read_columns, read_describe, read_detail, values
 from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.statement import Change, Describe, Grant, List, render
 from exacell.cellset import fold
-from exacell.commands.griddisk import headers_if_needed
 from exacell.errors import ExitCode
 from exacell.fleet import problem_of
 from exacell.language.registry import Call, Command, Effect
 from exacell.output.result import Column, Result
-from exacell.plan.guard import facts_needed, guard_plan
 from exacell.transport.base import FleetResult, Reply, Role, State
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def pass_through(ctx: Context, line: Line) -> Result:
     timeout = line.flags.get("timeout")
     seconds = float(timeout) if isinstance(timeout, (int, float)) else None
     if isinstance(statement, List):
-        return _list(ctx, statement, form, seconds)
+        return _list(ctx, statement, form, seconds, compared=bool(line.flags.get("diff")))
     if isinstance(statement, Describe):
         return _describe(ctx, statement, seconds)
     assert isinstance(statement, (Change, Grant))
@@ -46,11 +45,21 @@ def pass_through(ctx: Context, line: Line) -> Result:
 
 
 def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
+    # A read needs none of this, which takes as long to import as a cell to answer.
+    from exacell.commands.griddisk import headers_if_needed
+    from exacell.plan.guard import facts_needed, guard_plan
+
     facts = ctx.facts(*facts_needed(statement))
     headers = headers_if_needed(ctx, facts) if any(fact.grid_disks for fact in facts.values()) else None
     call = Call(command=_AS_COMMAND, flags=line.flags, text=line.text)
     plan = guard_plan(
-        ctx.need_rack().name, facts, statement, text=line.text, accepted=ctx.accepted_loss(call), headers=headers
+        ctx.need_rack().name,
+        facts,
+        statement,
+        text=line.text,
+        accepted=ctx.accepted_loss(call),
+        headers=headers,
+        may_ask=True,
     )
     return ctx.change(plan, call)
 
@@ -80,20 +89,22 @@ def _problems(result: FleetResult) -> tuple[dict[str, Reply], list[str], ExitCod
     return good, problems, code
 
 
-def _list(ctx: Context, statement: List, form: str, timeout: float | None) -> Result:
+def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, compared: bool = False) -> Result:
     kind = find_object(statement.object)
     assert kind is not None
     precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
-    if precise or (statement.all_attributes and form != "raw"):
+    stripped = not capabilities_of(ctx.transport).indents  # only XML survives a dcli that takes blanks away
+    if precise or ((statement.all_attributes or stripped) and form != "raw"):
         return _list_xml(ctx, statement, kind)
     result = _ask(ctx, render(statement), timeout)
     good, problems, code = _problems(result)
     raw = [(cell, reply.stdout) for cell, reply in good.items() if reply.stdout.strip()]
-    if statement.detail and form == "table":
-        return Result(text=_detail_text(statement, good), raw=raw, problems=problems, exit_code=code)
+    if statement.detail and form == "table" and not compared:
+        text = _detail_text(statement, good)
+        return Result(text=text, raw=raw, named=len(result.targets) > 1, problems=problems, exit_code=code)
     columns = _columns(statement, kind)
     records: list[dict[str, Any]] = []
-    for cell, reply in good.items():
+    for cell, reply in good.items() if form != "raw" else ():
         rows: Sequence[Mapping[str, str]]
         if statement.detail:
             rows = read_detail(reply.stdout, statement.object)
@@ -107,6 +118,7 @@ def _list(ctx: Context, statement: List, form: str, timeout: float | None) -> Re
         records=records,
         columns=shown,
         raw=raw,
+        named=len(result.targets) > 1,
         fold=True,
         data=True,
         problems=problems,
@@ -173,7 +185,8 @@ def _describe(ctx: Context, statement: Describe, timeout: float | None) -> Resul
         for row in read_describe(reply.stdout)
     ]
     raw = [(cell, reply.stdout) for cell, reply in good.items()]
-    return Result(records=records, raw=raw, fold=True, data=True, problems=problems, exit_code=code)
+    named = len(result.targets) > 1
+    return Result(records=records, raw=raw, named=named, fold=True, data=True, problems=problems, exit_code=code)
 
 
 def _never(ctx: Context, call: Call) -> Result:

@@ -19,6 +19,9 @@ NO_ANSWER = -1
 
 _STATEMENTS: Mapping[str, str] = {
     "cell": f.CELL,
+    "service": "list cell attributes name, cellsrvStatus, msStatus, rsStatus",
+    "pmemcache": f.PMEMCACHE,
+    "pmem": "list cell attributes name, pmemCacheMode",
     "flashcache": f.FLASHCACHE,
     "flashlog": f.FLASHLOG,
     "celldisk": f.CELLDISK,
@@ -26,12 +29,13 @@ _STATEMENTS: Mapping[str, str] = {
     "iormplan": f.IORMPLAN,
     "metriccurrent": f.FLASH_METRICS,
     "physicaldisk": f.FLASH_PHYSICALDISK,
+    "alerthistory": "list alerthistory attributes name, examinedBy",
     "flashlogmetric": "list metriccurrent where name = 'FL_BY_KEEP'",
 }
 
 
 def asm_records(asm: AsmFacts) -> dict[str, list[dict[str, Any]]]:
-    """Return ASM's facts as the records that checks and ``show`` speak of: asm.diskgroup, asm.disk and asm.mount."""
+    """Return ASM's facts as the records that checks and ``show`` speak of: asm.diskgroup, asm.disk, asm.mount …"""
     groups = []
     for group in asm.groups:
         members = asm.members(group)
@@ -75,7 +79,20 @@ def asm_records(asm: AsmFacts) -> dict[str, list[dict[str, Any]]]:
         for group in asm.groups
         for inst, state in group.states.items()
     ]
-    return {"asm.diskgroup": groups, "asm.disk": disks, "asm.mount": mounts}
+    operations = [
+        {
+            "name": operation.kind,
+            "diskgroup": operation.diskgroup,
+            "instance": operation.inst_id,
+            "state": operation.state,
+            "power": operation.power,
+            "sofar": operation.sofar,
+            "work": operation.work,
+            "minutes": operation.minutes,
+        }
+        for operation in asm.running
+    ]
+    return {"asm.diskgroup": groups, "asm.disk": disks, "asm.mount": mounts, "asm.operation": operations}
 
 
 class Prober:
@@ -105,12 +122,12 @@ class Prober:
             failures[cell] = _failures(items, tables)
         return failures
 
-    def asm(self, cluster: str, checks: Sequence[Check]) -> dict[int, str]:
+    def asm(self, cluster: str, checks: Sequence[Check], *, first: str = "") -> dict[int, str]:
         """Return the checks that fail on an ASM cluster, as :meth:`cells` does."""
         if not checks:
             return {}
         try:
-            records = asm_records(self._asm[cluster].facts())
+            records = asm_records(self._asm[cluster].facts(first=first))
         except ExacellError as error:
             return {NO_ANSWER: error.message}
         return _failures(checks, records)

@@ -1,32 +1,50 @@
 """The lock of a rack: one operator changes it at a time, and the others see who, from where, since when and why.
 
-The lock is a file that is made exclusively and names its holder; it lies where all operators look. A lock whose process
-has ended on this host is taken over by itself; one of another host only when somebody asks for that.
+The lock is a file that lies where all operators look and names its holders: who *keeps* the rack (``lock`` until
+``unlock``) and who *changes* it now. It is never removed, only rewritten under flock, so that whoever may write it can
+take over what somebody else left behind, also in a directory where only owners may remove files. A change whose process
+has ended on this host holds nothing any more; one of another host is taken over only when somebody asks for that.
 """
 
 from __future__ import annotations
 
+import fcntl
 import getpass
 import json
 import os
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from exacell.errors import RefusedError
-from exacell.journal import alive
+from exacell.journal import actor, alive
 from exacell.units import format_duration
 
 SHARED = Path("/var/tmp/exacell-locks")
 """The one place for all users of a host."""
 
+_LARGEST = 1 << 16
+
+
+class LockedError(RefusedError):
+    """Somebody else holds the rack, or it can't be told whether somebody does; nothing was sent."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Holder:
-    """Who holds a lock. ``kept`` is True for one that ``lock`` took and only ``unlock`` gives back."""
+    """Who holds a lock.
+
+    Attributes:
+        user: operating-system user; ``sudo`` is who became that user by sudo, empty for nobody.
+        origin: the host from which the session came by SSH, empty when it did not.
+        started: tells the process from a later one of the same number.
+        why: the statement, or the reason that ``lock`` was given.
+        kept: True for one that ``lock`` took and only ``unlock`` gives back.
+    """
 
     user: str
     host: str
@@ -34,116 +52,239 @@ class Holder:
     since: str
     why: str
     kept: bool = False
+    sudo: str = ""
+    origin: str = ""
+    started: str = ""
 
     @property
     def age(self) -> float:
         """Seconds since it was taken."""
         return (datetime.now(UTC) - datetime.fromisoformat(self.since)).total_seconds()
 
+    @property
+    def person(self) -> tuple[str, str]:
+        """Who it really is, and on which host."""
+        return (self.sudo or self.user, self.host)
+
+    @property
+    def lives(self) -> bool:
+        """Whether its process runs; True on another host, from where that can't be told."""
+        return alive({"host": self.host, "pid": self.pid, "started": self.started})
+
+    def is_process(self, other: Holder) -> bool:
+        """Return whether both are the same process."""
+        return (self.host, self.pid, self.started) == (other.host, other.pid, other.started)
+
     def __str__(self) -> str:
-        return f"{self.user} on {self.host} (process {self.pid}) since {format_duration(self.age)}: {self.why}"
+        who = f"{self.sudo} as {self.user}" if self.sudo and self.sudo != self.user else self.user
+        came = f" (from {self.origin})" if self.origin else ""
+        left = "" if self.kept or self.lives else ", which has ended"
+        return f"{who} on {self.host}{came} (process {self.pid}{left}) since {format_duration(self.age)}: {self.why}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Held:
+    """What a lock's file says."""
+
+    kept: Holder | None = None
+    running: Holder | None = None
+
+    @property
+    def shown(self) -> Holder | None:
+        return self.running or self.kept
 
 
 def _me(why: str, *, kept: bool) -> Holder:
-    since = datetime.now(UTC).isoformat(timespec="seconds")
+    who = actor()
     return Holder(
-        user=getpass.getuser(), host=socket.gethostname(), pid=str(os.getpid()), since=since, why=why, kept=kept
+        user=getpass.getuser(),
+        host=socket.gethostname(),
+        pid=who["pid"],
+        since=datetime.now(UTC).isoformat(timespec="seconds"),
+        why=why,
+        kept=kept,
+        sudo=who["sudoUser"],
+        origin=who["from"],
+        started=who["started"],
     )
 
 
+@dataclass
 class RackLock:
     """The lock in one file."""
 
-    def __init__(self, path: Path, rack: str) -> None:
-        self.path = path
-        self._rack = rack
+    path: Path
+    rack: str
 
     def holder(self) -> Holder | None:
-        """Return who holds it, None when nobody does.
+        """Return who holds it: who changes the rack now, else who keeps it; None when nobody does.
 
         Raises:
-            RefusedError: the file is there and can't be read: somebody holds it, and it can't be told who.
+            LockedError: the file is there and can't be read: somebody holds it, and it can't be told who.
         """
         try:
-            data = json.loads(self.path.read_text(encoding="utf-8"))
-            return Holder(**data)
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError) as error:
-            raise RefusedError(
-                f"the lock {self.path} of rack {self._rack} can't be read ({error})",
-                hint="unlock --takeover removes it",
-            ) from error
+        except OSError as error:
+            raise self._unreadable(error) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            return self._read(descriptor).shown
+        finally:
+            os.close(descriptor)
 
     def take(self, why: str, *, kept: bool = False) -> bool:
-        """Take the lock; returns False when this user holds it already by ``lock``.
+        """Take the lock; returns False when it was this person's already and ``kept`` is asked for.
+
+        A person who keeps the rack may change it, in one process at a time.
 
         Raises:
-            RefusedError: somebody else holds it, or the file can't be made; nothing was sent.
+            LockedError: somebody else holds it, or the file can't be made; nothing was sent.
         """
-        found = self.holder()
         me = _me(why, kept=kept)
-        if found is not None and found.kept and (found.user, found.host) == (me.user, me.host):
-            return False
-        if found is not None and not found.kept and not alive(asdict(found)):
-            self._remove()
-            found = None
-        if found is not None:
-            raise RefusedError(
-                f"rack {self._rack} is locked by {found}; nothing was sent",
-                hint="wait, ask them, or take it over: unlock --takeover",
-            )
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(PermissionError):
-                if self.path.parent == SHARED:
-                    self.path.parent.chmod(0o1777)
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
-        except FileExistsError:
-            return self.take(why, kept=kept)
-        except OSError as error:
-            raise RefusedError(
-                f"rack {self._rack} can't be locked: {self.path}: {error.strerror}; nothing was sent",
-                hint="set lock= in the rack's configuration to a file that all operators can write",
-            ) from error
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            json.dump(asdict(me), stream)
+        with self._opened() as descriptor:
+            held = self._read(descriptor)
+            for holder in (held.kept, held.running):
+                if holder is not None and not self._yields(holder, me):
+                    raise LockedError(
+                        f"rack {self.rack} is locked by {holder}; nothing was sent",
+                        hint="wait, ask them, or take it over: unlock --takeover",
+                    )
+            if kept:
+                if held.kept is not None:
+                    return False
+                self._write(descriptor, replace(held, kept=me))
+            else:
+                self._write(descriptor, replace(held, running=me))
         return True
 
+    def _yields(self, holder: Holder, me: Holder) -> bool:
+        """Whether a holder stands in nobody's way: it is oneself, or its process has ended on this host."""
+        if holder.kept:
+            return holder.person == me.person
+        return holder.is_process(me) or not holder.lives
+
+    def still_mine(self) -> str:
+        """Return why this process may not go on with its change, empty when the lock is still its own."""
+        try:
+            holder = self.holder()
+        except LockedError as error:
+            return error.message
+        if holder is not None and not holder.kept and holder.is_process(_me("", kept=False)):
+            return ""
+        return f"the lock of rack {self.rack} was taken over" + (f" by {holder}" if holder is not None else "")
+
     def give_back(self, *, takeover: bool = False) -> Holder | None:
-        """Remove the lock and return who held it, None when nobody did.
+        """Free the lock and return who held it, None when nobody did.
 
         Raises:
-            RefusedError: somebody else holds it and ``takeover`` was not given.
+            LockedError: somebody else holds it, or a living process of one's own changes the rack, and ``takeover`` was
+                not given.
         """
-        try:
-            found = self.holder()
-        except RefusedError:
-            if not takeover:
-                raise
-            self._remove()
+        if not self.path.exists() and not self.path.is_symlink():
             return None
-        if found is None:
-            return None
-        mine = (found.user, found.host) == (getpass.getuser(), socket.gethostname())
-        if not mine and not takeover:
-            raise RefusedError(f"rack {self._rack} is locked by {found}", hint="unlock --takeover takes it over")
-        self._remove()
-        return found
+        me = _me("", kept=True)
+        with self._opened() as descriptor:
+            try:
+                held = self._read(descriptor)
+            except LockedError:
+                if not takeover:
+                    raise
+                self._write(descriptor, _Held())
+                return None
+            for holder in (held.kept, held.running):
+                if holder is not None and not takeover and not self._yields(holder, me):
+                    raise LockedError(f"rack {self.rack} is locked by {holder}", hint="unlock --takeover takes it over")
+            self._write(descriptor, _Held())
+            return held.shown
 
-    def _remove(self) -> None:
-        with suppress(FileNotFoundError):
-            self.path.unlink()
+    def _release(self) -> None:
+        """Stop changing the rack, unless somebody has taken the lock over."""
+        me = _me("", kept=False)
+        with self._opened() as descriptor:
+            held = self._read(descriptor)
+            if held.running is not None and held.running.is_process(me):
+                self._write(descriptor, replace(held, running=None))
 
     @contextmanager
     def held(self, why: str) -> Iterator[None]:
         """Hold the lock while a change runs."""
-        taken = self.take(why)
+        self.take(why)
         try:
             yield
         finally:
-            if taken:
-                self._remove()
+            # A file that became unreadable is somebody else's doing; who comes next is told.
+            with suppress(LockedError):
+                self._release()
+
+    # -- the file ------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        """Open the file for rewriting, with everybody else kept out; a new one may be written by all users."""
+        try:
+            descriptor = self._descriptor()
+        except OSError as error:
+            raise LockedError(
+                f"rack {self.rack} can't be locked: {self.path}: {error.strerror}; nothing was sent",
+                hint="set lock= in the rack's configuration to a file that all operators can write",
+            ) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _descriptor(self) -> int:
+        flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+        # Without O_CREAT first: the kernel forbids it for another user's file in a sticky directory.
+        # Source: proc_sys_fs(5), protected_regular.
+        with suppress(FileNotFoundError):
+            return os.open(self.path, flags)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.path.parent == SHARED:
+            with suppress(PermissionError):
+                self.path.parent.chmod(0o1777)
+        try:
+            descriptor = os.open(self.path, flags | os.O_CREAT | os.O_EXCL, 0o666)
+        except FileExistsError:
+            return os.open(self.path, flags)
+        if self.path.parent == SHARED:
+            os.fchmod(descriptor, 0o666)
+        return descriptor
+
+    def _read(self, descriptor: int) -> _Held:
+        text = os.pread(descriptor, _LARGEST, 0).decode("utf-8", "replace").strip()
+        if not text:
+            return _Held()
+        try:
+            data = json.loads(text)
+            return _Held(kept=_holder(data.get("kept")), running=_holder(data.get("running")))
+        except (ValueError, TypeError, AttributeError) as error:
+            raise self._unreadable(error) from error
+
+    def _write(self, descriptor: int, held: _Held) -> None:
+        data = {name: asdict(holder) for name in ("kept", "running") if (holder := getattr(held, name)) is not None}
+        text = json.dumps(data) + "\n" if data else ""
+        try:
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, text.encode(), 0)
+            os.fsync(descriptor)
+        except OSError as error:
+            raise LockedError(
+                f"rack {self.rack} can't be locked: {self.path}: {error.strerror}; nothing was sent",
+                hint="free space there, or set lock= in the rack's configuration",
+            ) from error
+
+    def _unreadable(self, error: Exception) -> LockedError:
+        return LockedError(
+            f"the lock {self.path} of rack {self.rack} can't be read ({error})", hint="unlock --takeover frees it"
+        )
+
+
+def _holder(data: Mapping[str, Any] | None) -> Holder | None:
+    return None if data is None else Holder(**data)
 
 
 def lock_of(rack: str, configured: Path | None, *, emulated: bool, state_dir: Path) -> RackLock:
@@ -154,8 +295,11 @@ def lock_of(rack: str, configured: Path | None, *, emulated: bool, state_dir: Pa
     return RackLock(folder / f"{rack}.lock", rack)
 
 
-def describe(holder: Holder | None, rack: str) -> Mapping[str, object]:
+def describe(holder: Holder | None, lock: RackLock) -> Mapping[str, object]:
     """Return a record about the lock of a rack."""
+    where = {"cell": None, "rack": lock.rack, "file": str(lock.path)}
     if holder is None:
-        return {"cell": None, "rack": rack, "locked": False}
-    return {"cell": None, "rack": rack, "locked": True, **asdict(holder), "ageSeconds": int(holder.age)}
+        return {**where, "locked": False}
+    row = {name: value or None if isinstance(value, str) else value for name, value in asdict(holder).items()}
+    row.pop("started")
+    return {**where, "locked": True, **row, "lives": holder.lives, "ageSeconds": int(holder.age)}

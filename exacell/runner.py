@@ -12,27 +12,28 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
-from exacell.commands.session import ScriptRequested
 from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line
-from exacell.language.registry import COMMON_FLAGS, Param, Value
+from exacell.language.registry import COMMON_FLAGS, Effect, Value
 from exacell.output.faults import error_lines
-from exacell.output.render import check_format, render
+from exacell.output.render import check_format, lines, render
 from exacell.output.result import Record, Result, worst
 from exacell.output.style import terminal_width, wants_color
 from exacell.output.terminal import TerminalConsole
 from exacell.scripts import read_script
+from exacell.signals import ScriptRequested
 
 if TYPE_CHECKING:
     from exacell.context import Context
+    from exacell.transport.base import Reply
 
 
 GOES_ON = frozenset((ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT))
@@ -69,7 +70,9 @@ class Runner:
         self.codes: list[ExitCode] = []
         self._depth = 0
         self._flags = dict(flags or {})
-        self._header = header
+        self._header = console.header = header
+        self.pages = True
+        """Whether what is longer than the screen is shown a screen at a time."""
 
     def run_text(self, text: str, *, shell: bool = True) -> ExitCode:
         """Parse and run one statement; errors are reported, not raised.
@@ -99,12 +102,26 @@ class Runner:
         Raises:
             SessionExit: the statement was ``exit``.
         """
+        code = self._run(line, text, execute)
+        for said in self.ctx.companion(line, code):
+            self.console.tell(said, "title")
+        return code
+
+    def _run(self, line: Line, text: str, execute: Callable[[Line], Result] | None) -> ExitCode:
         if line.shell:
             return self._done(self._local(line.shell))
         try:
             format_name = check_format(str(line.flags.get("format") or self.ctx.settings.format))
+            if line.call is not None and line.call.command.streams:
+                return self._stream(line, execute or self._execute, format_name)
+            if line.flags.get("diff") and format_name == "raw":
+                raise StatementError("--diff compares values, and raw is the cells' own text: another format is needed")
             with interruptible(self.ctx, self.console):
-                result = (execute or self.ctx.execute)(line)
+                result = (execute or self._execute)(line)
+            if line.flags.get("diff"):
+                from exacell.output.differing import difference_of
+
+                result = difference_of(result)
             self.deliver(result, format_name, pipe=line.pipe, redirect=line.redirect)
         except ScriptRequested as script:
             return self.run_file(script.path, text)
@@ -116,6 +133,73 @@ class Runner:
             return self._done(ExitCode.INTERRUPTED)
         return self._done(result.exit_code)
 
+    def _execute(self, line: Line) -> Result:
+        """Carry a line out; while a reading one waits for cells, a terminal is told for which."""
+        streams = line.call is not None and line.call.command.streams
+        if line.effect is not Effect.READ or streams or not self.console.color or self.ctx.rack is None:
+            return self.ctx.execute(line)
+        from exacell.arrivals import Recording, told_while_waiting
+
+        at_once = self._shows_at_once(line)
+        recording = Recording(self.ctx.fleet, self._show_raw if at_once else None)
+        beside = self.ctx.aside(recording, same_interruption=True)
+        try:
+            with told_while_waiting(recording, self.console.waiting):
+                result = beside.execute(line)
+                return dataclasses.replace(result, raw=(), data=False) if at_once else result
+        finally:
+            self.ctx.selection.take_over(beside.selection)
+
+    def _shows_at_once(self, line: Line) -> bool:
+        """Whether the cells' own text is shown as each of them answers: on a terminal, where order means nothing."""
+        form = str(line.flags.get("format") or self.ctx.settings.format)
+        reads = line.cellcli is not None and not (line.pipe or line.redirect)
+        return reads and form == "raw" and self.out is sys.stdout and self.out.isatty()
+
+    def _show_raw(self, reply: Reply, of: int) -> None:
+        from exacell.cellcli.reply import errors
+        from exacell.transport.base import State
+
+        if reply.state is State.OK and reply.stdout.strip() and not (errors(reply.stdout) or errors(reply.stderr)):
+            prefix = f"{reply.target}: " if of > 1 else ""
+            self.console.data("".join(f"{prefix}{row}\n" for row in reply.stdout.removesuffix("\n").split("\n")))
+
+    def _stream(self, line: Line, execute: Callable[[Line], Result], format_name: str) -> ExitCode:
+        """Run a line that writes while it goes on, into its pipe or file where it has one."""
+        with interruptible(self.ctx, self.console):
+            if line.pipe:
+                result = self._stream_to_pipe(line, execute)
+            elif line.redirect:
+                with self._opened(line.redirect) as stream, self.console.diverted(stream):
+                    result = execute(line)
+            else:
+                result = execute(line)
+        self.deliver(result, format_name)
+        return self._done(result.exit_code)
+
+    def _stream_to_pipe(self, line: Line, execute: Callable[[Line], Result]) -> Result:
+        self.out.flush()
+        with self.console.lend():
+            process = subprocess.Popen(
+                line.pipe, shell=True, stdin=subprocess.PIPE, stdout=_descriptor(self.out), text=True
+            )
+            assert process.stdin is not None
+            try:
+                with self.console.diverted(process.stdin):
+                    return execute(line)
+            except BrokenPipeError:
+                return Result()  # The reader had enough, as head has.
+            finally:
+                with suppress(BrokenPipeError):
+                    process.stdin.close()
+                process.wait()
+
+    def _opened(self, name: str) -> TextIO:
+        try:
+            return Path(name).expanduser().open("w", encoding="utf-8")
+        except OSError as error:
+            raise StatementError(f"{name} can't be written: {error.strerror}") from error
+
     def deliver(self, result: Result, format_name: str, *, pipe: str = "", redirect: str = "") -> None:
         """Send the result's data where it belongs, then its notes and problems to the console.
 
@@ -125,16 +209,14 @@ class Runner:
         if pipe:
             self._pipe(self._text(result, format_name), pipe)
         elif redirect:
-            path = Path(redirect).expanduser()
-            try:
-                path.write_text(self._text(result, format_name), encoding="utf-8")
-            except OSError as error:
-                raise StatementError(f"{redirect} can't be written: {error.strerror}") from error
+            with self._opened(redirect) as stream:
+                stream.write(self._text(result, format_name))
         else:
             width, color = terminal_width(self.out), wants_color(self.out)
             shown = with_local_dates(result) if self.console.local_dates and format_name == "table" else result
-            render(shown, format_name, self.out, width=width, color=color, header=self._header)
-            self.out.flush()
+            if width is None or not self._paged(shown, format_name, width, color):
+                render(shown, format_name, self.out, width=width, color=color, header=self._header)
+                self.out.flush()
             if self.console.spooling:
                 self.console.copy(self._text(result, format_name))
         if format_name == "table" and result.data and not (result.records or result.text or result.problems):
@@ -143,6 +225,20 @@ class Runner:
             self.console.say(note)
         for problem in result.problems:
             self.console.tell(problem, "error")
+
+    def _paged(self, result: Result, format_name: str, width: int, color: bool) -> bool:
+        """Whether the result was longer than the terminal and has been shown a screen at a time."""
+        from exacell.output.pager import OFF, page, wants_pager
+
+        setting = self.ctx.settings.pager
+        if not self.pages or setting in OFF:
+            return False
+        shown = list(lines(result, format_name, width=width, color=color, header=self._header))
+        if not wants_pager(shown, setting, self.out):
+            return False
+        with self.console.lend():
+            page(shown, setting, self.out)
+        return True
 
     def run_file(self, path: Path, text: str = "") -> ExitCode:
         """Run the statements of a script until one fails; SET ECHO ON prints each one first.
@@ -261,10 +357,12 @@ def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
             if text is not None:
                 raise StatementError(f"--{name} takes no value")
             merged[name] = True
+        elif flag.optional and text is None:
+            merged[name] = True
         elif not text:
             raise StatementError(f"--{name} needs a value: --{name}=…")
         else:
-            merged[name] = convert(Param(name=f"--{name}", kind=flag.value, help=flag.help), text, 0, 0)
+            merged[name] = convert(flag.param(flag.value), text, 0, 0)
     merged.update(line.flags)
     call = dataclasses.replace(line.call, flags={**merged, **line.call.flags}) if line.call else None
     return dataclasses.replace(line, flags=merged, call=call)

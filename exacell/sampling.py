@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from exacell.context import EMULATED_POLL, POLL, Context
+from exacell.changing import EMULATED_POLL, POLL
+from exacell.context import Context
 from exacell.errors import ExitCode
 from exacell.metrics.snapshot import CellCounters
 from exacell.plan import facts as f

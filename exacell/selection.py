@@ -72,28 +72,44 @@ class Selection:
             self._on = before
 
     def resolve(self, text: str) -> CellSet:
-        """Return the cells of the rack that ``text`` names.
+        """Return the cells of the rack that ``text`` names; the end of a name will do where only one cell has it.
+
+        ``@ok`` and ``@failed`` are how the last statement ended, ``@up`` all but the failed ones.
 
         Raises:
             CellSetError: a cell is not in the rack, or a group is unknown.
         """
-        wanted = CellSet.parse(text, groups=self._group)
-        unknown = wanted - CellSet(self._rack.cells)
+        cells = CellSet(self._rack.cells)
+        wanted = CellSet(self._full(name) for name in CellSet.parse(text, groups=self._group))
+        unknown = wanted - cells
         if len(unknown):
             raise CellSetError(
                 f"{unknown} is not in rack {self._rack.name}, which has {fold(self._rack.cells)}", part=str(unknown)
             )
         return wanted
 
+    def _full(self, name: str) -> str:
+        """Return the one cell of the rack whose name ends so (``cel07``), ``name`` itself when that is not one."""
+        if name in self._rack.cells:
+            return name
+        ending = [cell for cell in self._rack.cells if cell.lower().endswith(name.lower())]
+        return ending[0] if len(ending) == 1 else name
+
     def _group(self, name: str) -> Iterable[str]:
         if name == "all":
             return self._rack.cells
         if name in ("failed", "ok"):
             return self._last.get(name, CellSet())
+        if name == "up":
+            return CellSet(self._rack.cells) - self._last.get("failed", CellSet())
         if name in self._rack.groups:
             return self._rack.groups[name]
-        known = ", ".join(f"@{g}" for g in ("all", "ok", "failed", *self._rack.groups))
+        known = ", ".join(f"@{g}" for g in ("all", "ok", "failed", "up", *self._rack.groups))
         raise CellSetError(f"@{name} is not a group of rack {self._rack.name}: {known}", part=f"@{name}")
+
+    def take_over(self, other: Selection) -> None:
+        """Keep what ``other``, a copy of this selection, remembers of the last statement."""
+        self._last = other._last
 
     def remember(self, ok: Iterable[str], failed: Iterable[str]) -> None:
         """Keep which cells did well and which did not, for ``@ok`` and ``@failed``."""

@@ -7,16 +7,20 @@ Before that, what the change left behind must still be there; if somebody change
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from exacell.cellset import fold
+from exacell.confirming import note_reverted
 from exacell.errors import ExitCode, RefusedError
-from exacell.journal import Entry
+from exacell.journal import Entry, Row, actor, caching_off
 from exacell.language.line import with_call_flags
 from exacell.output.result import Record, Result, worst
-from exacell.plan.model import Step, step_from_json
+from exacell.plan.model import Step, Undo, step_from_json
+from exacell.plan.rolling import flags_again
 from exacell.probe import Prober
+from exacell.reviving import start_again
+from exacell.settling import attempts, chain, refuse_running, root_of, settle, states_of, undoes
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -25,46 +29,81 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What a change really did: its statement, and per target the steps that were done, in order."""
+    """What a change really did.
+
+    Attributes:
+        steps: per target the steps that were done, in order.
+        touched: the targets on which something was left behind, or may have been: done, refused by the target half way,
+            or sent without an answer.
+        sure: the targets whose last step that was sent was done and not mended, so that what it proved must still hold.
+            Of an ASM cluster's nodes only the one that was spoken to last: ASM has one state, and earlier proofs are past.
+        inverse: per target the statements that take the change back.
+        rolling: the flags with which it rolled, so that it is taken back in the same manner.
+        ended: whether the change, or one that finished it, ended.
+    """
 
     change: int
     statement: str
     steps: Mapping[str, tuple[Step, ...]]
+    touched: tuple[str, ...] = ()
+    sure: frozenset[str] = frozenset()
     inverse: Mapping[str, tuple[str, ...]]
+    rolling: Mapping[str, Value] = field(default_factory=dict)
+    ended: bool = True
 
 
 def read_change(entries: Sequence[Entry]) -> Done:
-    """Return what the rows of one change say was done.
+    """Return what the rows of one change say was done, with those of the changes that finished it behind them.
 
     Raises:
         RefusedError: they hold no plan.
     """
-    plan_row = next((e for e in entries if e.kind == "plan"), None)
-    body: Mapping[str, Any] = plan_row.body if plan_row is not None else {}
-    if plan_row is None or "plan" not in body:
+    first = next((e for e in entries if e.kind == "plan"), None)
+    if first is None or "plan" not in first.body:
         raise RefusedError(
             f"change {entries[0].change if entries else '?'} has no plan in the journal, so nothing to undo"
         )
-    outcomes = {
-        (e.target, str(e.body.get("what"))): str(e.body.get("state"))
-        for e in entries
-        if e.kind == "outcome" and not e.body.get("mending")
-    }
     steps: dict[str, list[Step]] = {}
-    for stage in body["plan"]["stages"]:
-        if stage["gate"] == "mend":
-            continue
-        for item in stage["steps"]:
-            step = step_from_json(item)
-            if outcomes.get((step.target, step.what)) == "done" and step.statement:
-                steps.setdefault(step.target, []).append(step)
-    inverse = {target: tuple(found) for target, found in body["plan"].get("inverse", {}).items()}
+    last: dict[str, str] = {}
+    spoken: dict[str, str] = {}
+    inverse: dict[str, tuple[str, ...]] = {}
+    for row in (e for e in entries if e.kind == "plan" and "plan" in e.body):
+        states = states_of([e for e in entries if e.change == row.change])
+        for stage in row.body["plan"]["stages"]:
+            if stage["gate"] == "mend":
+                continue
+            for item in stage["steps"]:
+                step = step_from_json(item)
+                state = states.get((step.target, step.what), "")
+                if state not in _SENT or not step.statement:
+                    continue
+                if state == "done":
+                    steps.setdefault(step.target, []).append(step)
+                    if step.asm:
+                        spoken[step.asm] = step.target
+                if state == "done" or step.undo is not Undo.NOTHING:
+                    last[step.target] = state
+        for target, found in row.body["plan"].get("inverse", {}).items():
+            inverse.setdefault(target, tuple(found))
+    mended = {
+        e.target for e in entries if e.kind == "outcome" and e.body.get("mending") and e.body.get("state") == "done"
+    }
+    nodes = {step.target for found in steps.values() for step in found if step.asm}
     return Done(
-        change=plan_row.change,
-        statement=str(body.get("statement")),
+        change=first.change,
+        statement=str(first.body.get("statement")),
         steps={target: tuple(found) for target, found in steps.items()},
+        touched=tuple(last),
+        sure=frozenset(target for target, state in last.items() if state == "done" and target not in mended)
+        - (nodes - set(spoken.values())),
         inverse=inverse,
+        rolling=flags_again(first.body),
+        ended=any(e.kind == "end" for e in entries),
     )
+
+
+_SENT = ("done", "failed", "unknown", "no outcome", "not done")
+"""States of a step whose statement left, or may have left."""
 
 
 def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Result:
@@ -74,7 +113,20 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
         RefusedError: one of them can't be taken back, or what it left has moved; nothing was sent for that one.
     """
     rack = ctx.need_rack().name
-    found = [read_change(ctx.journal.entries(rack=rack, change=number)) for number in sorted(changes, reverse=True)]
+    roots = dict.fromkeys(root_of(ctx.journal, rack, number) for number in sorted(changes, reverse=True))
+    found = []
+    for number in roots:
+        refuse_running(ctx.journal, rack, number)
+        rows = chain(ctx.journal, rack, number)
+        if len(roots) > 1 and any(row.kind == "undone" or (row.kind == "plan" and undoes(row)) for row in rows):
+            continue  # Of all that a run or a session made: what is taken back already, and what took it back.
+        if any(row.kind == "undone" for row in rows):
+            raise RefusedError(f"change {number} of rack {rack} is undone already; nothing was sent")
+        for attempt in attempts(ctx.journal, rack, number):
+            refuse_running(ctx.journal, rack, attempt.change)
+            settle(ctx, attempt.change)
+        settle(ctx, number)
+        found.append(read_change(chain(ctx.journal, rack, number)))
     for done in found:
         _refuse_impossible(done)
     records: list[Record] = []
@@ -84,38 +136,64 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
     before = ctx.origin
     try:
         for done in found:
-            if not done.steps:
+            statements = [*_caching_again(ctx, done), *_statements(ctx, done)]
+            if not statements:
                 ctx.console.say(
                     f"change {done.change} ({done.statement}) changed nothing, so there is nothing to take back"
                 )
+                _note_undone(ctx, done, flags)
                 continue
             _refuse_moved(ctx, done)
+            held_up = start_again(ctx, done.change, flags, "so that undo can plan")
+            if held_up is not None:
+                return held_up
             ctx.origin = f"undo {done.change}"
-            for statement in _statements(ctx, done):
+            for statement in statements:
                 ctx.console.say(f"undo change {done.change} ({done.statement}): {statement}")
-                result = ctx.execute(with_call_flags(statement, flags))
+                again = {} if flags.get("no-rolling") else done.rolling
+                result = ctx.execute(with_call_flags(statement, {**again, **flags}))
                 records += result.records
                 problems += result.problems
                 notes += result.notes
                 codes.append(result.exit_code)
                 if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES):
                     return Result(records=records, notes=notes, problems=problems, exit_code=worst(codes), fold=True)
+            _note_undone(ctx, done, flags)
     finally:
         ctx.origin = before
     return Result(records=records, notes=notes, problems=problems, exit_code=worst(codes), fold=True)
+
+
+def _note_undone(ctx: Context, done: Done, flags: Mapping[str, Value]) -> None:
+    """Record that the change is taken back, so that neither undo nor resume offers it again."""
+    if flags.get("dry-run") or ctx.options.dry_run:
+        return
+    rack = ctx.need_rack().name
+    rows = [Row(kind="undone", body=actor())]
+    if not done.ended:
+        body = {"exitCode": int(ExitCode.INTERRUPTED), "done": {"undone": len(done.touched)}}
+        # In front: what stands last says where the change stands, and an end by interruption could be resumed.
+        rows.insert(0, Row(kind="end", body=body))
+    ctx.journal.append(rack, done.change, rows)
+    for attempt in attempts(ctx.journal, rack, done.change):
+        if not any(entry.kind == "end" for entry in ctx.journal.entries(rack=rack, change=attempt.change)):
+            # Not by interruption: resume would offer it again.
+            body = {"exitCode": int(ExitCode.DONE), "done": {"finished by a later undo": 1}}
+            ctx.journal.append(rack, attempt.change, [Row(kind="end", body=body)])
+    note_reverted(ctx.journal, rack, done.change)
 
 
 def _refuse_impossible(done: Done) -> None:
     """Refuse when a cell that the change left something on, or the change as a whole, has no inverse."""
     if not done.steps:
         return
-    left = {target: [s for s in steps if s.undo != "nothing"] for target, steps in done.steps.items()}
+    left = {target: [s for s in steps if s.undo is not Undo.NOTHING] for target, steps in done.steps.items()}
     # A disk group's inverse is one statement for all nodes.
     bare = [t for t, steps in left.items() if t not in done.inverse and any(not s.asm for s in steps)]
     if done.inverse and not bare:
         return
     steps = [step for target in bare or left for step in left[target]]
-    reason = next((step.inverse for step in steps if step.undo == "impossible" and step.inverse), "")
+    reason = next((step.inverse for step in steps if step.undo is Undo.IMPOSSIBLE and step.inverse), "")
     if not steps:
         reason = "it left nothing behind"
     where = f" on {fold(bare)}" if bare and done.inverse else ""
@@ -126,16 +204,23 @@ def _refuse_impossible(done: Done) -> None:
 
 
 def _refuse_moved(ctx: Context, done: Done) -> None:
-    """Refuse when what the last step of each target proved does not hold any more."""
+    """Refuse when what the last step of each target proved does not hold any more.
+
+    Where an earlier undo of the change has begun and did not come to its end, it was that one that moved it.
+    """
     rack = ctx.need_rack()
+    tried = [attempt.change for attempt in attempts(ctx.journal, rack.name, done.change)]
+    ours = {
+        e.target for change in tried for e in ctx.journal.entries(rack=rack.name, change=change) if e.kind == "intent"
+    }
     clusters = {step.asm for steps in done.steps.values() for step in steps if step.asm}
     prober = Prober(ctx.fleet, {name: ctx.asm(name) for name in clusters})
-    last = {target: steps[-1] for target, steps in done.steps.items()}
+    last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
     cells = {target: step.proves for target, step in last.items() if not step.asm and target in rack.cells}
     failures = prober.cells(cells)
     for target, step in last.items():
         if step.asm:
-            failures[target] = prober.asm(step.asm, step.proves)
+            failures[target] = prober.asm(step.asm, step.proves, first=target)
     for target, failed in failures.items():
         if failed:
             raise RefusedError(
@@ -145,12 +230,26 @@ def _refuse_moved(ctx: Context, done: Done) -> None:
             )
 
 
+def _caching_again(ctx: Context, done: Done) -> list[str]:
+    """Return the statement that ends a flush which the change began and left, on the cells where nothing else does."""
+    rack = ctx.need_rack().name
+    own = {entry.change for entry in chain(ctx.journal, rack, done.change)}
+    cells = [
+        cell
+        for item in caching_off(ctx.journal.caching_entries(rack))
+        if item.change in own and not item.dropped
+        for cell in item.cells
+        if cell not in done.touched or cell not in done.inverse
+    ]
+    return [f"on {fold(cells)} alter flashcache all cancel flush"] if cells else []
+
+
 def _statements(ctx: Context, done: Done) -> list[str]:
     """Return the inverse statements in order, with ON for the cells on which the change was done."""
     cells = ctx.need_rack().cells
     groups: dict[tuple[str, ...], list[str]] = {}
     for target, statements in done.inverse.items():
-        if target in done.steps:
+        if target in done.touched:
             groups.setdefault(statements, []).append(target)
     found = []
     for statements, targets in groups.items():

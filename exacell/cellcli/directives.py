@@ -156,6 +156,8 @@ def parse(text: str) -> IormPlan:
             name=token.value, value=value.value, quote=value.text[0] if value.kind is TokenKind.STRING else ""
         )
         if attribute.key == "name":
+            if not attribute.value:
+                raise _unreadable(text, token)
             directives.append([])
         if not directives:
             raise _unreadable(text, token)

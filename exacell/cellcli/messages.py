@@ -54,6 +54,8 @@ class Success:
 
 def errors(text: str) -> tuple[CellError, ...]:
     """Return every error in ``text`` in order; empty when no line is one."""
+    if "CELL-" not in text:
+        return ()
     return tuple(CellError(code=match[1], message=match[2]) for match in _ERROR.finditer(text.replace("\r", "")))
 
 

@@ -10,31 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from exacell.cellcli.clauses import clauses_of
 from exacell.cellcli.cursor import Cursor, scalar
 from exacell.cellcli.nodes import Describe, Filter, List, Operator, OrderBy, Over
 from exacell.cellcli.schema import ObjectType
 from exacell.cellcli.tokens import Token, TokenKind
 from exacell.errors import StatementError
 
-CLAUSES = ("WHERE", "ATTRIBUTES", "DETAIL", "ORDER", "LIMIT")
-"""Words that begin a clause of every LIST."""
-HISTORY_CLAUSES = ("OVER", "MEMORY")
-"""Words that begin a clause of LIST METRICHISTORY only."""
 OPERATORS = ("=", "!=", ">", "<", "LIKE", "NOT LIKE")
 """What a filter compares with."""
 
 _AGGREGATES = ("MAX", "MIN", "AVG")
 _KEY_SCOPES = (("ASMCLUSTER",), ("LOCAL", "CELL"), ("REMOTE", "CELL"), ("CELL",))
-
-
-def clauses_of(subject: ObjectType) -> tuple[str, ...]:
-    """Return the words that may begin a clause of ``LIST subject``."""
-    words = [word for word in CLAUSES if word != "WHERE" or subject.list_filter]
-    if subject.name == "METRICHISTORY":
-        words += HISTORY_CLAUSES
-    if subject.name == "KEY":
-        words.append("FOR")
-    return tuple(words)
 
 
 def read_describe(cursor: Cursor, subject: ObjectType) -> Describe:

@@ -60,7 +60,24 @@ def read_columns(text: str, columns: Sequence[str], object_type: str = "") -> li
         object_type: for the spelling of the attributes; empty keeps them as given.
     """
     names = _spelled(columns, find_object(object_type))
+    plain = _plain_records(text, names)
+    if plain is not None:
+        return plain
     return [_record(cells, names) for cells in _rows(text, len(names))]
+
+
+def _plain_records(text: str, names: Sequence[str]) -> list[Record] | None:
+    """Return the records of an answer that has nothing but rows, none of them quoted or short; None for any other.
+
+    Nearly every answer is such a one, and this takes a quarter of the time.
+    """
+    if not text.startswith("\t") or any(sign in text for sign in ('"', "\r", "^", "CELL-")):
+        return None
+    rows = [line.split("\t") for line in text.rstrip("\n").split("\n")]
+    count = len(names) + 1
+    if any(len(cells) != count or cells[0] or not cells[1].strip() for cells in rows):
+        return None
+    return [dict(zip(names, map(str.strip, cells[1:]), strict=True)) for cells in rows]
 
 
 def read_describe(text: str) -> list[Described]:

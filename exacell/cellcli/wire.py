@@ -40,9 +40,23 @@ def command(statements: Sequence[str], *, xml: bool = False, release: str | None
             raise StatementError(f"the statement '{text}' has a ; inside", hint="send it without the ;, or alone")
     options = ["-m"] if monitor else []
     if xml:
-        modern = release is not None and release_key(release) >= release_key(_LONG_XML_SINCE)
-        options += ["-n", "-x", "--xml" if modern else "-xml"]
+        options += ["-n", "-x", _xml_option(release)]
     return " ".join(["cellcli", *options, "-e", quote("; ".join(texts))])
+
+
+def session_command(*, xml: bool = False, release: str | None = None) -> str:
+    """Return the remote command that starts a CellCLI to be fed reads on its standard input, and able only to read.
+
+    Args:
+        xml: as for :func:`command`.
+        release: as for :func:`command`.
+    """
+    return " ".join(["cellcli", "-m", "-n", "-x", *([_xml_option(release)] if xml else [])])
+
+
+def _xml_option(release: str | None) -> str:
+    modern = release is not None and release_key(release) >= release_key(_LONG_XML_SINCE)
+    return "--xml" if modern else "-xml"
 
 
 def _ends_inside(text: str) -> bool:

@@ -29,6 +29,7 @@ def trust(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: the key has changed or was revoked, or nobody agreed.
     """
+    from exacell.carrying import capabilities_of
     from exacell.transport.hostkeys import Trust
     from exacell.transport.ssh import SshTransport
 
@@ -38,7 +39,10 @@ def trust(ctx: Context, call: Call) -> Result:
         raise StatementError(f"{name} is neither a cell nor a database node of rack {rack.name}")
     transport = ctx.transport
     if not isinstance(transport, SshTransport):
-        raise RefusedError(f"{name}: host keys belong to the ssh transport")
+        if capabilities_of(transport).name not in ("openssh", "clush", "dcli"):
+            raise RefusedError(f"{name}: host keys belong to transports over SSH; this one is no such")
+        # The others' programs read the same known_hosts as ours.
+        transport = SshTransport(rack, ctx.settings)
     offer = transport.host_key(name)
     key = offer.verdict.key
     if offer.verdict.trust in (Trust.CHANGED, Trust.REVOKED):

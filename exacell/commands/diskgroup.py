@@ -137,7 +137,7 @@ def create(ctx: Context, call: Call) -> Result:
     group=GROUP,
     effect=Effect.WRITE,
     summary="dismount a disk group on the other nodes and drop it",
-    details="Without files -y suffices. With files it is refused; --accept-data-loss=<its name> destroys them. Refused "
+    details="Without files -y suffices. With files its name must be typed, or given to --accept-data-loss. Refused "
     "while a database is connected to it, or when it holds voting files.",
     example="drop diskgroup DATA_SSD -y",
     params=(Param(name="name", kind=Kind.DISKGROUP, positional=True, required=True, help="the disk group"), _ASM),
@@ -155,5 +155,69 @@ def drop(ctx: Context, call: Call) -> Result:
         nodes=instance_nodes(client.config.nodes, asm.instances),
         accepted=ctx.accepted_loss(call),
         statement=call.text,
+        may_ask=True,
     )
+    return ctx.change(plan, call)
+
+
+_OPERATION_COLUMNS = (
+    Column("diskgroup"),
+    Column("instance"),
+    Column("operation"),
+    Column("state"),
+    Column("power", "number"),
+    Column("percent", "number"),
+    Column("minutes", "number"),
+)
+
+
+@command(
+    "show rebalance",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="what ASM moves or resyncs now: disk group, power, percent, minutes left as ASM estimates",
+    details="Only the instance that does the work knows how far it is; the others wait. Nothing listed: ASM is quiet.",
+    example="show rebalance",
+    params=(_ASM,),
+)
+def show_rebalance(ctx: Context, call: Call) -> Result:
+    """Return one record per operation that is not done; a note when there is none."""
+    found = ctx.asm(call.text_arg("asm")).facts().running
+    rows = [
+        {
+            "cell": None,
+            "diskgroup": operation.diskgroup or None,
+            "instance": operation.inst_id,
+            "operation": operation.kind,
+            "state": operation.state,
+            "power": operation.power,
+            "percent": 100 * operation.sofar // operation.work if operation.work else None,
+            "minutes": operation.minutes if operation.work else None,
+        }
+        for operation in found
+    ]
+    return Result(records=rows, columns=_OPERATION_COLUMNS, data=True, notes=[] if rows else ["no rebalance runs"])
+
+
+@command(
+    "set rebalance",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="change the power of the rebalances that run; diskgroup=NAME starts one of that group",
+    details="power=0 makes a rebalance stand still. 1 to 4 leaves databases their disks, more is for a window.",
+    example="set rebalance power=4 -y",
+    params=(
+        Param(name="power", kind=Kind.INT, required=True, help="0 to 1024"),
+        Param(name="diskgroup", kind=Kind.DISKGROUP, help="this one, whether it is being rebalanced or not"),
+        _ASM,
+    ),
+)
+def set_rebalance(ctx: Context, call: Call) -> Result:
+    """Return one record per node with its outcome."""
+    from exacell.plan.rebalance import power_plan
+
+    power = call.int_arg("power")
+    assert power is not None
+    asm = ctx.asm(call.text_arg("asm")).facts()
+    plan = power_plan(ctx.need_rack().name, asm, power=power, group=call.text_arg("diskgroup"), statement=call.text)
     return ctx.change(plan, call)

@@ -20,10 +20,17 @@ _NAME = Param(name="name", kind=Kind.RACK, positional=True, required=True, help=
 _OPTIONS = (
     Param(name="cells", kind=Kind.INT, help="number of cells (3)"),
     Param(name="dbnodes", kind=Kind.INT, help="number of database nodes (2)"),
+    Param(name="clusters", kind=Kind.INT, help="ASM clusters that share the cells, each with nodes of its own (1)"),
     Param(name="db", kind=Kind.NAMES, help="databases (SPOT,ERP)"),
-    Param(name="model", kind=Kind.NAME, help="hardware: x2, x6, x8m, x10m (x2)"),
+    Param(name="model", kind=Kind.NAME, help="hardware: x2, x6, x6ef, x8m, x10m, x10mef (x2)"),
     Param(name="release", kind=Kind.NAME, help="Exadata release of the cells (19.3)"),
     Param(name="mode", kind=Kind.CHOICE, choices=("writeback", "writethrough"), help="flash cache mode (writeback)"),
+    Param(
+        name="pmem",
+        kind=Kind.CHOICE,
+        choices=("writeback", "writethrough"),
+        help="mode of the cache on persistent memory, on x8m (writethrough)",
+    ),
     Param(name="speed", kind=Kind.NUMBER, help="rack seconds in one second of yours (60)"),
     Param(name="seed", kind=Kind.INT, help="same seed, same numbers (1)"),
     Param(name="cellcli-start", kind=Kind.DURATION, help="how long CellCLI takes to start, as Java does (0s)"),
@@ -41,6 +48,7 @@ def _row(info: Any) -> dict[str, Any]:
         "cells": fold(info.cells),
         "dbnodes": fold(info.dbnodes),
         "databases": tuple(info.databases),
+        "asmClusters": tuple(cluster.name for cluster in info.asm),
         "model": info.model,
         "release": info.release,
         "mode": info.mode,
@@ -139,17 +147,23 @@ def ssh_config(ctx: Context, call: Call) -> Result:
     return Result(text=control.ssh_config(ctx.home.config_dir, call.text_arg("name")))
 
 
+_PROFILES = ("redo", "oltp", "dw", "mixed", "batch")
+
+
 @command(
     "emulator load",
     group=GROUP,
     effect=Effect.LOCAL,
-    summary="let a database write redo for a while; every write races disk against flash on two cells",
-    details="Begins at the rack's next whole minute, lasts exactly for= on the rack's clock and ends on a collection.",
-    example="emulator load t1 db=SPOT redo=2000 for=60",
+    summary="let a database work for a while: redo that races disk against flash on two cells, reads, writes, scans",
+    details="Begins at the rack's next whole minute, lasts exactly for= on the rack's clock and ends on a collection. "
+    "profile= says what comes with each redo write: redo (little else), oltp (small reads that hit or miss the flash "
+    "cache), dw (smart scans), mixed (both), batch (mostly writes, which make the cache dirty).",
+    example="emulator load t1 profile=oltp db=SPOT for=10m",
     params=(
         _NAME,
-        Param(name="db", kind=Kind.NAME, required=True, help="the database"),
-        Param(name="redo", kind=Kind.NUMBER, required=True, help="redo writes a second"),
+        Param(name="profile", kind=Kind.CHOICE, choices=_PROFILES, default="redo", help="what kind of work (redo)"),
+        Param(name="db", kind=Kind.NAME, help="the database (the rack's first)"),
+        Param(name="redo", kind=Kind.NUMBER, help="redo writes a second (the profile's own)"),
         Param(name="for", kind=Kind.DURATION, required=True, help="on the rack's clock"),
     ),
 )
@@ -160,9 +174,10 @@ def load(ctx: Context, call: Call) -> Result:
     done = control.load(
         ctx.home.config_dir,
         call.text_arg("name"),
-        db=call.text_arg("db"),
-        redo=call.float_arg("redo", 0),
         seconds=call.float_arg("for", 0),
+        db=call.text_arg("db"),
+        redo=call.float_arg("redo", 0) if call.args.get("redo") is not None else None,
+        profile=call.text_arg("profile"),
     )
     return Result(records=[{"cell": None, **done}])
 
@@ -182,6 +197,7 @@ _FAULTS = (
     "disk-full",
     "restart",
     "unguarded",
+    "quarantine",
 )
 
 _FAULT_OPTIONS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 GROUP = "flash cache"
 
 
-def _planning_facts() -> tuple[str, ...]:
+def planning_facts() -> tuple[str, ...]:
+    """Return the LIST statements that a plan which flushes or re-creates the cache is made from."""
     from exacell.plan import facts as f
 
-    return (f.CELL, f.FLASHCACHE, f.CELLDISK, f.FLASH_PHYSICALDISK, f.GRIDDISK, f.FLASH_METRICS)
+    return (f.CELL, f.FLASHCACHE, f.PMEMCACHE, f.CELLDISK, f.FLASH_PHYSICALDISK, f.GRIDDISK, f.FLASH_METRICS)
 
 
 @command(
@@ -40,9 +41,10 @@ def show(ctx: Context, call: Call) -> Result:
     for cell, answer in answers.good.items():
         fact = f.build(cell, statements, answer.tables)
         rows.append(_row(fact))
-    observe_caching(ctx.journal, ctx.need_rack().name, {row["cell"]: row["caching"] for row in rows})
+    problem = observe_caching(ctx.journal, ctx.need_rack().name, {row["cell"]: row["caching"] for row in rows})
     return Result(
         records=rows,
+        notes=[problem] if problem else [],
         columns=(
             Column("cell"),
             Column("mode"),
@@ -80,8 +82,10 @@ def _row(fact: CellFacts) -> dict[str, Any]:
     summary="empty the cache, prove that it is empty, and switch caching on again",
     details="FLUSH is sent NOWAIT and followed until every flash cell disk is complete and FC_BY_DIRTY is 0 in a later "
     "collection; then CANCEL FLUSH, without which caching would stay off. Refused while a flash disk is not normal, the "
-    "cache is degraded, or a grid disk with dirty data can't be written. Ctrl-C ends the wait and switches caching on.",
+    "cache is degraded, or a grid disk with dirty data can't be written. Ctrl-C ends the wait and switches caching on, and so "
+    "does --limit when it has passed. A write-back PMEM cache is flushed first and caches again last.",
     example="flush flashcache -y",
+    flags=(Flag(name="limit", value=Kind.DURATION, help="cancel a flush that takes longer, caching on again"),),
     params=(
         Param(
             name="recreate",
@@ -96,9 +100,11 @@ def flush(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome and the proof."""
     from exacell.plan.flashcache import flush_plan
 
-    facts = ctx.facts(*_planning_facts())
+    facts = ctx.facts(*planning_facts())
     rack = ctx.need_rack().name
-    plan = flush_plan(rack, facts, recreate=call.args.get("recreate") == "needed", statement=call.text)
+    value = call.flags.get("limit")
+    limit = float(value) if isinstance(value, (int, float)) else None
+    plan = flush_plan(rack, facts, recreate=call.args.get("recreate") == "needed", statement=call.text, limit=limit)
     return ctx.change(plan, call)
 
 
@@ -118,7 +124,41 @@ def resize(ctx: Context, call: Call) -> Result:
     from exacell.plan.facts import IORMPLAN
     from exacell.plan.flashcache import resize_plan
 
-    facts = ctx.facts(*_planning_facts(), IORMPLAN)
+    facts = ctx.facts(*planning_facts(), IORMPLAN)
     size = call.int_arg("size")
     assert size is not None
     return ctx.change(resize_plan(ctx.need_rack().name, facts, size=size, statement=call.text), call)
+
+
+@command(
+    "set flashcache",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="change the cache's mode by the whole procedure of each cell's release",
+    details="To write-through a write-back cache is flushed and proven, dropped while flushed, and re-created at its size; a "
+    "write-back PMEM cache leaves write-back first. From 11.2.3.3.1 on CELLSRV stays up. Before, each cell's disks go "
+    "offline and CELLSRV is stopped for the change: one cell at a time, with gates.",
+    example="set flashcache mode=writethrough -y",
+    params=(
+        Param(
+            name="mode",
+            kind=Kind.CHOICE,
+            choices=("writeback", "writethrough"),
+            required=True,
+            help="of the flash cache",
+        ),
+    ),
+)
+def set_mode(ctx: Context, call: Call) -> Result:
+    """Return one record per cell with its outcome."""
+    from exacell.plan import facts as f
+    from exacell.plan.cachemode import mode_plan
+
+    rack = ctx.need_rack()
+    others = ctx.fleet.query(rack.cells, [f.FLASHCACHE]).good
+    caches = [f.build(cell, [f.FLASHCACHE], answer.tables).flash_cache for cell, answer in others.items()]
+    sizes = {cache.size for cache in caches if cache is not None}
+    usual = sizes.pop() if len(sizes) == 1 else None
+    facts = ctx.facts(*planning_facts())
+    plan = mode_plan(rack.name, facts, mode=call.text_arg("mode"), statement=call.text, usual=usual)
+    return ctx.change(plan, call)

@@ -100,17 +100,23 @@ def show(ctx: Context, call: Call) -> Result:
             default="flash",
             help="which cell disks; performance and capacity from release 24.1",
         ),
+        Param(name="asm", kind=Kind.NAME, help="which ASM cluster may use them, when the rack has several"),
+        Param(name="availableTo", kind=Kind.TEXT, help="the ASM clients that may use them; else as the rack's others"),
     ),
 )
 def carve(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
     from exacell.plan import facts as f
-    from exacell.plan.griddisk import carve_plan
+    from exacell.plan.carve import carve_plan
 
     given = [name for name in ("size", "free", "usable") if call.args.get(name) is not None]
     if len(given) > 1:
         raise StatementError(f"carve griddisk: {' and '.join(f'{g}=' for g in given)} exclude each other")
     facts = ctx.facts(f.CELL, f.FLASHCACHE, f.CELLDISK, f.GRIDDISK)
+    asm = call.text_arg("asm")
+    if asm and call.text_arg("availableTo"):
+        raise StatementError("carve griddisk: asm= and availableTo= exclude each other")
+    groups = {group.name for group in ctx.asm(asm).facts().groups} if asm else None
     plan = carve_plan(
         ctx.need_rack().name,
         facts,
@@ -120,6 +126,8 @@ def carve(ctx: Context, call: Call) -> Result:
         usable=call.int_arg("usable"),
         redundancy=call.text_arg("redundancy"),
         statement=call.text,
+        groups=groups,
+        available_to=call.text_arg("availableTo") or None,
     )
     return ctx.change(plan, call)
 
@@ -136,10 +144,11 @@ def carve(ctx: Context, call: Call) -> Result:
 )
 def release(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
+    from exacell.commands.flashcache import planning_facts
     from exacell.plan import facts as f
     from exacell.plan.griddisk import release_plan
 
-    facts = ctx.facts(f.CELL, f.FLASHCACHE, f.CELLDISK, f.FLASH_PHYSICALDISK, f.GRIDDISK, f.IORMPLAN, f.FLASH_METRICS)
+    facts = ctx.facts(*planning_facts(), f.IORMPLAN)
     plan = release_plan(
         ctx.need_rack().name,
         facts,
@@ -148,6 +157,36 @@ def release(ctx: Context, call: Call) -> Result:
         regrow=bool(call.args.get("regrow")),
         statement=call.text,
     )
+    return ctx.change(plan, call)
+
+
+@command(
+    "resize griddisk",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="give all grid disks of a prefix another size, with the disk group that uses them",
+    details="To shrink, ASM goes first and its rebalance is waited for, then the cells; to grow, the cells go first. Sizes "
+    "are multiples of 16M. Refused when what the disk group holds would not fit, a cell disk has no room, a disk is not "
+    "ONLINE, or only some of the group's disks are selected.",
+    example="resize griddisk prefix=RECO size=96g -y",
+    params=(
+        _PREFIX,
+        Param(name="size", kind=Kind.SIZE, required=True, help="of each grid disk"),
+        Param(name="asm", kind=Kind.NAME, help="which ASM cluster, when the rack has several"),
+    ),
+)
+def resize(ctx: Context, call: Call) -> Result:
+    """Return one record per cell and node with its outcome."""
+    from exacell.plan import facts as f
+    from exacell.plan.griddisk import members
+    from exacell.plan.rebalance import resize_griddisk_plan
+
+    facts = ctx.facts(f.CELL, f.CELLDISK, f.GRIDDISK)
+    prefix, size = call.text_arg("prefix"), call.int_arg("size")
+    assert size is not None
+    used = any(g.asm_mode not in ("UNUSED", "DROPPED") for grids in members(facts, prefix).values() for g in grids)
+    asm = ctx.asm(call.text_arg("asm")).facts() if used else None
+    plan = resize_griddisk_plan(ctx.need_rack().name, facts, asm, prefix=prefix, size=size, statement=call.text)
     return ctx.change(plan, call)
 
 

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from exacell.cellcli.codes import CODES, find_code, is_code
 from exacell.cellcli.forms import FORMS, MODIFIABLE, Form
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import Attribute, ObjectType, find_object, metric, metrics, objects, objects_of
@@ -58,7 +59,7 @@ _LIST_SHAPE = "[ATTRIBUTES {ALL | a[, b]...}] [DETAIL] [ORDER BY a [ASC|DESC]] [
     effect=Effect.LOCAL,
     summary="statements, objects, attributes and metrics explained",
     details="help flush flashcache; help list griddisk; help griddisk; help attribute griddisk asmModeStatus; "
-    "help metric FL_DISK_FIRST; help safety.",
+    "help metric FL_DISK_FIRST; help CELL-02559; help safety; help man prints the man page.",
     example="help flush flashcache",
     params=(Param(name="topic", kind=Kind.TEXT, positional=True, rest=True, help="words of a statement, or a topic"),),
 )
@@ -79,6 +80,10 @@ def page(words: Sequence[str]) -> list[str]:
     lower = [word.lower() for word in words]
     if lower == ["safety"]:
         return _SAFETY.splitlines()
+    if lower == ["man"]:
+        return manual().splitlines()
+    if len(words) == 1 and is_code(words[0]):
+        return list(_code(words[0]))
     if lower[0] == "attribute" and len(words) == 3:
         return list(_attribute(words[1], words[2]))
     if lower[0] == "metric" and len(words) == 2:
@@ -104,10 +109,37 @@ def page(words: Sequence[str]) -> list[str]:
     raise _no_topic(words)
 
 
+def manual() -> str:
+    """Return the man page."""
+    from exacell.manual import man_page
+
+    return man_page(commands(), _SAFETY)
+
+
+def _code(text: str) -> Iterator[str]:
+    found = find_code(text)
+    if found is None:
+        near = closest(text.upper(), [code for code in CODES if code[:4] == text[:4].upper()])
+        raise StatementError(
+            f"{text.upper()} is in no table of exacell's: the public sources do not show it",
+            suggestions=near,
+            hint="" if near else "the cell's own text says what it means; list alerthistory may tell more",
+        )
+    yield found.code
+    yield ""
+    yield from _wrap(found.meaning)
+    yield from _wrap(found.way)
+    if not found.confirmed:
+        yield from _wrap("The code is told of, but no public session shows it: your release may print another one.")
+    yield ""
+    yield "Source:  public documents and captures; exacell never depends on the code alone"
+    yield f"Example: {found.example}"
+
+
 def _no_topic(words: Sequence[str]) -> StatementError:
     text = " ".join(words)
     topics = [found.name for found in commands().values()]
-    topics += [name.lower() for name in objects()] + [verb.value.lower() for verb in Verb] + ["safety"]
+    topics += [name.lower() for name in objects()] + [verb.value.lower() for verb in Verb] + ["safety", "man"]
     near = closest(text, topics) or closest(words[-1].upper(), metrics())
     return StatementError(
         f"there is no help for '{text}'", suggestions=near, hint="" if near else "help lists the topics"
@@ -132,7 +164,9 @@ def _overview() -> Iterator[str]:
     for group, names in (*groups.items(), ("CellCLI", verbs)):
         yield from _wrap(" · ".join(names), indent=" " * label, first=f"{group:<{label}}")
     yield ""
-    yield "More: help <statement>, help <object>, help metric <name>, help safety."
+    yield from _wrap(
+        "More: help <statement>, help <object>, help metric <name>, help CELL-02559, help safety. New here? tutorial."
+    )
 
 
 def _command(found: Command) -> Iterator[str]:
@@ -146,7 +180,7 @@ def _command(found: Command) -> Iterator[str]:
     flags = (*found.flags, *(COMMON_FLAGS if found.effect is Effect.WRITE else ()))
     rows += [
         (
-            (f"-{flag.short}, " if flag.short else "") + f"--{flag.name}" + (f"=<{flag.value}>" if flag.value else ""),
+            (f"-{flag.short}, " if flag.short else "") + flag.shape,
             flag.help,
         )
         for flag in flags

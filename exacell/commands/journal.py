@@ -1,20 +1,33 @@
-"""The journal for readers: what was changed, by whom, and whether the record is whole."""
+"""The journal for readers: what was changed, by whom, whether the record is whole, and a new one when it is not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.cellset import fold
-from exacell.errors import ExitCode, JournalError
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.errors import ExitCode, JournalError, RefusedError
+from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
+    from exacell.auditing import Filter
     from exacell.context import Context
-    from exacell.journal import Entry
+    from exacell.journal import Entry, Journal
 
 GROUP = "change control"
+
+_FILTERS = (
+    Param(name="since", kind=Kind.TEXT, help="from then on: 2h, 7d, 2026-03-01, 2026-03-01T08:00 (local time)"),
+    Param(name="until", kind=Kind.TEXT, help="up to then, in the same forms"),
+    Param(name="user", kind=Kind.NAME, help="changes of this operating-system user (or who became root by sudo)"),
+    Param(name="cell", kind=Kind.NAME, help="changes that touched this cell or database node"),
+    Param(name="ticket", kind=Kind.NAME, help="changes with this ticket"),
+    Param(name="word", kind=Kind.TEXT, help="changes whose statement holds this"),
+)
+_FILE = Param(name="file", kind=Kind.FILE, help="another journal's file, such as one that journal restart put aside")
+_FAILED = Flag(name="failed", help="only changes that did not end well, or did not end")
+_ALL = Flag(name="all-racks", help="of every rack, not only of this one")
 
 
 @command(
@@ -22,59 +35,59 @@ GROUP = "change control"
     group=GROUP,
     effect=Effect.READ,
     summary="the changes made on this rack, or every row of one change",
-    example="journal show",
+    details="Who (operating-system user, SUDO_USER, host, key fingerprint when known), why (--reason, --ticket, recipe), "
+    "statement, targets, risk and how it ended. With a number: each statement with its reply and what was read back.",
+    example="journal show since=7d",
     params=(
         Param(name="change", kind=Kind.INT, positional=True, help="its number: all rows with statements and replies"),
+        *_FILTERS,
+        _FILE,
     ),
+    flags=(_FAILED, _ALL),
 )
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per change, or per row of one."""
-    rack = ctx.need_rack().name
+    from exacell.auditing import changes_of, row_record, summary
+
+    entries = _entries(ctx, call)
     number = call.int_arg("change")
-    entries = ctx.journal.entries(rack=rack, change=number)
     if number is not None:
-        if not entries:
-            raise JournalError(f"the journal has no change {number} of rack {rack}")
-        rows = [_row(entry) for entry in entries]
+        own = [entry for entry in entries if entry.change == number]
+        if not own:
+            where = "" if call.flag("all-racks") else f" of rack {ctx.need_rack().name}"
+            raise JournalError(f"the journal has no change {number}{where}", hint="journal show")
+        rows = [row_record(entry, own) for entry in own]
         columns = ("seq", "at", "kind", "target", "what", "statement", "state", "reason")
         return Result(records=rows, columns=[Column(n) for n in columns], data=True)
-    by_change: dict[int, list[Entry]] = {}
-    for entry in entries:
-        by_change.setdefault(entry.change, []).append(entry)
-    rows = [_summary(items) for items in by_change.values()]
-    return Result(
-        records=rows,
-        data=True,
-        columns=[Column(n) for n in ("change", "at", "user", "host", "statement", "targets", "risk", "ended")],
-    )
+    rows = [summary(items) for items in changes_of(entries, _filter(call)).values()]
+    columns = ("change", "at", "user", "host", "statement", "targets", "risk", "ended")
+    racks = ("rack",) if call.flag("all-racks") else ()
+    return Result(records=rows, data=True, columns=[Column(n) for n in (*racks, *columns)])
 
 
-def _summary(entries: list[Entry]) -> dict[str, object]:
-    plan = entries[0].body
-    end = next((e for e in entries if e.kind == "end"), None)
-    return {
-        "cell": None,
-        "change": entries[0].change,
-        "at": entries[0].at,
-        "user": plan.get("user"),
-        "host": plan.get("host"),
-        "statement": plan.get("statement"),
-        "targets": fold(_targets(entries)),
-        "risk": plan.get("risk"),
-        "ended": "did not end" if end is None else f"exit {end.body.get('exitCode')}",
-        "reason": plan.get("reason") or None,
-        "ticket": plan.get("ticket") or None,
-        "recipe": plan.get("origin") or None,
-    }
+@command(
+    "journal export",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="all rows, for an auditor or a program: jsonl with the hash chain, or csv",
+    details="jsonl: one object a row with everything, prev and hash included, so that the chain can be followed outside "
+    "(docs/journal.md says how). csv: one line a row with who, why, statement, reply and verification as columns.",
+    example="journal export format=csv since=30d > changes.csv",
+    params=(
+        Param(name="format", kind=Kind.CHOICE, choices=("jsonl", "csv"), default="jsonl", help="of the rows"),
+        *_FILTERS,
+        _FILE,
+    ),
+    flags=(_FAILED, _ALL),
+)
+def export(ctx: Context, call: Call) -> Result:
+    """Return the rows as text, whatever the output format is."""
+    from exacell.auditing import as_csv, as_jsonl, changes_of
 
-
-def _targets(entries: Iterable[Entry]) -> set[str]:
-    return {entry.target for entry in entries if entry.target}
-
-
-def _row(entry: Entry) -> dict[str, object]:
-    body = {k: v for k, v in entry.body.items() if k != "plan"}
-    return {"cell": None, "seq": entry.seq, "at": entry.at, "kind": entry.kind, "target": entry.target or None, **body}
+    kept = changes_of(_entries(ctx, call), _filter(call))
+    rows = sorted((entry for items in kept.values() for entry in items), key=lambda entry: entry.seq)
+    text = as_csv(rows) if call.text_arg("format") == "csv" else as_jsonl(rows)
+    return Result(text=text, notes=[] if rows else ["no rows"])
 
 
 @command(
@@ -82,13 +95,114 @@ def _row(entry: Entry) -> dict[str, object]:
     group=GROUP,
     effect=Effect.READ,
     summary="check the hash chain: no row edited, removed, moved or cut off",
+    details="The newest row's number and hash are kept in a second file as well, and every change prints them: keep that "
+    "line elsewhere, and a cut tail is found even when both files were rewritten.",
     example="journal verify",
+    params=(_FILE, Param(name="head", kind=Kind.TEXT, help="a head that a change printed: 17:1f0c2b… must be a row")),
 )
 def verify(ctx: Context, call: Call) -> Result:
     """Return one record; exit code 1 when the journal is damaged."""
-    problem = ctx.journal.verify()
-    count = len(ctx.journal.entries()) if not problem else None
-    row = {"cell": None, "whole": not problem, "rows": count, "head": None if problem else ctx.journal.head or None}
-    return Result(
-        records=[row], problems=[problem] if problem else [], exit_code=ExitCode.FAILED if problem else ExitCode.DONE
+    journal = _journal(ctx, call)
+    walked, problem = journal.examine()
+    head = call.text_arg("head")
+    if head and not problem:
+        problem = _without_head(journal, head)
+    whole = not problem
+    row = {
+        "cell": None,
+        "whole": whole,
+        "rows": walked.good,
+        "head": journal.head or None if whole else None,
+        "lastGood": None if whole else f"{walked.good}:{walked.hash[:12]}",
+        "file": str(journal.path),
+    }
+    code = ExitCode.DONE if whole else ExitCode.FAILED
+    notes = [] if whole else ["journal restart puts it aside and begins a new one; until then no cell is changed"]
+    columns = [Column(n) for n in ("whole", "rows", "head" if whole else "lastGood")]
+    return Result(records=[row], columns=columns, problems=[problem] if problem else [], notes=notes, exit_code=code)
+
+
+def _without_head(journal: Journal, head: str) -> str:
+    """Return what is wrong when the row that a printed head names is not in the journal; empty when it is."""
+    number, colon, start = head.partition(":")
+    if not colon or not number.isdigit() or not start:
+        raise JournalError(f"head={head}: a head is a row number and the begin of its hash, such as 17:1f0c2b3a4d5e")
+    found = next((row for row in journal.stored() if row[0] == int(number)), None)
+    if found is None:
+        return f"row {number} was cut off: the head {head} was printed for it"
+    return (
+        "" if str(found[-1]).startswith(start) else f"row {number} is not the one that the head {head} was printed for"
+    )
+
+
+@command(
+    "journal restart",
+    group=GROUP,
+    effect=Effect.LOCAL,
+    summary="put a damaged journal aside and begin a new one",
+    details="The damaged file stays beside the new one; the new one's first row names it and its last good row. Warnings "
+    "that still wait (unfinished changes, caching off, to be confirmed) are carried over. Refused while the journal is whole.",
+    example="journal restart --reason='disk repaired'",
+    recipe_ok=False,
+)
+def restart(ctx: Context, call: Call) -> Result:
+    """Return one record about the old file.
+
+    Raises:
+        RefusedError: nobody agreed.
+        JournalError: the journal is whole.
+    """
+    from exacell.journal_restart import restart as begin_again
+
+    journal = ctx.journal
+    walked, problem = journal.examine()
+    if problem:
+        ctx.console.say(f"{journal.path}: {problem}; it is whole up to row {walked.good} ({walked.hash[:12]})")
+        flags = ctx.flags_of(call)
+        if flags.get("dry-run"):
+            return Result(notes=["-n: nothing was changed"])
+        if not flags.get("yes") and not ctx.console.confirm("put it aside and begin a new journal?"):
+            raise RefusedError("journal restart: not confirmed; nothing was changed", hint="-y answers yes")
+    done = begin_again(journal, reason=call.flag_text("reason"))
+    row = {
+        "cell": None,
+        "old": str(done.old),
+        "lastGood": f"{done.good}:{done.hash[:12]}",
+        "carried": list(done.carried),
+    }
+    carried = ", ".join(map(str, done.carried))
+    notes = [f"a new journal begins: {journal.head}", f"journal show file={done.old} reads the old one"]
+    if carried:
+        notes.append(f"changes that still wait for something were carried over: {carried}")
+    return Result(records=[row], notes=notes)
+
+
+def _journal(ctx: Context, call: Call) -> Journal:
+    from exacell.journal import Journal
+
+    name = call.text_arg("file")
+    if not name:
+        return ctx.journal
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise JournalError(f"there is no journal file {path}")
+    return Journal(path)
+
+
+def _entries(ctx: Context, call: Call) -> Sequence[Entry]:
+    rack = None if call.flag("all-racks") or (call.text_arg("file") and ctx.rack is None) else ctx.need_rack().name
+    return _journal(ctx, call).all_entries(rack=rack)
+
+
+def _filter(call: Call) -> Filter:
+    from exacell.auditing import Filter, moment
+
+    return Filter(
+        since=moment(call.text_arg("since")),
+        until=moment(call.text_arg("until")),
+        user=call.text_arg("user"),
+        target=call.text_arg("cell"),
+        ticket=call.text_arg("ticket"),
+        word=call.text_arg("word"),
+        failed=call.flag("failed"),
     )

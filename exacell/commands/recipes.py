@@ -165,8 +165,8 @@ def wait(ctx: Context, call: Call) -> Result:
         if ctx.interrupted.wait(seconds):
             raise InterruptedByUserError(f"the wait of {format_duration(seconds)} was interrupted")
         return Result()
+    from exacell.changing import EMULATED_POLL, POLL
     from exacell.checking import failures
-    from exacell.context import EMULATED_POLL, POLL
 
     example = "wait until all flashcache.status = normal"
     poll = EMULATED_POLL if ctx.need_rack().emulated else POLL
@@ -203,20 +203,32 @@ def prompt(ctx: Context, call: Call) -> Result:
 @command(
     "confirm",
     group=GROUP,
-    effect=Effect.READ,
-    summary="ask the operator; no, or nobody to ask, ends the recipe",
+    effect=Effect.LOCAL,
+    summary="keep a change made with --confirm-within; in a recipe, ask the operator a question",
+    details="Without anything behind it every change of this rack that waits is kept, with a number that one. With a text it "
+    "asks: no, or nobody to ask, ends the recipe.",
     example='confirm "is the load stopped?"',
-    params=(_TEXT,),
+    params=(
+        Param(
+            name="text", kind=Kind.TEXT, positional=True, rest=True, help="a change's number, or a question in quotes"
+        ),
+    ),
 )
 def confirm(ctx: Context, call: Call) -> Result:
-    """Return nothing when the operator said yes.
+    """Return which changes are kept; nothing when a question was answered with yes.
 
     Raises:
-        RefusedError: the answer was no, or nobody could be asked.
+        RefusedError: no such change waits; the answer was no, or nobody could be asked.
     """
-    if not ctx.console.confirm(call.text_arg("text").strip("'\"")):
-        raise RefusedError(f"confirm {call.text_arg('text')}: the answer was not yes")
-    return Result()
+    text = call.text_arg("text")
+    if text and not text.isdigit():
+        if not ctx.console.confirm(text.strip("'\"")):
+            raise RefusedError(f"confirm {text}: the answer was not yes")
+        return Result()
+    from exacell.confirming import confirm as keep
+
+    kept = keep(ctx.journal, ctx.need_rack().name, int(text) if text else None)
+    return Result(notes=[f"change {item.change} ({item.statement}) is kept" for item in kept])
 
 
 @command(

@@ -9,33 +9,31 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from exacell.cellset import fold
 from exacell.config import FORMATS, Settings, load
 from exacell.errors import ConfigError, StatementError
-from exacell.history import history_file, read_history
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
+from exacell.reach import AUTO, TRANSPORTS, transport_name
+from exacell.signals import ScriptRequested, SessionExit
 
 if TYPE_CHECKING:
     from exacell.context import Context
 
 GROUP = "session"
 
-_HISTORY_SHOWN = 30
-
-_OF_CONNECTIONS = ("timeout", "connect_timeout", "fanout")
+_OF_CONNECTIONS = ("timeout", "connect_timeout", "fanout", "transport")
 """Settings that a transport is made with: changing one opens the connections anew."""
 
 _SETTINGS = tuple(field.name for field in fields(Settings))
 
+_SETTABLE = tuple(name for name in _SETTINGS if name != "format")
+"""What the plain ``set`` changes; ``set format`` is a statement of its own, as ``set mode`` is."""
 
-class SessionExit(Exception):
-    """EXIT or QUIT: the surface ends, with the exit code of what ran before."""
-
-
-class ScriptRequested(Exception):
-    """START or @file: the surface runs the script's statements. ``path`` is the file."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(str(path))
-        self.path = path
+_USUAL_VALUES = {
+    "timeout": ("30s", "60s", "5m"),
+    "connect_timeout": ("5s", "15s"),
+    "fanout": ("8", "32", "64"),
+    "pager": ("on", "off", "less -FRX"),
+    "editing_mode": ("emacs", "vi"),
+}
 
 
 @runtime_checkable
@@ -83,8 +81,10 @@ def connect(ctx: Context, call: Call) -> Result:
     group=GROUP,
     effect=Effect.LOCAL,
     summary="select the cells that statements go to",
-    details="A set such as exa1cel[01-02], a,b, a!b, @group, @failed; +set adds, not set takes away, @all ends it. "
-    "For one statement only: on <cells> <statement>.",
+    details="A set such as exa1cel[01-02], a,b, a!b, @group, @failed, @up, or the end of one cell's name; +set adds, not set "
+    "takes away, @all ends it. where flashCacheMode=writeback takes the cells for which that holds now, "
+    "where griddisk.status=inactive those that have such an object. For one statement only: on <cells> <statement>, "
+    "on (where …) <statement>.",
     example="use exa1cel[01-02]",
     params=(Param(name="cells", kind=Kind.CELLSET, positional=True, required=True, rest=True, help="a set of cells"),),
     recipe_ok=False,
@@ -184,18 +184,78 @@ def set_format(ctx: Context, call: Call) -> Result:
 
 
 @command(
+    "set transport",
+    group=GROUP,
+    effect=Effect.LOCAL,
+    summary="by what the rack is reached: exacell's own SSH, the system's ssh, dcli, exacli or ClusterShell",
+    details="auto is what the rack's configuration says, else ssh. Each can do different things: show transports lists "
+    "them, and what one cannot do is refused before anything is asked or sent. docs/transports.md tells when to use which.",
+    example="set transport openssh",
+    params=(
+        Param(
+            name="transport", kind=Kind.CHOICE, choices=(AUTO, *TRANSPORTS), positional=True, required=True,
+            help="of statements to come",
+        ),
+    ),
+    recipe_ok=False,
+)  # fmt: skip
+def set_transport(ctx: Context, call: Call) -> Result:
+    """Change the transport of the session; connections open anew on the next statement."""
+    from exacell.carrying import capabilities_of
+
+    before = ctx.settings
+    ctx.settings = ctx.settings.with_value("transport", call.text_arg("transport"))
+    ctx.close()
+    if ctx.rack is None:
+        return Result(notes=(f"transport is {ctx.settings.transport}",))
+    try:
+        able = capabilities_of(ctx.transport)
+    except ConfigError:
+        ctx.settings = before
+        raise
+    beside = "" if able.nodes or not ctx.rack.asm else "; ASM's database nodes are asked over ssh beside it"
+    return Result(notes=(f"transport is {able.name}: {able.fan_out}{beside}",))
+
+
+@command(
+    "show transports",
+    group=GROUP,
+    effect=Effect.LOCAL,
+    summary="the ways to reach a rack and what each can do",
+    example="show transports",
+)
+def show_transports(ctx: Context, call: Call) -> Result:
+    """Return one record per transport; ``inUse`` marks the current rack's."""
+    from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH
+
+    used = transport_name(ctx.rack.reach, ctx.settings.transport) if ctx.rack is not None else ""
+    records = [
+        {
+            "cell": None, "name": able.name, "inUse": able.name == used, "programs": able.programs,
+            "dbnodes": able.nodes, "input": able.stdin, "live": able.streaming, "copies": able.uploads,
+            "kept": able.keeps, "fanOut": able.fan_out,
+        }
+        for able in (SSH, OPENSSH, DCLI, EXACLI, CLUSH)
+    ]  # fmt: skip
+    return Result(records=records, columns=tuple(Column(name) for name in records[0] if name != "cell"), data=True)
+
+
+@command(
     "set",
     group=GROUP,
     effect=Effect.LOCAL,
     summary="change a setting for this session",
     details="timeout and connect_timeout take seconds or 90s, 5m; fanout is the number of cells worked on at a time; "
-    "edit_mode is emacs or vi. The configuration file keeps settings for good.",
+    "editing_mode is emacs or vi; pager is on, off, or a command for what is longer than the screen. "
+    "The configuration file keeps settings for good.",
     example="set timeout 90s",
     params=(
         Param(
-            name="name", kind=Kind.CHOICE, choices=_SETTINGS, positional=True, required=True, help="of the setting"
+            name="name", kind=Kind.CHOICE, choices=_SETTABLE, positional=True, required=True, help="of the setting"
         ),
-        Param(name="value", kind=Kind.TEXT, positional=True, required=True, help="its new value"),
+        Param(
+            name="value", kind=Kind.TEXT, positional=True, required=True, help="its new value", values_by=_USUAL_VALUES
+        ),
     ),
     recipe_ok=False,
 )  # fmt: skip
@@ -260,32 +320,12 @@ def show_settings(ctx: Context, call: Call) -> Result:
 
 
 @command(
-    "history",
-    group=GROUP,
-    effect=Effect.LOCAL,
-    summary="the statements entered at the prompt, oldest first",
-    details="Kept on disk for its owner only; statements with passwords or keys are not kept.",
-    example="history last=10",
-    params=(
-        Param(name="last", kind=Kind.INT, default=str(_HISTORY_SHOWN), help="so many"),
-        Param(name="word", kind=Kind.TEXT, positional=True, help="only those that contain it"),
-    ),
-    recipe_ok=False,
-)  # fmt: skip
-def history(ctx: Context, call: Call) -> Result:
-    """Return one record per statement."""
-    word = call.text_arg("word").lower()
-    entries = enumerate(read_history(history_file(ctx.home.state_dir)), start=1)
-    found = [{"cell": None, "number": number, "statement": text} for number, text in entries if word in text.lower()]
-    last = call.int_arg("last") or _HISTORY_SHOWN
-    return Result(records=found[-last:], columns=(Column("number", "number"), Column("statement")), data=True)
-
-
-@command(
     "refresh",
     group=GROUP,
     effect=Effect.LOCAL,
-    summary="forget what was learned about the rack and open its connections anew",
+    summary="forget what was learned about the rack, open its connections anew and learn again",
+    details="At the prompt names, values and metric descriptions are learned in the background and kept on disk; they are "
+    "read again when they are older than an hour.",
     example="refresh",
     recipe_ok=False,
 )
@@ -295,7 +335,8 @@ def refresh(ctx: Context, call: Call) -> Result:
         return Result(notes=("no rack is connected",))
     used = ctx.selected()
     everything = len(used) == len(ctx.rack.cells)
-    ctx.learned.learn({Kind.DB: (), Kind.DISKGROUP: (), Kind.PREFIX: ()})
+    age = ctx.learned.age()
+    ctx.learned.forget()
     try:
         rack = ctx.connect(ctx.rack.name)
     except ConfigError:
@@ -305,7 +346,8 @@ def refresh(ctx: Context, call: Call) -> Result:
     if not everything:
         ctx.use(str(used))
     ctx.warm()
-    return Result(notes=(f"rack {rack.name}: connections are opened anew",))
+    forgotten = f"; names learned {age} are forgotten" if age else ""
+    return Result(notes=(f"rack {rack.name}: connections are opened anew{forgotten}",))
 
 
 def _exit(ctx: Context, call: Call) -> Result:

@@ -13,7 +13,8 @@ from exacell.dcli.scan import Findings
 from exacell.errors import RefusedError
 from exacell.language.registry import Call, Value
 from exacell.plan.facts import CELL, CellFacts, FlashCache
-from exacell.plan.guard import facts_needed, guard_plan, targets_of
+from exacell.plan.guard import facts_needed, guard_plan
+from exacell.plan.guard_disks import targets_of
 from exacell.plan.model import Plan
 
 
@@ -48,12 +49,15 @@ class Judgement:
         return bool(about) and about[-1].caching_on
 
 
-def judge(group: Group, findings: Findings, call: Call, *, serial: bool, flags: Mapping[str, Value]) -> Judgement:
+def judge(
+    group: Group, findings: Findings, call: Call, *, serial: bool, flags: Mapping[str, Value], what: str = "dcli"
+) -> Judgement:
     """Return what the work is when it may be done on the group; nothing that changes anything is sent.
 
     Args:
         serial: whether one cell is over before the next one begins.
         flags: the statement's.
+        what: its first word, for messages.
 
     Raises:
         RefusedError: a guard forbids a change, the rack is read-only, or what can't be read was not accepted.
@@ -62,17 +66,17 @@ def judge(group: Group, findings: Findings, call: Call, *, serial: bool, flags: 
     if findings.harmless:
         return Judgement()
     if ctx.read_only:
-        what = findings.unread[0] if findings.unread else findings.changes[0].text
+        text = findings.unread[0] if findings.unread else findings.changes[0].text
         raise RefusedError(
-            f"rack {rack.name} is read-only, and '{what}' is no read that exacell knows; nothing was sent",
+            f"rack {rack.name} is read-only, and '{text}' is no read that exacell knows; nothing was sent",
             hint="set mode rw",
         )
     if findings.unread:
-        _accept(group, findings.unread, flags)
+        _accept(group, findings.unread, flags, what)
     return Judgement(plans=_plans(group, findings, call, serial=serial), opaque=tuple(findings.unread))
 
 
-def _accept(group: Group, unread: Sequence[str], flags: Mapping[str, Value]) -> None:
+def _accept(group: Group, unread: Sequence[str], flags: Mapping[str, Value], what: str) -> None:
     rack = group.rack
     more = f" (and {len(unread) - 1} more)" if len(unread) > 1 else ""
     if rack.production:
@@ -83,7 +87,7 @@ def _accept(group: Group, unread: Sequence[str], flags: Mapping[str, Value]) -> 
     if not rack.emulated and not flags.get("accept-opaque"):
         raise RefusedError(
             f"exacell can't tell what '{unread[0]}'{more} does on {fold(group.cells)}; nothing was sent",
-            hint="exacell --accept-opaque dcli … runs it; the guard ends there",
+            hint=f"exacell --accept-opaque {what} … runs it; the guard ends there",
         )
 
 
@@ -145,7 +149,7 @@ def _after(fact: CellFacts, statement: Change | Grant) -> CellFacts:
     return replace(fact, mode=mode.lower()) if statement.object == "CELL" and mode else fact
 
 
-def agree(group: Group, judgement: Judgement, flags: Mapping[str, Value]) -> None:
+def agree(group: Group, judgement: Judgement, flags: Mapping[str, Value], what: str = "dcli") -> None:
     """Have the CellCLI changes confirmed; on an emulated rack scripts run without being asked.
 
     Raises:
@@ -159,7 +163,7 @@ def agree(group: Group, judgement: Judgement, flags: Mapping[str, Value]) -> Non
     if answer is None:
         raise RefusedError(
             f"{judgement.plans[0].statement}: nobody is at the terminal to confirm; nothing was sent",
-            hint="exacell -y dcli … answers yes",
+            hint=f"exacell -y {what} … answers yes",
         )
     if not answer:
         raise RefusedError("not confirmed; nothing was sent")

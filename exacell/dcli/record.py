@@ -10,11 +10,11 @@ from exacell.dcli.judge import Judgement
 from exacell.dcli.output import UNREACHABLE, Outcome, exit_status
 from exacell.dcli.reach import Group
 from exacell.dcli.targets import Target
-from exacell.engine import REPLY_KEPT
 from exacell.errors import ExitCode
 from exacell.journal import Row, actor
 from exacell.language.registry import Value
 from exacell.plan import facts as f
+from exacell.verdicts import REPLY_KEPT
 
 
 @dataclass
@@ -23,6 +23,7 @@ class Record:
 
     Attributes:
         text: the whole command line.
+        what: its first word.
     """
 
     group: Group
@@ -30,6 +31,7 @@ class Record:
     text: str
     flags: Mapping[str, Value]
     change: int = 0
+    what: str = "dcli"
 
     def __post_init__(self) -> None:
         self._codes: list[int] = []
@@ -83,10 +85,10 @@ class Record:
 
     def _body(self) -> dict[str, object]:
         return {
-            "what": "dcli",
+            "what": self.what,
             "statement": self.text,
             "undo": "impossible",
-            "inverse": "what dcli carried is not undone by exacell",
+            "inverse": f"what {self.what} carried is not undone by exacell",
             "cachingOff": self.judgement.caching_off,
             "cachingOn": self.judgement.caching_on,
         }

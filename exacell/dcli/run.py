@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from exacell.carrying import capabilities_of
 from exacell.dcli import keys
 from exacell.dcli.files import TEMPORARY, Delivery, delivery_of, make_directory
 from exacell.dcli.judge import Judgement, agree, judge
@@ -42,6 +43,7 @@ from exacell.dcli.vmstat import Table, Watch, read_watch
 from exacell.dcli.work import UNLIMITED, Step, in_parallel, work_through
 from exacell.errors import ExitCode
 from exacell.output.result import Column, Result
+from exacell.transport.capabilities import refuse_programs
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -109,6 +111,8 @@ class _Run:
             return ExitCode.DONE
         with reached(self.ctx, targets, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
             flags = {**self.ctx.options.flags, **self.call.flags}
+            for group in groups:
+                refuse_programs(capabilities_of(group.transport), "dcli")
             judged = [(g, judge(g, findings, self.call, serial=self._serial, flags=flags)) for g in groups]
             if flags.get("dry-run") or self.ctx.options.dry_run:
                 return self._dry(judged, findings, flags)

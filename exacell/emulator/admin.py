@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from exacell.emulator.grammar import Filter, filters_at
 from exacell.emulator.messages import CellError, Code
+from exacell.emulator.profiles import PRIMARY_MEDIA_SINCE
 from exacell.emulator.schema import ObjectType, Release
 from exacell.emulator.tokens import Kind, TokenStream
 
@@ -48,7 +49,7 @@ class Form:
     """Which parts a statement has.
 
     Attributes:
-        names: ``one``, ``many`` (or ALL), ``all`` (nothing but ALL), or empty.
+        names: ``one``, ``several``, ``many`` (or ALL), ``optional`` (one, ALL or none), or empty.
         media: media words that may follow ALL.
         actions: the word sequences of which one may stand.
         values: attributes may be set; they must when there is no action.
@@ -90,8 +91,21 @@ FORMS: Mapping[tuple[str, str], Form] = MappingProxyType(
             ),
             options=("FORCE", "NOWAIT"),
         ),
-        ("CREATE", "XRMEMCACHE"): Form(),
-        ("DROP", "XRMEMCACHE"): Form(),
+        ("CREATE", "KEY"): Form(),
+        ("CREATE", "ROLE"): Form(names="several"),
+        ("DROP", "ROLE"): Form(names="many", options=("FORCE",)),
+        ("CREATE", "USER"): Form(names="one", values=True),
+        ("ALTER", "USER"): Form(names="one", values=True),
+        ("DROP", "USER"): Form(names="many"),
+        ("CREATE", "QUARANTINE"): Form(values=True),
+        ("ALTER", "QUARANTINE"): Form(names="many", values=True),
+        ("DROP", "QUARANTINE"): Form(names="many"),
+        ("CREATE", "DIAGPACK"): Form(values=True),
+        ("DROP", "SOFTWAREHISTORY"): Form(names="many"),
+        ("EXPORT", "CELLDISK"): Form(names="many"),
+        ("IMPORT", "CELLDISK"): Form(names="optional", values=True, options=("FORCE",)),
+        ("CREATE", "CELL"): Form(names="optional", values=True),
+        ("DROP", "CELL"): Form(options=("ERASE", "FORCE")),
         ("ALTER", "IBPORT"): Form(names="many", actions=(("RESET", "COUNTERS"),)),
         ("ALTER", "OFFLOADGROUP"): Form(names="many", actions=(("STARTUP",), ("RESTART",), ("SHUTDOWN",)), values=True),
         ("ALTER", "SOFTWAREUPDATE"): Form(
@@ -111,7 +125,7 @@ def parse_admin(stream: TokenStream, verb: str, owner: ObjectType, release: Rele
     names: tuple[str, ...] | None = ()
     media: str | None = None
     if form.names:
-        names, media = _names_at(stream, form)
+        names, media = _names_at(stream, form, release)
     filters = _filters_at(stream, form, owner, release)
     words = _action_at(stream, form)
     values: dict[str, str] = {}
@@ -119,7 +133,8 @@ def parse_admin(stream: TokenStream, verb: str, owner: ObjectType, release: Rele
         values = _values_at(stream, (*form.options, "WHERE"))
     options = _options_at(stream, form)
     filters = filters or _filters_at(stream, form, owner, release)
-    if (form.actions or form.values) and not words and not values and (verb, owner.name) != ("CREATE", "CELLDISK"):
+    bare = form.names == "optional" or (verb, owner.name) == ("CREATE", "CELLDISK")
+    if (form.actions or form.values) and not words and not values and not bare:
         raise stream.error()
     return AdminStatement(
         verb=verb,
@@ -133,11 +148,17 @@ def parse_admin(stream: TokenStream, verb: str, owner: ObjectType, release: Rele
     )
 
 
-def _names_at(stream: TokenStream, form: Form) -> tuple[tuple[str, ...] | None, str | None]:
-    if form.names == "many" and stream.accept_word("ALL"):
+def _names_at(stream: TokenStream, form: Form, release: Release) -> tuple[tuple[str, ...] | None, str | None]:
+    if form.names in ("many", "optional") and stream.accept_word("ALL"):
+        if form.media and stream.peek(1).is_word("FLASHDISK") and release >= PRIMARY_MEDIA_SINCE:
+            kind = stream.accept_word("PERFORMANCEOPTIMIZED", "CAPACITYOPTIMIZED")
+            if kind:
+                return None, f"{kind} {stream.expect_word('FLASHDISK')}"
         return None, stream.accept_word(*form.media) if form.media else None
+    if form.names == "optional" and (stream.at_end or stream.peek(1).is_symbol("=")):
+        return (), None
     names = [stream.expect_value().text]
-    while form.names == "many" and stream.accept_symbol(","):
+    while form.names in ("many", "several") and stream.accept_symbol(","):
         names.append(stream.expect_value().text)
     return tuple(names), None
 

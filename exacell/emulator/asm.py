@@ -6,7 +6,7 @@ rack's clock whenever somebody looks. What a cell does to a grid disk is noticed
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from exacell.emulator.asm_model import (
     group_from_state,
     group_to_state,
 )
+from exacell.emulator.clusters import Cluster
 from exacell.emulator.databases import Database, database_from_state, database_to_state
 from exacell.emulator.rack import AsmDiskView
 from exacell.emulator.schema import release_of
@@ -68,10 +69,19 @@ class Asm:
         mirror_by_fail_group: how REQUIRED_MIRROR_FREE_MB is counted, see asm_model.
     """
 
-    def __init__(self, rack: Rack) -> None:
+    def __init__(
+        self, rack: Rack, cluster: Cluster | None = None, headers: dict[tuple[str, str], Header] | None = None
+    ) -> None:
+        """Make an ASM without disk groups.
+
+        Args:
+            cluster: which of the rack's it is; None for the first.
+            headers: shared by all clusters of a rack.
+        """
         self.rack = rack
+        self.cluster = cluster or rack.clusters[0]
         self.groups: dict[str, DiskGroup] = {}
-        self.headers: dict[tuple[str, str], Header] = {}
+        self.headers: dict[tuple[str, str], Header] = {} if headers is None else headers
         self.databases: dict[str, Database] = {}
         self.parameters = {"asm_diskstring": "o/*/*", "asm_power_limit": "4"}
         self.resources: set[str] = set()
@@ -81,19 +91,27 @@ class Asm:
         self._impaired: dict[str, set[str]] = {}
 
     @classmethod
-    def default(cls, rack: Rack) -> Asm:
+    def default(
+        cls, rack: Rack, cluster: Cluster | None = None, headers: dict[tuple[str, str], Header] | None = None
+    ) -> Asm:
         """Return the ASM of a new rack, attached to it: DATA and RECO, mounted everywhere, with databases and files."""
         from exacell.emulator.asm_default import populate
 
-        asm = cls(rack)
+        asm = cls(rack, cluster, headers)
         populate(asm)
         rack.asm = asm
         return asm
 
     @classmethod
-    def from_state(cls, rack: Rack, state: dict[str, Any]) -> Asm:
+    def from_state(
+        cls,
+        rack: Rack,
+        state: dict[str, Any],
+        cluster: Cluster | None = None,
+        headers: dict[tuple[str, str], Header] | None = None,
+    ) -> Asm:
         """Return the ASM that :meth:`to_state` stored, attached to ``rack``."""
-        asm = cls(rack)
+        asm = cls(rack, cluster, headers)
         asm.groups = {row["name"]: group_from_state(row) for row in state["groups"]}
         for row in state["headers"]:
             header = Header(**{**row["header"], "status": HeaderStatus(row["header"]["status"])})
@@ -129,8 +147,8 @@ class Asm:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The database nodes; the index of a node is the number of its instances minus one."""
-        return self.rack.dbnodes
+        """The cluster's database nodes; the index of a node is the number of its instances minus one."""
+        return self.cluster.nodes
 
     @property
     def version(self) -> Version:
@@ -155,13 +173,12 @@ class Asm:
                         name=name,
                         path=f"o/{cell.ip}/{name}",
                         size_mb=disk.size_bytes // MIB,
-                        flash=str(disk.disk_type) == "FlashDisk",
+                        flash=disk.disk_type.is_flash,
                         created=disk.creation_time,
                     )
 
-    @staticmethod
-    def _offered(disk: GridDisk) -> bool:
-        return disk.status == "active"
+    def _offered(self, disk: GridDisk) -> bool:
+        return disk.status == "active" and self.cluster.may_use(disk.available_to)
 
     def reachable(self, cell: str, grid_disk: str) -> bool:
         """Whether ASM can read and write a grid disk now."""
@@ -185,6 +202,11 @@ class Asm:
             return []
         owners = {file.database for file in group.files}
         return [database for name, database in self.databases.items() if name in owners]
+
+    def statistics(self, database: Database) -> Mapping[str, float]:
+        """Return what a database has counted on all of its nodes since it started."""
+        found = (amounts for name, amounts in self.rack.statistics.items() if name.upper() == database.name)
+        return next(found, {})
 
     # -- what cells ask ---------------------------------------------------------------------------------------------
 
@@ -219,6 +241,12 @@ class Asm:
             deactivation_outcome="Yes" if safe else CANNOT_DEACTIVATE,
             size_bytes=found.size_mb * MIB,
         )
+
+    def uses(self, cell: str, griddisk: str) -> bool:
+        """Whether a grid disk is a member of one of the cluster's disk groups."""
+        header = self.header(cell, griddisk)
+        group = self.groups.get(header.group) if header is not None else None
+        return group is not None and group.disk_of(cell, griddisk) is not None
 
     def grid_disk_changed(self, cell: str, griddisk: str, what: str) -> None:
         """React to what a cell did: ``inactive``, ``active``, ``dropped``, ``created`` or ``resized``."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from exacell.emulator.asm_attributes import DEFAULT_AU_BYTES, defaults, version_text
 from exacell.emulator.asm_model import AsmDisk, AsmFile, DiskGroup, Header, HeaderStatus, Redundancy
 from exacell.emulator.databases import Database, RedoGroup
+from exacell.emulator.segments import default_segments
 from exacell.units import GIB, MIB
 
 if TYPE_CHECKING:
@@ -30,14 +31,15 @@ def populate(asm: Asm) -> None:
     """Create DATA and RECO where the cells have such grid disks, and the databases of the rack with their files."""
     now = asm.now()
     asm.started = now - 9 * DAY
-    dice = random.Random(f"{asm.rack.spec.seed}:asm")
-    data = _group(asm, "DATA", now - 200 * DAY)
-    reco = _group(asm, "RECO", now - 200 * DAY)
+    cluster = asm.cluster
+    dice = random.Random(f"{asm.rack.spec.seed}:asm{cluster.suffix}")
+    data = _group(asm, cluster.data, now - 200 * DAY)
+    reco = _group(asm, cluster.reco, now - 200 * DAY)
     if data is None:
         return
     data.voting_files = True
     _cluster_files(asm, data)
-    names = [name.upper() for name in asm.rack.spec.db]
+    names = [name.upper() for name in cluster.databases]
     for rank, name in enumerate(names):
         created = now - (190 - 7 * rank) * DAY
         database = Database(
@@ -132,6 +134,8 @@ def _data_files(asm: Asm, data: DiskGroup, database: Database, percent: int) -> 
         ("PARAMETERFILE", "spfile", 4 * MIB, 512),
         ("PASSWORD", f"pwd{database.name.lower()}", 4 * MIB, 512),
     ]
+    sizes = {tag: size for _, tag, size, _ in files}
+    database.segments = default_segments(sizes["APPDATA"], sizes["APPINDEX"])
     for kind, tag, size, block in files:
         size -= size % block
         asm.add_file(data, new_file(data, kind, database.name, tag, size, database.created, block))

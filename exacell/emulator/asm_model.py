@@ -15,6 +15,9 @@ from exacell.units import MIB
 FIRST_FILE_NUMBER = 256
 """File numbers below are ASM's own metadata."""
 
+MOST_PARTNERS = 8
+"""Partners of a disk at most."""
+
 
 class Redundancy(StrEnum):
     """How V$ASM_DISKGROUP.TYPE spells the redundancy of a group."""
@@ -277,6 +280,26 @@ class DiskGroup:
         """
         known = self.impaired_fail_groups() if impaired is None else impaired
         return len(known - {fail_group}) + 1 < self.redundancy.copies
+
+    def partners(self) -> dict[int, list[int]]:
+        """Return the numbers of each disk's partners: in other failure groups, in places near its own; both ways."""
+        places: dict[str, list[int]] = {}
+        for disk in sorted(self.disks.values(), key=lambda d: d.number):
+            if not disk.quorum:
+                places.setdefault(disk.fail_group, []).append(disk.number)
+        found: dict[int, list[int]] = {number: [] for numbers in places.values() for number in numbers}
+        reach = max(1, MOST_PARTNERS // max(1, len(places) - 1))
+        offsets = [step // 2 if step % 2 else -(step // 2) for step in range(1, reach + 1)]
+        for name, numbers in places.items():
+            for other, theirs in places.items():
+                if other <= name:
+                    continue
+                for place, number in enumerate(numbers):
+                    for partner in {theirs[(place + offset) % len(theirs)] for offset in offsets}:
+                        if max(len(found[number]), len(found[partner])) < MOST_PARTNERS:
+                            found[number].append(partner)
+                            found[partner].append(number)
+        return {number: sorted(partners) for number, partners in sorted(found.items())}
 
     def disk_of(self, cell: str, grid_disk: str) -> AsmDisk | None:
         """Return the disk on a grid disk, None when it is none of this group."""

@@ -163,6 +163,27 @@ def _member_row(
     }
 
 
+def partners(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of X$KFDPARTNER: which disks of other failure groups hold the copies of a disk's extents.
+
+    A disk has up to eight partners, and is a partner of each of them. Which ones ASM chooses is not known; here they are
+    those in similar places of the other failure groups.
+    """
+    for group in own_groups(instance):
+        if group.redundancy.copies < 2:
+            continue
+        for disk, others in group.partners().items():
+            for other in others:
+                yield {
+                    "GRP": group.number,
+                    "DISK": disk,
+                    "COMPOUND": group.number * COMPOUND + disk,
+                    "NUMBER_KFDPARTNER": other,
+                    "PARITY": 1,
+                    "ACTIVE": 1,
+                }
+
+
 def operations(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$ASM_OPERATION: SOFAR and the rest only on the instance that does the work."""
     asm, now = instance.asm, instance.asm.now()
@@ -211,7 +232,7 @@ def clients(instance: Instance) -> Iterator[Mapping[str, Value]]:
                 "GROUP_NUMBER": group.number,
                 "INSTANCE_NAME": name,
                 "DB_NAME": database,
-                "CLUSTER_NAME": f"{asm.rack.spec.name}-cluster",
+                "CLUSTER_NAME": f"{asm.rack.spec.name}-{asm.cluster.name if asm.cluster.suffix else 'cluster'}",
                 "STATUS": "CONNECTED",
                 "SOFTWARE_VERSION": software,
                 "COMPATIBLE_VERSION": software,

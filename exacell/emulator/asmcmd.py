@@ -1,6 +1,7 @@
-"""The program ``asmcmd`` of an emulated database node: lsdg, lsdsk, lsop, lsct, lsattr, ls, mount, umount, rebal, dropdg.
+"""The program ``asmcmd`` of an emulated database node: what looks at disk groups and disks, and what changes them.
 
-Layouts by release are those of reference asm.md section 7. Other commands are refused by name.
+Layouts by release are those of reference asm.md section 7. Other commands are refused by name; those for files are in
+:mod:`asmcmd_files`.
 """
 
 from __future__ import annotations
@@ -9,22 +10,25 @@ import fnmatch
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from xml.etree import ElementTree
 
 from exacell.emulator import asm_changes
 from exacell.emulator.asm import Asm
 from exacell.emulator.asm_attributes import version_text, visible
-from exacell.emulator.asm_model import DiskGroup
-from exacell.emulator.asm_statement import DropGroup, MountGroup, Rebalance, RebalanceGroup
+from exacell.emulator.asm_statement import (
+    DropGroup,
+    MountGroup,
+    Rebalance,
+    RebalanceGroup,
+    SetAttribute,
+    parse_statement,
+)
+from exacell.emulator.asmcmd_files import FILE_COMMANDS
+from exacell.emulator.asmcmd_tools import CommandError, Options, Row, mounted_group, options_of, rows_of, table
 from exacell.emulator.instances import Instance
 from exacell.emulator.logon import instance_of
 from exacell.emulator.ora_messages import OraError
 from exacell.emulator.program import Ask, Out, Program
-from exacell.emulator.sql_values import Value, to_text
-from exacell.emulator.sql_views import catalog
-from exacell.emulator.text_table import TextColumn, text_table
-
-Row = Mapping[str, Value]
 
 NO_INSTANCE = "ASMCMD-8102: no connection to Oracle ASM; command requires Oracle ASM to run"
 
@@ -70,27 +74,13 @@ _TITLES = {
 _SINCE_12_2 = frozenset({"SITE_NAME", "SITE_GUID", "SITE_STATUS", "FAILGROUP_LABEL", "SITE_LABEL"})
 
 
-class _CommandError(Exception):
-    """A command is refused; the text is what asmcmd prints."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Options:
-    """Flags (letters and long names, with their values) and what is left."""
-
-    flags: Mapping[str, str]
-    rest: tuple[str, ...]
-
-    def has(self, *names: str) -> bool:
-        """Whether one of the flags was given."""
-        return any(name in self.flags for name in names)
-
-
 def asmcmd(asm: Asm, node: int, login: str, argv: Sequence[str], *, env: Mapping[str, str], tty: bool) -> Program:
     """Return the running program: one command from ``argv``, or a prompt that takes them from the input."""
-    words = list(argv)
+    words, shown = list(argv), False
+    place: list[str] = []
     while words and words[0] in ("-p", "-v", "--nocp", "--privilege", "-V"):
         option = words.pop(0)
+        shown |= option == "-p"
         if option == "-V":
             yield Out(f"asmcmd version {version_text(asm.version)}\n")
             return 0
@@ -103,13 +93,14 @@ def asmcmd(asm: Asm, node: int, login: str, argv: Sequence[str], *, env: Mapping
     if env.get("ORACLE_SID", "").startswith("+") and login in ("grid", "root"):
         instance = instance_of(asm, node, env)
     if words:
-        text, status = _run(instance, words)
+        text, status = _run(instance, words, place)
         yield Out(text, err=status != 0)
         return status
     while True:
+        prompt = f"ASMCMD [+{'/'.join(place)}] > " if shown else "ASMCMD> "
         if not tty:
-            yield Out("ASMCMD> ")
-        line = yield Ask("ASMCMD> " if tty else "")
+            yield Out(prompt)
+        line = yield Ask(prompt if tty else "")
         if line is None or line.strip() in ("exit", "quit"):
             return 0
         if line.strip():
@@ -117,87 +108,38 @@ def asmcmd(asm: Asm, node: int, login: str, argv: Sequence[str], *, env: Mapping
                 words = shlex.split(line)
             except ValueError:
                 words = line.split()
-            text, status = _run(instance, words)
+            text, status = _run(instance, words, place)
             yield Out(text, err=status != 0)
 
 
-def _run(instance: Instance | None, words: Sequence[str]) -> tuple[str, int]:
-    command = _COMMANDS.get(words[0])
-    if command is None:
+def _run(instance: Instance | None, words: Sequence[str], place: list[str]) -> tuple[str, int]:
+    """Carry out one command in a directory; return what it prints and its exit status."""
+    command, on_files = _COMMANDS.get(words[0]), FILE_COMMANDS.get(words[0])
+    if command is None and on_files is None:
         return f"ASMCMD-8022: unknown command '{words[0]}' specified\n", 255
     if instance is None:
         return NO_INSTANCE + "\n", 255
     instance.asm.rack.advance()
     instance.asm.settle()
     try:
+        if on_files is not None:
+            return on_files(instance, place, words[1:]), 0
+        assert command is not None
         return command(instance, words[1:]), 0
-    except _CommandError as error:
+    except CommandError as error:
         return f"{error}\n", 255
     except OraError as error:
         stack = "".join(f"{line}\n" for line in error.stack)
         return stack, 255
 
 
-def _options(
-    words: Sequence[str], *, flags: str = "", long: Sequence[str] = (), valued: Sequence[str] = ()
-) -> _Options:
-    """Split words into flags and the rest.
-
-    Args:
-        flags: letters without a value, which may be written together.
-        long: ``--`` names without a value.
-        valued: letters and long names that take the next word.
-    """
-    found: dict[str, str] = {}
-    rest: list[str] = []
-    queue = list(words)
-    while queue:
-        word = queue.pop(0)
-        name = word.lstrip("-")
-        if not word.startswith("-"):
-            rest.append(word)
-        elif name in valued and queue:
-            found[name] = queue.pop(0)
-        elif (word.startswith("--") and name in long) or (
-            not word.startswith("--") and name and set(name) <= set(flags)
-        ):
-            found.update(dict.fromkeys([name] if word.startswith("--") else name, ""))
-        else:
-            raise _CommandError(f"ASMCMD-8201: (Oracle ASM) unknown option: {name}")
-    return _Options(flags=found, rest=tuple(rest))
-
-
-def _rows(instance: Instance, view: str) -> list[Row]:
-    relation = catalog(instance)(view)
-    if relation is None:
-        return []
-    names = [column.name for column in relation.columns]
-    return [dict(zip(names, row, strict=True)) for row in relation.rows]
-
-
-def _group(instance: Instance, name: str) -> DiskGroup:
-    group = instance.asm.groups.get(name.strip("+/").upper())
-    if group is None or instance.node not in group.mounted:
-        raise _CommandError(f"ASMCMD-8001: diskgroup '{name}' does not exist or is not mounted")
-    return group
-
-
-def _table(titles: Sequence[tuple[str, str]], rows: Sequence[Row], options: _Options) -> str:
-    columns = [
-        TextColumn(title=title, right=any(isinstance(row.get(key), int) for row in rows) or title == "Voting_files")
-        for title, key in titles
-    ]
-    cells = [[to_text(row.get(key), "DD-MON-RR") or "" for _, key in titles] for row in rows]
-    return text_table(columns, cells, heading=not options.has("suppressheader"))
-
-
 def _lsdg(instance: Instance, words: Sequence[str]) -> str:
-    options = _options(words, flags="gH", long=("suppressheader", "discovery"))
+    options = options_of(words, flags="gH", long=("suppressheader", "discovery"))
     if options.has("H"):
-        options = _Options(flags={**options.flags, "suppressheader": ""}, rest=options.rest)
+        options = Options(flags={**options.flags, "suppressheader": ""}, rest=options.rest)
     everywhere = options.has("g")
     rows: list[Row] = []
-    for row in _rows(instance, "GV$ASM_DISKGROUP" if everywhere else "V$ASM_DISKGROUP"):
+    for row in rows_of(instance, "GV$ASM_DISKGROUP" if everywhere else "V$ASM_DISKGROUP"):
         name = str(row["NAME"])
         mounted = row["STATE"] != "DISMOUNTED"
         wanted = not options.rest or any(_like(name, pattern) for pattern in options.rest)
@@ -205,9 +147,9 @@ def _lsdg(instance: Instance, words: Sequence[str]) -> str:
             group = instance.asm.groups[name]
             rows.append({**row, "REBAL": "Y" if group.operation and mounted else "N", "PATH_NAME": f"{name}/"})
     if options.rest and not rows:
-        raise _CommandError(f"ASMCMD-8001: diskgroup '{options.rest[0]}' does not exist or is not mounted")
+        raise CommandError(f"ASMCMD-8001: diskgroup '{options.rest[0]}' does not exist or is not mounted")
     titles = [pair for pair in _DISK_GROUP_COLUMNS if pair[0] != "Logical_Sector" or instance.asm.version >= (12, 2)]
-    return _table([("Inst_ID", "INST_ID"), *titles] if everywhere else titles, rows, options)
+    return table([("Inst_ID", "INST_ID"), *titles] if everywhere else titles, rows, options)
 
 
 def _like(name: str, pattern: str) -> bool:
@@ -215,13 +157,13 @@ def _like(name: str, pattern: str) -> bool:
 
 
 def _lsdsk(instance: Instance, words: Sequence[str]) -> str:
-    options = _options(
+    options = options_of(
         words, flags="kptgMI", long=("suppressheader", "discovery", "member", "candidate", "statistics"), valued=("G",)
     )
     kind = next((letter for letter in "kpt" if options.has(letter)), "")
-    rows = [row for row in _rows(instance, "V$ASM_DISK") if row["PATH"] is not None or kind == "p"]
+    rows = [row for row in rows_of(instance, "V$ASM_DISK") if row["PATH"] is not None or kind == "p"]
     if "G" in options.flags:
-        number = _group(instance, options.flags["G"]).number
+        number = mounted_group(instance, options.flags["G"]).number
         rows = [row for row in rows if row["GROUP_NUMBER"] == number]
     elif options.has("member"):
         rows = [row for row in rows if row["HEADER_STATUS"] == "MEMBER"]
@@ -235,13 +177,13 @@ def _lsdsk(instance: Instance, words: Sequence[str]) -> str:
     if instance.asm.version < (12, 2):
         names = [name for name in names if name not in _SINCE_12_2]
     titles = [(_TITLES.get(name) or "_".join(part.capitalize() for part in name.split("_")), name) for name in names]
-    return _table(titles, sorted(rows, key=lambda row: str(row["PATH"])), options)
+    return table(titles, sorted(rows, key=lambda row: str(row["PATH"])), options)
 
 
 def _lsop(instance: Instance, words: Sequence[str]) -> str:
-    options = _options(words)
+    options = options_of(words)
     names = {group.number: group.name for group in instance.asm.groups.values() if group.mounted}
-    rows = [{**row, "GROUP_NAME": names[int(str(row["GROUP_NUMBER"]))]} for row in _rows(instance, "V$ASM_OPERATION")]
+    rows = [{**row, "GROUP_NAME": names[int(str(row["GROUP_NUMBER"]))]} for row in rows_of(instance, "V$ASM_OPERATION")]
     passes = (("Pass", "PASS"),) if instance.asm.version >= (12, 1) else (("Dsk_Num", "DISK_NUMBER"),)
     titles = (
         ("Group_Name", "GROUP_NAME"),
@@ -252,19 +194,19 @@ def _lsop(instance: Instance, words: Sequence[str]) -> str:
         ("EST_RATE", "EST_RATE"),
         ("EST_TIME", "EST_MINUTES"),
     )
-    return _table(titles, rows, options)
+    return table(titles, rows, options)
 
 
 def _lsct(instance: Instance, words: Sequence[str]) -> str:
-    options = _options(words, flags="g", long=("suppressheader",))
+    options = options_of(words, flags="g", long=("suppressheader",))
     names = {group.number: group.name for group in instance.asm.groups.values() if group.mounted}
     everywhere = options.has("g")
     rows = [
         {**row, "GROUP_NAME": names[int(str(row["GROUP_NUMBER"]))]}
-        for row in _rows(instance, "GV$ASM_CLIENT" if everywhere else "V$ASM_CLIENT")
+        for row in rows_of(instance, "GV$ASM_CLIENT" if everywhere else "V$ASM_CLIENT")
     ]
     if options.rest:
-        wanted = _group(instance, options.rest[0]).name
+        wanted = mounted_group(instance, options.rest[0]).name
         rows = [row for row in rows if row["GROUP_NAME"] == wanted]
     titles = (
         ("DB_Name", "DB_NAME"),
@@ -274,14 +216,14 @@ def _lsct(instance: Instance, words: Sequence[str]) -> str:
         ("Instance_Name", "INSTANCE_NAME"),
         ("Disk_Group", "GROUP_NAME"),
     )
-    return _table([("Instance_ID", "INST_ID"), *titles] if everywhere else titles, rows, options)
+    return table([("Instance_ID", "INST_ID"), *titles] if everywhere else titles, rows, options)
 
 
 def _lsattr(instance: Instance, words: Sequence[str]) -> str:
-    options = _options(words, flags="lm", long=("suppressheader",), valued=("G",))
+    options = options_of(words, flags="lm", long=("suppressheader",), valued=("G",))
     groups = [group for group in instance.asm.groups.values() if instance.node in group.mounted]
     if "G" in options.flags:
-        groups = [_group(instance, options.flags["G"])]
+        groups = [mounted_group(instance, options.flags["G"])]
     if not options.has("l"):
         titles: tuple[tuple[str, str], ...] = (("Name", "NAME"),)
     elif options.has("m"):
@@ -297,40 +239,19 @@ def _lsattr(instance: Instance, words: Sequence[str]) -> str:
     rows: list[Row] = []
     for group in groups:
         shown = dict(visible(group.attributes))
-        for row in _rows(instance, "V$ASM_ATTRIBUTE"):
+        for row in rows_of(instance, "V$ASM_ATTRIBUTE"):
             if row["GROUP_NUMBER"] == group.number and str(row["NAME"]) in shown:
                 rows.append({**row, "G": group.name})
     if options.rest:
         rows = [row for row in rows if fnmatch.fnmatchcase(str(row["NAME"]), options.rest[0].replace("%", "*"))]
-    return _table(titles, rows, options)
-
-
-def _ls(instance: Instance, words: Sequence[str]) -> str:
-    options = _options(words, flags="lsHa")
-    path = options.rest[0].strip("+").strip("/") if options.rest else ""
-    if not path:
-        names = [g.name for g in instance.asm.groups.values() if instance.node in g.mounted]
-        return "".join(f"{name}/\n" for name in sorted(names))
-    first, *below = path.split("/")
-    group = _group(instance, first)
-    depth = len(below)
-    found: set[str] = set()
-    for file in group.files:
-        parts = (*file.directories, file.alias)
-        if depth < 3 and [part.upper() for part in parts[:depth]] == [part.upper() for part in below]:
-            found.add(parts[depth] + ("/" if depth < 2 else ""))
-    if not found and depth:
-        raise _CommandError(
-            f"ASMCMD-8002: entry '{below[-1]}' does not exist in directory '+{'/'.join([first, *below[:-1]])}/'"
-        )
-    return "".join(f"{name}\n" for name in sorted(found))
+    return table(titles, rows, options)
 
 
 def _mount(mount: bool) -> Callable[[Instance, Sequence[str]], str]:
     def run(instance: Instance, words: Sequence[str]) -> str:
-        options = _options(words, flags="af", long=("restrict",))
+        options = options_of(words, flags="af", long=("restrict",))
         if not options.rest and not options.has("a"):
-            raise _CommandError("ASMCMD-8203: no diskgroup name is given")
+            raise CommandError("ASMCMD-8203: no diskgroup name is given")
         statement = MountGroup(
             names=() if options.has("a") else tuple(name.upper() for name in options.rest),
             mount=mount,
@@ -344,9 +265,9 @@ def _mount(mount: bool) -> Callable[[Instance, Sequence[str]], str]:
 
 
 def _rebal(instance: Instance, words: Sequence[str]) -> str:
-    options = _options(words, flags="w", valued=("power",))
+    options = options_of(words, flags="w", valued=("power",))
     if not options.rest:
-        raise _CommandError("ASMCMD-8203: no diskgroup name is given")
+        raise CommandError("ASMCMD-8203: no diskgroup name is given")
     power = options.flags.get("power", "")
     rebalance = Rebalance(power=int(power) if re.fullmatch("[0-9]{1,9}", power) else None)
     asm_changes.execute(instance.asm, instance.node, RebalanceGroup(name=options.rest[0].upper(), rebalance=rebalance))
@@ -354,9 +275,9 @@ def _rebal(instance: Instance, words: Sequence[str]) -> str:
 
 
 def _dropdg(instance: Instance, words: Sequence[str]) -> str:
-    options = _options(words, flags="rf")
+    options = options_of(words, flags="rf")
     if not options.rest:
-        raise _CommandError("ASMCMD-8203: no diskgroup name is given")
+        raise CommandError("ASMCMD-8203: no diskgroup name is given")
     statement = DropGroup(
         name=options.rest[0].upper(), including=options.has("r"), force=options.has("f") and options.has("r")
     )
@@ -365,21 +286,82 @@ def _dropdg(instance: Instance, words: Sequence[str]) -> str:
 
 
 def _dsget(instance: Instance, words: Sequence[str]) -> str:
-    _options(words)
+    options_of(words)
     value = instance.asm.parameters["asm_diskstring"]
     return f"parameter:{value}\nprofile:{value}\n"
+
+
+def _dsset(instance: Instance, words: Sequence[str]) -> str:
+    options = options_of(words, long=("normal", "parameter", "profile"))
+    if len(options.rest) != 1:
+        raise CommandError("ASMCMD-8203: usage: dsset [--normal | --parameter | --profile] <diskstring>")
+    instance.asm.parameters["asm_diskstring"] = options.rest[0]
+    return ""
+
+
+def _setattr(instance: Instance, words: Sequence[str]) -> str:
+    options = options_of(words, valued=("G",))
+    if "G" not in options.flags or len(options.rest) != 2:
+        raise CommandError("ASMCMD-8203: usage: setattr -G <diskgroup> <attribute> <value>")
+    name, value = options.rest
+    statement = SetAttribute(name=options.flags["G"].upper(), attribute=name.lower(), value=value)
+    asm_changes.execute(instance.asm, instance.node, statement)
+    return ""
+
+
+def _iostat(instance: Instance, words: Sequence[str]) -> str:
+    """Bytes (with --io: requests) since the disks were mounted."""
+    options = options_of(words, flags="etH", long=("io", "suppressheader"), valued=("G",))
+    names = {group.number: group.name for group in instance.asm.groups.values() if group.mounted}
+    rows = [
+        {**row, "GROUP": names[int(str(row["GROUP_NUMBER"]))]}
+        for row in rows_of(instance, "V$ASM_DISK_STAT")
+        if row["NAME"]
+    ]
+    if "G" in options.flags:
+        wanted = mounted_group(instance, options.flags["G"]).name
+        rows = [row for row in rows if row["GROUP"] == wanted]
+    counts = ("READS", "WRITES") if options.has("io") else ("BYTES_READ", "BYTES_WRITTEN")
+    titles = [("Group_Name", "GROUP"), ("Dsk_Name", "NAME"), ("Reads", counts[0]), ("Writes", counts[1])]
+    titles += [("Read_Err", "READ_ERRS"), ("Write_Err", "WRITE_ERRS")] if options.has("e") else []
+    titles += [("Read_Time", "READ_TIME"), ("Write_Time", "WRITE_TIME")] if options.has("t") else []
+    return table(titles, rows, options)
+
+
+def _mkdg(instance: Instance, words: Sequence[str]) -> str:
+    """Create a disk group from its description in XML."""
+    options = options_of(words)
+    try:
+        root = ElementTree.fromstring(" ".join(options.rest))
+    except ElementTree.ParseError as error:
+        raise CommandError(f"ASMCMD-9395: the description of the disk group cannot be parsed: {error}") from error
+    if root.tag != "dg" or not root.get("name"):
+        raise CommandError('ASMCMD-9395: the description of a disk group is <dg name="..." redundancy="...">...</dg>')
+    text = f"create diskgroup {root.get('name')} {root.get('redundancy', 'normal')} redundancy"
+    for node in root:
+        if node.tag == "fg":
+            text += f" failgroup {node.get('name')}"
+        disks = [d.get("string", "") for d in (node if node.tag == "fg" else [node]) if d.tag == "dsk"]
+        text += " disk " + ", ".join(f"'{disk}'" for disk in disks) if disks else ""
+    attributes = [f"'{node.get('name')}'='{node.get('value')}'" for node in root if node.tag == "a"]
+    text += f" attribute {', '.join(attributes)}" if attributes else ""
+    asm_changes.execute(instance.asm, instance.node, parse_statement(text))
+    return ""
 
 
 _COMMANDS: Mapping[str, Callable[[Instance, Sequence[str]], str]] = {
     "dropdg": _dropdg,
     "dsget": _dsget,
-    "ls": _ls,
+    "dsset": _dsset,
+    "iostat": _iostat,
     "lsattr": _lsattr,
     "lsct": _lsct,
     "lsdg": _lsdg,
     "lsdsk": _lsdsk,
     "lsop": _lsop,
+    "mkdg": _mkdg,
     "mount": _mount(True),
     "rebal": _rebal,
+    "setattr": _setattr,
     "umount": _mount(False),
 }

@@ -7,6 +7,9 @@ import random
 import uuid
 from collections.abc import Sequence
 
+from exacell.emulator.cache_kinds import FLASH_LOG_BYTES, memory_name, pmem_log_bytes
+from exacell.emulator.clusters import Cluster
+from exacell.emulator.database_io import growth, watched
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import (
     CacheMember,
@@ -22,16 +25,16 @@ from exacell.emulator.models import (
     MemoryCache,
     PhysicalDisk,
 )
-from exacell.emulator.profiles import SHARES_SINCE, XRMEM_SINCE, HardwareModel
+from exacell.emulator.profiles import PMEM_SINCE, SHARES_SINCE, XRMEM_SINCE, FlashDisks, HardwareModel, PersistentMemory
 from exacell.emulator.schema import Release
 from exacell.emulator.space import log_share
 from exacell.emulator.workload import data_io, redo_writes
-from exacell.units import KIB, MIB, round_down
+from exacell.units import KIB, round_down
 
 DAY = 86400.0
 DEPLOYED_DAYS, BOOTED_DAYS = 40, 12
-FLASH_LOG_BYTES = 512 * MIB
-"""The flash log's default size over all flash cell disks. Source: Oracle SAGUG, create-flashlog."""
+DISK_PREFIX = {DiskType.HARD: "CD", DiskType.FLASH: "FD", DiskType.CAPACITY: "FD", DiskType.PMEM: "PM"}
+"""First part of the names of cell disks. Source: reference cellcli.md 6.9."""
 
 _REDO_BEFORE = 1_800_000
 """Redo writes of a database that a new rack's cell has seen since CELLSRV started."""
@@ -53,12 +56,14 @@ def build_cell(
     *,
     model: HardwareModel,
     databases: Sequence[str],
+    clusters: Sequence[Cluster],
     mode: str,
     seed: int,
     now: float,
     release: Release = SHARES_SINCE,
-) -> tuple[Cell, CellMetrics]:
-    """Return the n-th cell of a new rack and its counters."""
+    pmem_mode: str = "writethrough",
+) -> tuple[Cell, CellMetrics, dict[str, dict[str, float]]]:
+    """Return the n-th cell of a new rack, its counters, and what of them each database has caused."""
     host = f"exa1cel{number:02d}"
     rng = random.Random(f"{seed}|build|{host}")
     deployed = now - DEPLOYED_DAYS * DAY + number * 97
@@ -79,9 +84,11 @@ def build_cell(
         iorm=IormPlan(objective="auto", db_plan=_db_plan(databases, release)),
     )
     _add_hard_disks(cell, model, rng, deployed, seed)
-    _add_flash_disks(cell, model, rng, deployed, seed)
+    _add_flash_disks(cell, model.flash, DiskType.FLASH, model.hard.disks, rng, deployed, seed)
+    if model.capacity is not None:
+        _add_flash_disks(cell, model.capacity, DiskType.CAPACITY, model.hard.disks, rng, deployed, seed)
     if not model.extreme_flash:
-        _add_grid_disks(cell, model, deployed, seed)
+        _add_grid_disks(cell, model, clusters, deployed, seed)
     disks = [disk.name for disk in cell.flash_disks()]
     cell.flash_log = FlashLog(
         name=f"{host}_FLASHLOG",
@@ -96,20 +103,97 @@ def build_cell(
         members={name: CacheMember(cell_disk=name, size_bytes=_cache_bytes(cell, model, name)) for name in disks},
     )
     if model.extreme_flash:
-        _add_grid_disks(cell, model, deployed, seed)
+        _add_grid_disks(cell, model, clusters, deployed, seed)
     _fill_cache(cell, model, rng)
     if model.memory_cache and release >= XRMEM_SINCE:
-        cell.memory_cache = MemoryCache(
-            name=f"{host}_XRMEMCACHE",
-            id=new_id(cell, seed),
-            creation_time=cell.cellsrv_start,
-            size_bytes=model.memory_cache,
+        cell.memory_cache = new_memory_cache(cell, model.memory_cache, seed=seed, now=cell.cellsrv_start)
+        cell.memory_cache.used_bytes = int(model.memory_cache * rng.uniform(0.6, 0.8)) // KIB * KIB
+    if model.pmem is not None and release >= PMEM_SINCE:
+        _add_pmem(cell, model.pmem, rng, deployed, seed)
+        _add_pmem_cache(
+            cell, model.pmem, rng, release, "WriteBack" if pmem_mode == "writeback" else "WriteThrough", seed
         )
     metrics = CellMetrics(past=f"{seed}|{host}")
+    caused: dict[str, dict[str, float]] = {}
     for database in databases:
+        before = watched(metrics.counters)
         redo_writes(rng, cell, metrics.counters, database, _REDO_BEFORE + rng.randrange(_REDO_BEFORE))
-        data_io(rng, cell, metrics.counters, database, _REDO_BEFORE + rng.randrange(_REDO_BEFORE))
-    return cell, metrics
+        data_io(rng, cell, metrics.counters, database, _REDO_BEFORE + rng.randrange(_REDO_BEFORE), now=now)
+        caused[database] = growth(metrics.counters, before)
+    return cell, metrics, caused
+
+
+def new_memory_cache(cell: Cell, size_bytes: int, *, seed: int, now: float) -> MemoryCache:
+    """Return an empty XRMEMCACHE in a cell's memory."""
+    return MemoryCache(name=f"{cell.name}_XRMEMCACHE", id=new_id(cell, seed), creation_time=now, size_bytes=size_bytes)
+
+
+def _add_pmem(cell: Cell, pmem: PersistentMemory, rng: random.Random, deployed: float, seed: int) -> None:
+    """Add the modules of persistent memory. Their names and places are plausible, not published."""
+    for index, (processor, dimm) in enumerate(pmem.places):
+        device, lun, name = f"/dev/dax{processor}.{index}", f"P{processor}_D{dimm}", f"PMEM_{processor}_{dimm}"
+        disk = f"{DISK_PREFIX[DiskType.PMEM]}_{index:02d}_{cell.host}"
+        cell.physical_disks[name] = PhysicalDisk(
+            name=name,
+            disk_type=DiskType.PMEM,
+            device_name=device,
+            device_id="",
+            lun=lun,
+            make_model=pmem.make_model,
+            firmware=pmem.firmware,
+            serial=f"8089-a2-{_serial(rng)}",
+            size_bytes=pmem.physical,
+            slot=f"CPU: {processor}; DIMM: {dimm}",
+            interface="",
+            rpm=0,
+            insert_time=deployed - DAY + 120 + index,
+        )
+        cell.luns[lun] = Lun(
+            name=lun,
+            disk_type=DiskType.PMEM,
+            device_name=device,
+            size_bytes=pmem.physical,
+            physical_disk=name,
+            cell_disk=disk,
+            is_system=False,
+        )
+        cell.cell_disks[disk] = CellDisk(
+            name=disk,
+            size_bytes=pmem.cell_disk,
+            disk_type=DiskType.PMEM,
+            lun=lun,
+            physical_disk=name,
+            device_name=device,
+            device_partition=device,
+            creation_time=deployed + 120 + index,
+            id=new_id(cell, seed),
+        )
+
+
+def _add_pmem_cache(
+    cell: Cell, pmem: PersistentMemory, rng: random.Random, release: Release, mode: str, seed: int
+) -> None:
+    """Add the log and the cache on persistent memory: the log first, because the cache takes what is left."""
+    disks = [disk.name for disk in cell.usable_disks(DiskType.PMEM)]
+    memory = memory_name(release)
+    cell.pmem_mode = mode
+    cell.pmem_log = FlashLog(
+        name=f"{cell.name}_{memory}LOG",
+        id=new_id(cell, seed),
+        creation_time=cell.boot_time - DAY,
+        members=dict.fromkeys(disks, log_share(pmem_log_bytes(release), len(disks))),
+    )
+    cell.pmem_cache = FlashCache(
+        name=f"{cell.name}_{memory}CACHE",
+        id=new_id(cell, seed),
+        creation_time=cell.boot_time - DAY + 60,
+        members={name: CacheMember(cell_disk=name, size_bytes=cell.free_space(name)) for name in disks},
+    )
+    for member in cell.pmem_cache.members.values():
+        used = member.size_bytes * pmem.used_percent / 100 * rng.uniform(0.97, 1.03)
+        member.used_bytes = int(used) // KIB * KIB
+        dirty = pmem.dirty / len(disks) * rng.uniform(0.9, 1.1) if cell.pmem_write_back else 0.0
+        member.dirty_bytes = int(dirty) // KIB * KIB
 
 
 def _cache_bytes(cell: Cell, model: HardwareModel, disk: str) -> int:
@@ -197,15 +281,17 @@ def _add_hard_disks(cell: Cell, model: HardwareModel, rng: random.Random, deploy
         )
 
 
-def _add_flash_disks(cell: Cell, model: HardwareModel, rng: random.Random, deployed: float, seed: int) -> None:
-    flash = model.flash
-    first = 0 if flash.device == "nvme" else model.hard.disks + 1
-    for index, (slot, fdom) in enumerate(flash.places):
+def _add_flash_disks(
+    cell: Cell, flash: FlashDisks, kind: DiskType, hard: int, rng: random.Random, deployed: float, seed: int
+) -> None:
+    first = 0 if flash.device == "nvme" else hard + 1
+    before = sum(disk.disk_type.is_flash for disk in cell.cell_disks.values())
+    for index, (slot, fdom) in enumerate(flash.places, before):
         device, lun, name = _device(flash.device, first + index), f"{slot}_{fdom}", f"FLASH_{slot}_{fdom}"
         disk = f"FD_{index:02d}_{cell.host}"
         cell.physical_disks[name] = PhysicalDisk(
             name=name,
-            disk_type=DiskType.FLASH,
+            disk_type=kind,
             device_name=device,
             device_id="",
             lun=lun,
@@ -220,7 +306,7 @@ def _add_flash_disks(cell: Cell, model: HardwareModel, rng: random.Random, deplo
         )
         cell.luns[lun] = Lun(
             name=lun,
-            disk_type=DiskType.FLASH,
+            disk_type=kind,
             device_name=device,
             size_bytes=flash.lun,
             physical_disk=name,
@@ -230,7 +316,7 @@ def _add_flash_disks(cell: Cell, model: HardwareModel, rng: random.Random, deplo
         cell.cell_disks[disk] = CellDisk(
             name=disk,
             size_bytes=flash.cell_disk,
-            disk_type=DiskType.FLASH,
+            disk_type=kind,
             lun=lun,
             physical_disk=name,
             device_name=device,
@@ -240,20 +326,22 @@ def _add_flash_disks(cell: Cell, model: HardwareModel, rng: random.Random, deplo
         )
 
 
-def _add_grid_disks(cell: Cell, model: HardwareModel, deployed: float, seed: int) -> None:
-    medium = DiskType.FLASH if model.extreme_flash else DiskType.HARD
-    for order, (prefix, size) in enumerate(model.grid_disks.items()):
+def _add_grid_disks(cell: Cell, model: HardwareModel, clusters: Sequence[Cluster], deployed: float, seed: int) -> None:
+    medium = DiskType.CAPACITY if model.capacity else DiskType.FLASH if model.extreme_flash else DiskType.HARD
+    parts = [(prefix, size, cluster) for prefix, size in model.grid_disks.items() for cluster in clusters]
+    for order, (prefix, size, cluster) in enumerate(parts):
         for disk in list(cell.cell_disks.values()):
             if disk.disk_type is not medium:
                 continue
-            name = f"{prefix}_{disk.name}"
+            name = f"{prefix}{cluster.suffix}_{disk.name}"
             cell.grid_disks[name] = GridDisk(
                 name=name,
                 cell_disk=disk.name,
-                size_bytes=size,
+                size_bytes=size if len(clusters) == 1 else round_down(size // len(clusters)),
                 offset=cell.next_offset(disk.name),
                 disk_type=medium,
                 creation_time=deployed + 300 + 60 * order,
                 id=new_id(cell, seed),
-                caching_policy="default" if order == 0 else "none",
+                caching_policy="default" if order < len(clusters) else "none",
+                available_to=cluster.clients,
             )

@@ -20,16 +20,23 @@ class Selection:
 
 @dataclass(frozen=True, kw_only=True)
 class CreateFlashCache:
-    """CREATE FLASHCACHE; ``members`` None for ALL."""
+    """CREATE FLASHCACHE, PMEMCACHE or XRMEMCACHE; ``members`` None for ALL.
 
+    Attributes:
+        bare: there was nothing behind the object, which XRMEMCACHE allows.
+    """
+
+    object_name: str = "FLASHCACHE"
     members: tuple[str, ...] | None = None
     size_bytes: int | None = None
+    bare: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlterFlashCache:
-    """ALTER FLASHCACHE; ``action`` is FLUSH, CANCEL or empty for a change of members or size."""
+    """ALTER FLASHCACHE, PMEMCACHE or XRMEMCACHE; ``action`` is FLUSH, CANCEL or empty for a change of members or size."""
 
+    object_name: str = "FLASHCACHE"
     members: tuple[str, ...] | None = None
     size_bytes: int | None = None
     force: bool = False
@@ -39,21 +46,25 @@ class AlterFlashCache:
 
 @dataclass(frozen=True, kw_only=True)
 class DropFlashCache:
-    """DROP FLASHCACHE."""
+    """DROP FLASHCACHE, PMEMCACHE or XRMEMCACHE."""
+
+    object_name: str = "FLASHCACHE"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CreateFlashLog:
-    """CREATE FLASHLOG; ``members`` None for ALL."""
+    """CREATE FLASHLOG, PMEMLOG or XRMEMLOG; ``members`` None for ALL."""
 
+    object_name: str = "FLASHLOG"
     members: tuple[str, ...] | None = None
     size_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class DropFlashLog:
-    """DROP FLASHLOG."""
+    """DROP FLASHLOG, PMEMLOG or XRMEMLOG."""
 
+    object_name: str = "FLASHLOG"
     force: bool = False
 
 
@@ -82,11 +93,12 @@ class AlterGridDisk:
 
 @dataclass(frozen=True, kw_only=True)
 class DropGridDisk:
-    """DROP GRIDDISK; ``prefixes`` with ALL."""
+    """DROP GRIDDISK; ``prefixes`` with ALL; ``pool`` with PREPARE or CANCEL, which are for disks of storage pools."""
 
     which: Selection
     prefixes: tuple[str, ...] = ()
     force: bool = False
+    pool: bool = False
     erase: str = ""
     nowait: bool = False
 
@@ -131,6 +143,32 @@ class AlterIormPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AssignKey:
+    """ASSIGN KEY: pairs of client and key; the client of the key of all cells is empty, a key that goes away is empty."""
+
+    key_type: str
+    keys: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grant:
+    """GRANT or REVOKE: a ``privilege`` as LIST ROLE shows it to roles, or without one ``roles`` to users. None is ALL."""
+
+    verb: str
+    privilege: str
+    roles: tuple[str, ...] | None
+    targets: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellAction:
+    """ALTER CELL with an action rather than attributes: ``LED ON``, ``VALIDATE MAIL``, ``RESTART BMC`` …"""
+
+    words: tuple[str, ...]
+    argument: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class NotEmulated:
     """A statement that real cells know. ``title`` is its verb and object."""
 
@@ -149,6 +187,9 @@ Change = (
     | AlterCellDisk
     | AlterCell
     | CellServices
+    | CellAction
+    | AssignKey
+    | Grant
     | AlterIormPlan
     | AdminStatement
     | NotEmulated

@@ -11,12 +11,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from exacell.emulator import wire
-from exacell.emulator.names import GRID_HOME, fold
+from exacell.emulator.fault_control import FaultRow, Option, Options, clear_faults, fault, faults
+from exacell.emulator.rack_file import rack_file, refuse_real_rack, write_rack_file
+from exacell.emulator.requests import ANSWER_S, ask, existing_rack
 from exacell.emulator.store import (
     Json,
     RackFiles,
@@ -24,20 +25,40 @@ from exacell.emulator.store import (
     life_cycle_lock,
     rack_files,
     read_json,
-    write_text,
 )
 from exacell.errors import EmulatorError
 from exacell.units import parse_duration
 
-Option = str | int | float | bool
-Options = Mapping[str, Option]
-FaultRow = Mapping[str, object]
-"""host, kind, state (waiting or active), begins, ends (rack seconds from now), match, every, nth, seen, struck, options."""
+__all__ = [
+    "AsmInfo",
+    "FaultRow",
+    "Option",
+    "Options",
+    "RackInfo",
+    "clear_faults",
+    "fault",
+    "faults",
+    "load",
+    "program_path",
+    "rack_file",
+    "ssh_config",
+    "start",
+    "status",
+    "stop",
+]
 
 _POLL_S = 0.02
-_ANSWER_S = 10.0
 _STOP_S = 15.0
 _LOG_LIMIT = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsmInfo:
+    """One ASM cluster of an emulated rack."""
+
+    name: str
+    nodes: tuple[str, ...]
+    databases: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +77,7 @@ class RackInfo:
     cells: tuple[str, ...]
     dbnodes: tuple[str, ...]
     databases: tuple[str, ...]
+    asm: tuple[AsmInfo, ...]
     model: str
     release: str
     mode: str
@@ -72,7 +94,7 @@ def start(
 
     Args:
         home: the directory of all of exacell's files.
-        options: of cells, dbnodes, db, model, release, mode, speed, seed, cellcli-start; only those that differ from
+        options: of cells, dbnodes, clusters, db, model, release, mode, speed, seed, cellcli-start; only those that differ from
             the defaults. For a rack that exists they must be what it was made with.
         reset: stop and remove the rack first.
         timeout: seconds that starting may take.
@@ -87,7 +109,7 @@ def start(
     files = rack_files(home, name)
     wanted = _checked(options)
     with life_cycle_lock(files, timeout=timeout):
-        _refuse_real_rack(home, name)
+        refuse_real_rack(home, name)
         if reset:
             _stop(files)
             files.remove()
@@ -97,7 +119,7 @@ def start(
         if not already:
             _spawn(files, wanted, timeout)
         info = _info(files)
-        _write_rack_file(home, info)
+        write_rack_file(home, info)
     return info, already
 
 
@@ -107,7 +129,7 @@ def stop(home: Path, name: str) -> bool:
     Raises:
         EmulatorError: there is no such rack, or its process does not end.
     """
-    files = _existing(home, name)
+    files = existing_rack(home, name)
     with life_cycle_lock(files, timeout=_STOP_S):
         return _stop(files)
 
@@ -118,7 +140,7 @@ def status(home: Path, name: str | None = None) -> tuple[RackInfo, ...]:
     Raises:
         EmulatorError: there is no rack of that name.
     """
-    racks = all_racks(home) if name is None else (_existing(home, name),)
+    racks = all_racks(home) if name is None else (existing_rack(home, name),)
     return tuple(_info(files) for files in racks)
 
 
@@ -128,77 +150,31 @@ def ssh_config(home: Path, name: str) -> str:
     Raises:
         EmulatorError: there is no rack of that name.
     """
-    return _existing(home, name).ssh_config.read_text(encoding="utf-8")
+    return existing_rack(home, name).ssh_config.read_text(encoding="utf-8")
 
 
-def load(home: Path, name: str, *, db: str, redo: float, seconds: float) -> Mapping[str, object]:
-    """Apply a redo load to the rack and wait until it is applied and collected.
+def load(
+    home: Path, name: str, *, seconds: float, db: str = "", redo: float | None = None, profile: str = "redo"
+) -> Mapping[str, object]:
+    """Apply a load to the rack and wait until it is applied and collected.
 
     Args:
-        redo: redo writes a second by the database.
         seconds: of rack time; the load begins at the rack's next whole minute.
+        db: empty for the rack's first database.
+        redo: redo writes a second by the database; None for the profile's own.
+        profile: one of :data:`exacell.emulator.load_profiles.PROFILES`.
 
     Returns:
-        db, redo, seconds as applied, and wall_seconds that it took.
+        db, profile, redo, seconds as applied, and wall_seconds that it took.
 
     Raises:
-        EmulatorError: the rack does not run, or has no such database.
+        EmulatorError: the rack does not run, or has no such database or profile.
     """
-    files = _existing(home, name)
+    files = existing_rack(home, name)
     minutes_around = 180.0
-    longest = (seconds + minutes_around) / max(_info(files).speed, 1e-6) + _ANSWER_S
-    return _request(files, {"op": "load", "db": db, "redo": redo, "seconds": seconds}, timeout=longest)
-
-
-def fault(home: Path, name: str, hosts: Sequence[str], kind: str, **options: Option) -> tuple[FaultRow, ...]:
-    """Inject a fault into hosts of a rack; it stays until it is over or cleared, over stops and starts of the rack.
-
-    Args:
-        hosts: cells, and database nodes for the kinds that are no cell's own.
-        options: after, for, delay, down (seconds, or text such as ``2m``), every, nth, bytes, match, code, variant,
-            disk, status, as :func:`exacell.emulator.faults.options_of` has them for the kind.
-
-    Returns:
-        all faults of the rack.
-
-    Raises:
-        EmulatorError: the rack does not run, there is no such host, kind or option, or a value makes no sense.
-    """
-    request: Json = {"op": "fault", "hosts": list(hosts), "kind": kind, "options": _seconds(options)}
-    return _fault_rows(_request(_existing(home, name), request))
-
-
-def faults(home: Path, name: str) -> tuple[FaultRow, ...]:
-    """Return the faults that were injected into a rack and are not over, by host.
-
-    Raises:
-        EmulatorError: the rack does not run.
-    """
-    return _fault_rows(_request(_existing(home, name), {"op": "faults"}))
-
-
-def clear_faults(home: Path, name: str, hosts: Sequence[str] | None = None, kind: str | None = None) -> int:
-    """End the faults of some hosts (None: of all), or only those of one kind; return how many there were.
-
-    Raises:
-        EmulatorError: the rack does not run, or there is no such host or kind.
-    """
-    wanted = None if hosts is None else list(hosts)
-    answer = _request(_existing(home, name), {"op": "clear-faults", "hosts": wanted, "kind": kind})
-    return int(str(answer["cleared"]))
-
-
-def _seconds(options: Options) -> Json:
-    return {
-        name: parse_duration(value) if name in ("after", "for", "delay", "down") and isinstance(value, str) else value
-        for name, value in options.items()
-    }
-
-
-def _fault_rows(answer: Json) -> tuple[FaultRow, ...]:
-    rows = answer["faults"]
-    assert isinstance(rows, list)
-    return tuple(rows)
+    longest = (seconds + minutes_around) / max(_info(files).speed, 1e-6) + ANSWER_S
+    request: Json = {"op": "load", "db": db, "redo": redo, "seconds": seconds, "profile": profile}
+    return ask(files, request, timeout=longest)
 
 
 def program_path(home: Path, name: str) -> Path:
@@ -207,27 +183,11 @@ def program_path(home: Path, name: str) -> Path:
     Raises:
         EmulatorError: there is no rack of that name, or it was never started since exacell knows such a directory.
     """
-    files = _existing(home, name)
+    files = existing_rack(home, name)
     path = files.bin("path")
     if not path.is_dir():
         raise EmulatorError(f"rack {name} has no such directory yet", hint=f"start it: exacell emulator start {name}")
     return path
-
-
-def rack_file(home: Path, name: str) -> Path:
-    """Return the configuration file that makes ``-r name`` reach the emulated rack; written at every start."""
-    return Path(os.path.abspath(home)) / "racks.d" / f"{name}.toml"
-
-
-def _existing(home: Path, name: str) -> RackFiles:
-    files = rack_files(home, name)
-    if files.exists:
-        return files
-    known = ", ".join(rack.name for rack in all_racks(home))
-    raise EmulatorError(
-        f"there is no emulated rack {name}" + (f" (there is {known})" if known else ""),
-        hint=f"make it: exacell emulator start {name}",
-    )
 
 
 def _checked(options: Options) -> Json:
@@ -236,7 +196,7 @@ def _checked(options: Options) -> Json:
     for key, value in options.items():
         name = key.replace("-", "_")
         try:
-            if name in ("cells", "dbnodes", "seed"):
+            if name in ("cells", "dbnodes", "clusters", "seed"):
                 checked[name] = int(value)
             elif name == "speed":
                 checked[name] = float(value)
@@ -244,10 +204,10 @@ def _checked(options: Options) -> Json:
                 checked[name] = parse_duration(str(value))
             elif name == "db":
                 checked[name] = [word.strip() for word in str(value).split(",") if word.strip()]
-            elif name in ("model", "release", "mode"):
+            elif name in ("model", "release", "mode", "pmem"):
                 checked[name] = str(value).lower()
             else:
-                known = "cells, dbnodes, db, model, release, mode, speed, seed, cellcli-start"
+                known = "cells, dbnodes, clusters, db, model, release, mode, pmem, speed, seed, cellcli-start"
                 raise EmulatorError(f"an emulated rack has no option {key}", hint=f"the options are {known}")
         except ValueError as error:
             raise EmulatorError(f"{key}={value} is no number") from error
@@ -309,7 +269,7 @@ def _spawn(files: RackFiles, options: Json, timeout: float) -> None:
             raise EmulatorError(f"rack {files.name} did not come up in {timeout:g}s", hint=f"its log is {files.log}")
         time.sleep(_POLL_S)
     process.wait()
-    _request(files, {"op": "ping"})
+    ask(files, {"op": "ping"})
 
 
 def _child_environment() -> dict[str, str]:
@@ -333,7 +293,7 @@ def _stop(files: RackFiles) -> bool:
     if not files.running():
         return False
     try:
-        _request(files, {"op": "stop"})
+        ask(files, {"op": "stop"})
     except EmulatorError:
         _signal(files.holder(), signal.SIGTERM)
     if _ended(files, _STOP_S):
@@ -378,6 +338,7 @@ def _info(files: RackFiles) -> RackInfo:
         cells=texts("cell_names"),
         dbnodes=texts("dbnode_names"),
         databases=texts("db"),
+        asm=_clusters(made) or (AsmInfo(name="main", nodes=texts("dbnode_names"), databases=texts("db")),),
         model=str(made.get("model")),
         release=str(made.get("release")),
         mode=str(made.get("mode")),
@@ -388,70 +349,10 @@ def _info(files: RackFiles) -> RackInfo:
     )
 
 
-def _request(files: RackFiles, request: Json, *, timeout: float = _ANSWER_S) -> Json:
-    """Send a request to the rack's process and return its result.
-
-    Raises:
-        EmulatorError: the rack does not run, does not answer in time, or refuses.
-    """
-    import socket
-
-    control = read_json(files.control)
-    if control is None or not files.running():
-        raise EmulatorError(f"rack {files.name} is not running", hint=f"start it: exacell emulator start {files.name}")
-    try:
-        with socket.create_connection(("127.0.0.1", int(str(control["port"]))), timeout=_ANSWER_S) as connection:
-            connection.settimeout(timeout)
-            payload = json.dumps({**request, "token": control["token"]}).encode("utf-8")
-            connection.sendall(wire.frame(wire.REQUEST, payload))
-            with connection.makefile("rb") as stream:
-                header = stream.read(wire.HEADER)
-                if len(header) < wire.HEADER:
-                    raise EOFError("the connection was closed")
-                _, length = wire.parse_header(header)
-                answer = json.loads(stream.read(length))
-    except (OSError, EOFError, ValueError) as error:
-        raise EmulatorError(
-            f"rack {files.name} (pid {control['pid']}) does not answer: {error}", hint=f"its log is {files.log}"
-        ) from error
-    if "error" in answer:
-        raise EmulatorError(str(answer["error"]), hint=str(answer.get("hint", "")))
-    result: Json = answer["ok"]
-    return result
-
-
-def _refuse_real_rack(home: Path, name: str) -> None:
-    import tomllib
-
-    path = rack_file(home, name)
-    try:
-        described = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return
-    except ValueError as error:
-        raise EmulatorError(f"{path} can't be read: {error}", hint="mend or remove it") from error
-    if described.get("emulated") is not True:
-        raise EmulatorError(f"{path} describes a real rack: an emulated one needs another name than {name}")
-
-
-def _write_rack_file(home: Path, info: RackInfo) -> None:
-    lines = [
-        f"# The emulated rack {info.name}; written at every start of it.",
-        f"cells = {json.dumps(fold(info.cells))}",
-    ]
-    if info.dbnodes:
-        lines.append(f"dbnodes = {json.dumps(fold(info.dbnodes))}")
-    lines += [f"ssh_config = {json.dumps(str(info.ssh_config), ensure_ascii=False)}", "emulated = true"]
-    if info.dbnodes:
-        lines += [
-            "",
-            "[asm.main]",
-            f"nodes = {json.dumps(fold(info.dbnodes))}",
-            f"home = {json.dumps(GRID_HOME)}",
-            'sid = "+ASM1"',
-            'user = "grid"',
-            f"databases = {json.dumps(list(info.databases))}",
-        ]
-    path = rack_file(home, info.name)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_text(path, "\n".join(lines) + "\n")
+def _clusters(made: Json) -> tuple[AsmInfo, ...]:
+    """Return the ASM clusters that rack.json names; none in one written before racks could have several."""
+    found: list[AsmInfo] = []
+    rows = made.get("asm")
+    for row in rows if isinstance(rows, list) else []:
+        found.append(AsmInfo(name=row["name"], nodes=tuple(row["nodes"]), databases=tuple(row["databases"])))
+    return tuple(found)

@@ -19,13 +19,16 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from exacell.emulator.fronts import front_scripts, has_infiniband
+from exacell.emulator.host_tools import become_scripts, cell_scripts, node_list_script
 from exacell.emulator.identity import bind_all, client_key, write_client_files
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
+from exacell.emulator.node_scripts import node_scripts
 from exacell.emulator.programs import Programs
 from exacell.emulator.server import RackServers
 from exacell.emulator.service import ControlService, Operation
 from exacell.emulator.sessions import Sessions
-from exacell.emulator.shell import CELL, DBNODE, KINDS, Host, write_path, write_programs
+from exacell.emulator.shell import CELL, DBNODE, KINDS, Host, HostKind, write_path, write_programs
 from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json
 from exacell.emulator.world import World
 from exacell.errors import EmulatorError, ExacellError
@@ -65,9 +68,10 @@ class Daemon:
         faults = self._world.faults
         servers = RackServers(self._files, hosts, programs, public_key, faults=faults, sessions=sessions)
         service = ControlService(self._token, self._operations(), hosts, programs, sessions)
+        model = str(self._world.describe().get("model", ""))
         for kind in KINDS:
-            write_programs(self._files, kind)
-        write_path(self._files, hosts)
+            write_programs(self._files, kind, more=self._host_scripts(kind, hosts, model))
+        write_path(self._files, hosts, model=model)
         await servers.listen(sockets)
         write_client_files(self._files, {name: host.kind for name, host in hosts.items()}, ports)
         self._announce(await service.listen())
@@ -99,14 +103,42 @@ class Daemon:
             for host in hosts:
                 self.save(host)
 
+    def _host_scripts(self, kind: HostKind, hosts: Mapping[str, Host], model: str) -> dict[str, str]:
+        """Return what shells on one kind of host find besides the emulated programs, by name."""
+        own = self._files.root / "hosts"
+        if kind is CELL:
+            return {**become_scripts(own, tuple(kind.ids), everybody=False), **cell_scripts()}
+        clusters = self._world.clusters
+        instances = {node: sids for cluster in clusters for node, sids in cluster.instances().items()}
+        return {
+            **become_scripts(own, tuple(kind.ids), everybody=True),
+            **node_scripts(instances),
+            **node_list_script([cluster.nodes for cluster in clusters]),
+            **front_scripts(
+                self._files.ssh_config,
+                {name: host.kind is CELL for name, host in hosts.items()},
+                infiniband=has_infiniband(model),
+                python=sys.executable,
+            ),
+        }
+
     def _hosts(self) -> dict[str, Host]:
         restricted = bool(self._world.describe().get("restricted"))
         hosts = {
             name: Host(files=self._files, name=name, kind=CELL, restricted=restricted) for name in self._world.cells
         }
-        for number, name in enumerate(self._world.dbnodes, start=1):
-            hosts[name] = Host(files=self._files, name=name, kind=DBNODE, profiles=_node_profiles(number))
+        for cluster in self._world.clusters:
+            for number, name in enumerate(cluster.nodes, start=1):
+                profiles = _node_profiles(number)
+                hosts[name] = Host(
+                    files=self._files, name=name, kind=DBNODE, profiles=profiles, home_files=self._groups()
+                )
         return hosts
+
+    def _groups(self) -> Mapping[str, str]:
+        """Return the group files that dcli is given on database nodes, by name."""
+        cells, nodes = ("".join(f"{name}\n" for name in names) for names in (self._world.cells, self._world.dbnodes))
+        return {"cell_group": cells, "dbs_group": nodes, "all_group": nodes + cells}
 
     def _announce(self, port: int) -> None:
         self._files.write_state(self._world.to_state())
@@ -182,15 +214,17 @@ class Daemon:
         return {}
 
     async def _load(self, request: Json) -> Json:
-        db = str(request.get("db"))
-        redo, seconds = _number(request, "redo"), _number(request, "seconds")
+        db, profile = str(request.get("db") or ""), str(request.get("profile") or "redo")
+        redo = None if request.get("redo") is None else _number(request, "redo")
+        seconds = _number(request, "seconds")
         started = time.monotonic()
-        wall = self._world.start_load(db=db, redo=redo, seconds=seconds)
+        load = self._world.start_load(db=db, redo=redo, seconds=seconds, profile=profile)
         self._files.write_state(self._world.to_state())
-        await asyncio.sleep(max(0.0, wall))
+        await asyncio.sleep(max(0.0, load.wall_seconds))
         self._world.advance()
         self._files.write_state(self._world.to_state())
-        return {"db": db, "redo": redo, "seconds": seconds, "wall_seconds": round(time.monotonic() - started, 3)}
+        took = round(time.monotonic() - started, 3)
+        return {"db": load.db, "profile": load.profile, "redo": load.redo, "seconds": seconds, "wall_seconds": took}
 
 
 def _number(request: Json, key: str) -> float:
@@ -201,7 +235,7 @@ def _number(request: Json, key: str) -> float:
 
 
 def _node_profiles(number: int) -> Mapping[str, Mapping[str, str]]:
-    """Return what the logins' profiles export on database node ``number``, as the installer sets them up."""
+    """Return what the logins' profiles export on the n-th node of a cluster, as the installer sets them up."""
     return {
         "grid": {"ORACLE_HOME": GRID_HOME, "ORACLE_SID": f"+ASM{number}"},
         "oracle": {"ORACLE_HOME": DATABASE_HOME},

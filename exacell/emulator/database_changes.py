@@ -99,8 +99,9 @@ def _add_log(instance: Instance, database: Database, reader: TokenReader) -> Non
         block_size = _size(reader)
     reader.accept("REUSE")
     reader.done()
-    groups = [_group(instance, target) for target in targets or ["+DATA"]]
-    block = _checked_block(database, block_size, groups, targets)
+    targets = targets or [f"+{instance.asm.cluster.data}"]
+    groups = [_group(instance, target) for target in targets]
+    block = _checked_block(database, block_size, groups, targets[0])
     for group in groups:
         if group.free_mb * MIB < size * group.redundancy.copies:
             raise OraError(ora(17502, f"+{group.name}"), ora(15041, group.name))
@@ -150,7 +151,7 @@ def _group(instance: Instance, target: str) -> DiskGroup:
     return group
 
 
-def _checked_block(database: Database, asked: int | None, groups: list[DiskGroup], targets: list[str]) -> int:
+def _checked_block(database: Database, asked: int | None, groups: list[DiskGroup], target: str) -> int:
     """Return the block size of a new log: the sector size of its group unless another one is asked for and allowed.
 
     Raises:
@@ -159,7 +160,6 @@ def _checked_block(database: Database, asked: int | None, groups: list[DiskGroup
     sector = int(groups[0].attributes["sector_size"])
     if asked is None:
         return sector
-    target = targets[0] if targets else "+DATA"
     if asked not in BLOCK_SIZES:
         raise OraError(ora(1378, asked, target, sector, sector))
     if asked < sector:

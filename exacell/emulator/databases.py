@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.segments import Segment, segments_from_state
 
 BLOCK_SIZES = (512, 1024, 4096)
 DEFAULT_LOG_BYTES = 100 << 20
@@ -47,6 +48,7 @@ class Database:
     change: int
     redo: list[RedoGroup] = field(default_factory=list)
     override_sector_size: bool = False
+    segments: list[Segment] = field(default_factory=list)
 
     def group(self, number: int) -> RedoGroup:
         """Return a redo log group.
@@ -109,4 +111,5 @@ def database_to_state(database: Database) -> dict[str, Any]:
 
 def database_from_state(state: dict[str, Any]) -> Database:
     """Return the database that :func:`database_to_state` stored."""
-    return Database(**{**state, "redo": [RedoGroup(**row) for row in state["redo"]]})
+    redo = [RedoGroup(**row) for row in state["redo"]]
+    return Database(**{**state, "redo": redo, "segments": segments_from_state(state.get("segments", []))})

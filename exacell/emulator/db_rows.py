@@ -50,7 +50,8 @@ def instance_row(instance: Instance) -> Iterator[Mapping[str, Value]]:
 def parameters(instance: Instance) -> dict[str, tuple[int, str | None]]:
     """Return the parameters of an instance by name: Oracle's type number and the value."""
     asm, database = instance.asm, instance.database
-    mounted = ", ".join(group.name for group in own_groups(instance) if group.name != "DATA")
+    data, reco = asm.cluster.data, asm.cluster.reco
+    mounted = ", ".join(group.name for group in own_groups(instance) if group.name != data)
     common: dict[str, tuple[int, str | None]] = {
         "cluster_database": (1, "TRUE"),
         "instance_name": (2, instance.name),
@@ -67,17 +68,17 @@ def parameters(instance: Instance) -> dict[str, tuple[int, str | None]]:
             "instance_type": (2, "asm"),
             "processes": (3, "1024"),
             "remote_login_passwordfile": (2, "EXCLUSIVE"),
-            "spfile": (2, "+DATA/ASM/ASMPARAMETERFILE/registry.253.1"),
+            "spfile": (2, f"+{data}/ASM/ASMPARAMETERFILE/registry.253.1"),
         }
     values: dict[str, tuple[int, str | None]] = {
         **common,
         "compatible": (2, ".".join(str(part) for part in asm.version[:3])),
         "cpu_count": (3, "48"),
         "db_block_size": (3, "8192"),
-        "db_create_file_dest": (2, "+DATA"),
-        "db_create_online_log_dest_1": (2, "+DATA"),
+        "db_create_file_dest": (2, f"+{data}"),
+        "db_create_online_log_dest_1": (2, f"+{data}"),
         "db_name": (2, database.name),
-        "db_recovery_file_dest": (2, "+RECO"),
+        "db_recovery_file_dest": (2, f"+{reco}"),
         "db_unique_name": (2, database.name),
         "instance_type": (2, "RDBMS"),
         "thread": (3, str(instance.node + 1)),
@@ -163,7 +164,7 @@ def log_files(instance: Instance) -> Iterator[Mapping[str, Value]]:
     database = instance.database
     for group in sorted(database.redo, key=lambda g: g.number) if database else []:
         for member in group.members:
-            recovery = "YES" if member.startswith("+RECO") else "NO"
+            recovery = "YES" if member.startswith(f"+{instance.asm.cluster.reco}/") else "NO"
             yield {
                 "GROUP#": group.number,
                 "TYPE": "ONLINE",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from exacell.emulator.asm import Asm
+from exacell.emulator.asm_clusters import AsmClusters
 from exacell.emulator.asmcmd import asmcmd
 from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.program import Out, Program
@@ -46,12 +47,12 @@ def program(
     Raises:
         EmulatorError: the rack has no ASM or no such node, or there is no such program.
     """
-    asm = rack.asm
-    if not isinstance(asm, Asm):
-        raise EmulatorError(f"the rack {rack.spec.name} has no ASM: attach one with Asm.default or Asm.from_state")
     if node not in rack.dbnodes:
         raise EmulatorError(f"{node} is no database node of {rack.spec.name}; they are {', '.join(rack.dbnodes)}")
-    number = rack.dbnodes.index(node)
+    asm = rack.asm.of_node(node) if isinstance(rack.asm, AsmClusters) else rack.asm
+    if not isinstance(asm, Asm):
+        raise EmulatorError(f"the rack {rack.spec.name} has no ASM: attach one with Asm.default or AsmClusters.default")
+    number = asm.nodes.index(node)
     if name == "sqlplus":
         return sqlplus(asm, number, login, argv, env=env, tty=tty, read_file=read_file)
     others: Mapping[str, Callable[[], Program]] = {

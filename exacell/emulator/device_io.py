@@ -10,7 +10,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-HARD, FLASH = "H", "F"
+from exacell.emulator.models import Cell, DiskType
+
+HARD, FLASH, CAPACITY = "H", "F", "C"
+PMEM = "P"
+"""Persistent memory: a medium whose I/O cells do not count. Source: Oracle SAGUG, monitoring-pmem-cache."""
 READ, WRITE = "R", "W"
 SMALL, LARGE = "SM", "LG"
 
@@ -31,6 +35,10 @@ _LATENCY_US = {
     (HARD, READ, LARGE): 9800,
     (HARD, WRITE, SMALL): 700,
     (HARD, WRITE, LARGE): 11500,
+    (CAPACITY, READ, SMALL): 290,
+    (CAPACITY, READ, LARGE): 2300,
+    (CAPACITY, WRITE, SMALL): 210,
+    (CAPACITY, WRITE, LARGE): 4100,
     (FLASH, READ, SMALL): 240,
     (FLASH, READ, LARGE): 1900,
     (FLASH, WRITE, SMALL): 160,
@@ -67,15 +75,21 @@ def network(counters: Counters, *, sent_kb: int, received_kb: int) -> None:
     counters[RECEIVED] = counters.get(RECEIVED, 0) + received_kb
 
 
-def destaged(rng: random.Random, counters: Counters, size_bytes: int) -> None:
-    """Count dirty data that the disk writer has read from flash and written to hard disks, a megabyte at a time."""
+def backing(cell: Cell) -> str:
+    """Return the medium behind the flash cache: hard disks, else capacity-optimized flash, else the same flash."""
+    kinds = {disk.disk_type for disk in cell.cell_disks.values()}
+    return HARD if DiskType.HARD in kinds else CAPACITY if DiskType.CAPACITY in kinds else FLASH
+
+
+def destaged(rng: random.Random, counters: Counters, size_bytes: int, *, back: str = HARD) -> None:
+    """Count dirty data that the disk writer has read from flash and written to the disks behind, a megabyte at a time."""
     if size_bytes <= 0:
         return
     for name in ("FC_IO_BY_DISK_WRITE", "FC_IO_BY_W_DISK_WRITER", "FC_IO_BY_R_DISK_WRITER"):
         counters[name] = counters.get(name, 0.0) + size_bytes / 2**20
     kilobytes = -(-size_bytes // 1024)
     requests = -(-kilobytes // LARGE_KB)
-    for medium, kind in ((FLASH, READ), (HARD, WRITE)):
+    for medium, kind in ((FLASH, READ), (back, WRITE)):
         device_io(
             rng,
             counters,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -10,8 +11,8 @@ from exacell.emulator.program import Ask, Cut, Out, Pause, Program
 
 _CHUNK = 16384
 """Characters of output gathered before they are sent, so that a long LIST is a few packets and not one a line."""
-_TURN = 256
-"""Events after which other sessions get a turn, however little the program waits."""
+_TURN_S = 0.02
+"""Seconds after which other sessions get a turn, however little the program waits."""
 
 
 class ConsoleLost(Exception):
@@ -115,9 +116,12 @@ async def drive(
     """
     printer = _Printer(console)
     answer: str | None = None
-    events = 0
+    turn = time.monotonic()
     try:
         while True:
+            if time.monotonic() - turn > _TURN_S:
+                await asyncio.sleep(0)
+                turn = time.monotonic()
             try:
                 event = program.send(answer)
             except StopIteration as end:
@@ -128,11 +132,8 @@ async def drive(
                 await printer.flush()
                 raise
             answer = None
-            events += 1
             if isinstance(event, Out):
                 await printer.add(event)
-                if events % _TURN == 0:
-                    await asyncio.sleep(0)
             elif isinstance(event, Pause):
                 between()
                 await printer.flush()

@@ -14,6 +14,7 @@ from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import RUNNING, STOPPED, Cell
 from exacell.emulator.ora_messages import ORA_TEXTS
 from exacell.emulator.program import Cut, Event, Out, Pause
+from exacell.emulator.quarantines import quarantine_by_crash
 
 if TYPE_CHECKING:
     from exacell.emulator.rack import Rack
@@ -90,6 +91,14 @@ def _guard(rack: Rack, cell: Cell, fault: Fault) -> None:
     cell.unguarded = False
 
 
+def _quarantine(rack: Rack, cell: Cell, fault: Fault) -> None:
+    quarantine_by_crash(rack, cell, rack.spec.db[0])
+
+
+def _nothing(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """A quarantine stays until somebody drops it."""
+
+
 Effect = Callable[["Rack", Cell, Fault], None]
 _EFFECTS: Mapping[Kind, tuple[Effect, Effect]] = MappingProxyType(
     {
@@ -100,6 +109,7 @@ _EFFECTS: Mapping[Kind, tuple[Effect, Effect]] = MappingProxyType(
         Kind.FLASH_DISK: break_flash_disk,
         Kind.DISK_FULL: (fill_disks, free_disks),
         Kind.UNGUARDED: (_unguard, _guard),
+        Kind.QUARANTINE: (_quarantine, _nothing),
     }
 )
 

@@ -37,6 +37,7 @@ class Kind(StrEnum):
     DISK_FULL = "disk-full"
     RESTART = "restart"
     UNGUARDED = "unguarded"
+    QUARANTINE = "quarantine"
 
 
 STATEMENT_KINDS = frozenset((Kind.HANG, Kind.SLOW, Kind.DROP, Kind.GARBAGE, Kind.ERROR, Kind.RESTART))

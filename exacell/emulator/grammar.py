@@ -12,10 +12,11 @@ Source: reference cellcli.md 2.1 and 2.2; Oracle SAGUG, list and attribute-filte
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.profiles import ORDER_BY_SINCE
+from exacell.emulator.profiles import KEY_TYPES_SINCE, ORDER_BY_SINCE
 from exacell.emulator.schema import Attribute, ObjectType, Release, object_types
 from exacell.emulator.tokens import Kind, TokenStream
 
@@ -47,11 +48,13 @@ class ListStatement:
     names: tuple[str, ...] = ()
     filters: tuple[Filter, ...] = ()
     attributes: tuple[Attribute, ...] | None = None
+    all_attributes: bool = False
     detail: bool = False
     order_by: tuple[tuple[Attribute, bool], ...] = ()
     limit: int | None = None
     over: Over | None = None
     memory: bool = False
+    key_type: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,10 +84,17 @@ ReadStatement = ListStatement | Describe | Help | SetOption
 _CLAUSES = ("WHERE", "ATTRIBUTES", "DETAIL", "ORDER", "LIMIT", "OVER", "MEMORY")
 
 
-def object_type_at(stream: TokenStream, verb: str, release: Release) -> ObjectType:
-    """Take an object type for which ``release`` knows ``verb``; else CELL-01504 at it."""
+def object_type_at(
+    stream: TokenStream, verb: str, release: Release, known: Mapping[str, ObjectType] | None = None
+) -> ObjectType:
+    """Take an object type for which ``release`` knows ``verb``; else CELL-01504 at it.
+
+    Args:
+        known: the object types that there are; None for a cell's.
+    """
     token = stream.peek()
-    found = object_types().get(token.text.upper()) if token.kind is Kind.WORD else None
+    types = object_types() if known is None else known
+    found = types.get(token.text.upper()) if token.kind is Kind.WORD else None
     if found is None or verb not in found.verbs or not found.exists_in(release):
         raise stream.error()
     stream.take()
@@ -128,10 +138,14 @@ def _filter_at(stream: TokenStream, owner: ObjectType, release: Release) -> Filt
     )
 
 
-def parse_list(stream: TokenStream, release: Release) -> ListStatement:
-    """Return the LIST statement behind its verb."""
-    owner = object_type_at(stream, "LIST", release)
+def parse_list(stream: TokenStream, release: Release, known: Mapping[str, ObjectType] | None = None) -> ListStatement:
+    """Return the LIST statement behind its verb; ``known`` as for :func:`object_type_at`."""
+    owner = object_type_at(stream, "LIST", release, known)
     names: list[str] = []
+    key_type = ""
+    if owner.name == "KEY" and release >= KEY_TYPES_SINCE and stream.accept_word("FOR"):
+        kind = stream.expect_word("ASMCLUSTER", "CELL", "LOCAL", "REMOTE")
+        key_type = kind if kind in ("ASMCLUSTER", "CELL") else f"{kind}-{stream.expect_word('CELL')}"
     first = stream.peek()
     if first.is_value and not first.is_word(*_CLAUSES):
         if not owner.list_forms & {"name", "names"}:
@@ -141,6 +155,7 @@ def parse_list(stream: TokenStream, release: Release) -> ListStatement:
             names.append(stream.expect_value().text)
     filters: tuple[Filter, ...] = ()
     attributes: tuple[Attribute, ...] | None = None
+    everything = False
     order_by: tuple[tuple[Attribute, bool], ...] = ()
     limit: int | None = None
     over: Over | None = None
@@ -155,6 +170,7 @@ def parse_list(stream: TokenStream, release: Release) -> ListStatement:
             case "WHERE":
                 filters = filters_at(stream, owner, release)
             case "ATTRIBUTES":
+                everything = stream.peek().is_word("ALL")
                 attributes = _attributes_at(stream, owner, release)
             case "ORDER":
                 order_by = _order_at(stream, owner, release)
@@ -163,17 +179,19 @@ def parse_list(stream: TokenStream, release: Release) -> ListStatement:
             case "OVER":
                 over = _over_at(stream)
     if owner.name == "METRICCURRENT" and order_by and limit is None:
-        raise CellError(Code.LIMIT_MANDATORY)
+        raise CellError(Code.LIMIT_MANDATORY, object=owner.name)
     return ListStatement(
         object_type=owner,
         names=tuple(names),
         filters=filters,
         attributes=attributes,
+        all_attributes=everything,
         detail="DETAIL" in seen,
         order_by=order_by,
         limit=limit,
         over=over,
         memory="MEMORY" in seen,
+        key_type=key_type,
     )
 
 
@@ -219,9 +237,9 @@ def _over_at(stream: TokenStream) -> Over:
     return Over(minutes=minutes, functions=frozenset(functions))
 
 
-def parse_describe(stream: TokenStream, release: Release) -> Describe:
-    """Return the DESCRIBE statement behind its verb."""
-    owner = object_type_at(stream, "DESCRIBE", release)
+def parse_describe(stream: TokenStream, release: Release, known: Mapping[str, ObjectType] | None = None) -> Describe:
+    """Return the DESCRIBE statement behind its verb; ``known`` as for :func:`object_type_at`."""
+    owner = object_type_at(stream, "DESCRIBE", release, known)
     stream.expect_end()
     return Describe(object_type=owner)
 

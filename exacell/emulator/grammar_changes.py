@@ -7,6 +7,7 @@ examples do. What a real cell knows and this one does not carry out is a NotEmul
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from exacell.emulator.admin import FORMS, parse_admin, parse_calibrate
@@ -16,6 +17,7 @@ from exacell.emulator.changes import (
     AlterFlashCache,
     AlterGridDisk,
     AlterIormPlan,
+    CellAction,
     CellServices,
     Change,
     CreateFlashCache,
@@ -37,11 +39,14 @@ from exacell.emulator.grammar import (
     parse_list,
     parse_set,
 )
+from exacell.emulator.grammar_security import parse_assign_key, parse_grant
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import Directive
 from exacell.emulator.profiles import (
     CATPLAN_UNTIL,
     CLUSTERPLAN_SINCE,
+    DISABLE_SERVICES_SINCE,
+    EXASCALE_SINCE,
     IORM_ALWAYS_ACTIVE_SINCE,
     PRIMARY_MEDIA_SINCE,
     WRITE_BACK_SINCE,
@@ -51,16 +56,19 @@ from exacell.emulator.tokens import Kind, Token, TokenStream
 from exacell.units import GIB, KIB, MIB, TIB
 
 SERVICES = ("RS", "MS", "CELLSRV", "ALL")
+EXASCALE_SERVICES = ("EGS", "USREDS", "SYSEDS", "ERS", "BSM", "BSW", "IFD")
+_ACTIONS = (
+    *(("LED", "ON"), ("LED", "OFF")),
+    *(("DONOTSERVICELED", "ON"), ("DONOTSERVICELED", "OFF", "FORCE"), ("DONOTSERVICELED", "OFF")),
+    *(("VALIDATE", "MAIL"), ("VALIDATE", "SNMP"), ("VALIDATE", "CONFIGURATION")),
+    *(("BBU", "DROP", "FOR", "REPLACEMENT"), ("BBU", "REENABLE")),
+    *(("RESTART", "BMC"), ("CONFIGUREBMC",)),
+)
+"""What ALTER CELL can do besides attributes and services. Source: reference cellcli.md 2.3."""
 _PLANS = ("DBPLAN", "CATPLAN", "CLUSTERPLAN")
 _FACTORS = {"K": KIB, "M": MIB, "G": GIB, "T": TIB}
 _SIZE = re.compile(r"[0-9]+(\.[0-9]+)?[KMGT]?", re.IGNORECASE)
-_OTHER_VERBS = {
-    "ASSIGN": ("KEY",),
-    "EXPORT": ("CELLDISK",),
-    "IMPORT": ("CELLDISK",),
-    "GRANT": ("PRIVILEGE", "ROLE"),
-    "REVOKE": ("PRIVILEGE", "ROLE"),
-}
+_CHANGING = ("CREATE", "ALTER", "DROP", "ASSIGN", "EXPORT", "IMPORT", "GRANT", "REVOKE", "REGISTER", "DEREGISTER")
 
 
 def size_of(text: str, attribute: str = "size") -> int:
@@ -94,13 +102,14 @@ def parse(text: str, release: Release) -> Statement:
     if verb == "CALIBRATE":
         stream.take()
         return parse_calibrate(stream)
-    if verb in _OTHER_VERBS:
-        stream.take()
-        return NotEmulated(title=f"{verb} {stream.expect_word(*_OTHER_VERBS[verb])}")
-    if verb not in ("CREATE", "ALTER", "DROP", "REGISTER", "DEREGISTER"):
+    if verb not in _CHANGING:
         raise stream.error()
     stream.take()
     owner = object_type_at(stream, verb, release)
+    if verb == "ASSIGN":
+        return parse_assign_key(stream, release)
+    if verb in ("GRANT", "REVOKE"):
+        return parse_grant(stream, verb, owner.name, release)
     parser = _PARSERS.get((verb, owner.name))
     if (verb, owner.name) in FORMS:
         admin = parse_admin(stream, verb, owner, release)
@@ -108,7 +117,7 @@ def parse(text: str, release: Release) -> Statement:
         return admin
     if parser is None:
         return NotEmulated(title=f"{verb} {owner.name}")
-    statement = parser(stream, release)
+    statement = parser(stream, release, owner.name)
     stream.expect_end()
     return statement
 
@@ -140,37 +149,41 @@ def _members_at(stream: TokenStream) -> tuple[str, ...] | None:
     return _listed(_setting(stream, "CELLDISK").text)
 
 
-def _create_flash_cache(stream: TokenStream, release: Release) -> Change:
+def _create_cache(stream: TokenStream, release: Release, owner: str) -> Change:
+    if owner == "XRMEMCACHE" and stream.at_end:
+        return CreateFlashCache(object_name=owner, bare=True)
     members = _members_at(stream)
-    return CreateFlashCache(members=members, size_bytes=_size_at(stream))
+    return CreateFlashCache(object_name=owner, members=members, size_bytes=_size_at(stream))
 
 
-def _alter_flash_cache(stream: TokenStream, release: Release) -> Change:
+def _alter_cache(stream: TokenStream, release: Release, owner: str) -> Change:
     members = _members_at(stream)
-    size = _size_at(stream)
+    size = _size_at(stream) if owner == "FLASHCACHE" else None
     force = members is not None and stream.accept_word("FORCE") is not None
     action = (stream.accept_word("FLUSH", "CANCEL") or "") if release >= WRITE_BACK_SINCE else ""
     if action == "CANCEL":
         stream.expect_word("FLUSH")
     nowait = action == "FLUSH" and stream.accept_word("NOWAIT") is not None
-    return AlterFlashCache(members=members, size_bytes=size, force=force, action=action, nowait=nowait)
+    return AlterFlashCache(
+        object_name=owner, members=members, size_bytes=size, force=force, action=action, nowait=nowait
+    )
 
 
-def _drop_flash_cache(stream: TokenStream, release: Release) -> Change:
+def _drop_cache(stream: TokenStream, release: Release, owner: str) -> Change:
     stream.accept_word("ALL")
-    return DropFlashCache()
+    return DropFlashCache(object_name=owner)
 
 
-def _create_flash_log(stream: TokenStream, release: Release) -> Change:
+def _create_log(stream: TokenStream, release: Release, owner: str) -> Change:
     members = _members_at(stream)
-    if members is None:
+    if members is None and owner == "FLASHLOG":
         stream.accept_word("FLASHDISK")
-    return CreateFlashLog(members=members, size_bytes=_size_at(stream))
+    return CreateFlashLog(object_name=owner, members=members, size_bytes=_size_at(stream))
 
 
-def _drop_flash_log(stream: TokenStream, release: Release) -> Change:
+def _drop_log(stream: TokenStream, release: Release, owner: str) -> Change:
     stream.accept_word("ALL")
-    return DropFlashLog(force=stream.accept_word("FORCE") is not None)
+    return DropFlashLog(object_name=owner, force=stream.accept_word("FORCE") is not None)
 
 
 def _media_at(stream: TokenStream, release: Release) -> str | None:
@@ -223,7 +236,7 @@ def _values_at(stream: TokenStream, *, stop: tuple[str, ...] = ()) -> dict[str, 
     return values
 
 
-def _create_grid_disk(stream: TokenStream, release: Release) -> Change:
+def _create_grid_disk(stream: TokenStream, release: Release, owner: str) -> Change:
     if stream.accept_word("ALL"):
         media = _media_at(stream, release)
         prefixes = _listed(_setting(stream, "PREFIX").text)
@@ -235,7 +248,7 @@ def _create_grid_disk(stream: TokenStream, release: Release) -> Change:
     return CreateGridDisk(name=name, cell_disk=cell_disk, values=_values_at(stream))
 
 
-def _alter_grid_disk(stream: TokenStream, release: Release) -> Change:
+def _alter_grid_disk(stream: TokenStream, release: Release, owner: str) -> Change:
     which = _selection_at(stream, release)
     filters: tuple[Filter, ...] = ()
     if stream.accept_word("WHERE"):
@@ -253,14 +266,15 @@ def _alter_grid_disk(stream: TokenStream, release: Release) -> Change:
     return AlterGridDisk(which=which, action=action, force=force, nowait=nowait, values=values, filters=filters)
 
 
-def _drop_grid_disk(stream: TokenStream, release: Release) -> Change:
+def _drop_grid_disk(stream: TokenStream, release: Release, owner: str) -> Change:
     which = _selection_at(stream, release)
     prefixes = _listed(_setting(stream, "PREFIX").text) if which.names is None else ()
     options: dict[str, str] = {}
     while not stream.at_end:
         stream.accept_symbol(",")
         token = stream.peek()
-        word = stream.expect_word("ERASE", "FORCE", "NOWAIT")
+        pool = ("PREPARE", "CANCEL") if release >= EXASCALE_SINCE else ()
+        word = stream.expect_word("ERASE", "FORCE", "NOWAIT", *pool)
         if word in options:
             raise CellError(Code.SYNTAX, position=token.start)
         options[word] = _erase_at(stream) if word == "ERASE" else word
@@ -268,6 +282,7 @@ def _drop_grid_disk(stream: TokenStream, release: Release) -> Change:
         which=which,
         prefixes=prefixes,
         force="FORCE" in options,
+        pool="PREPARE" in options or "CANCEL" in options,
         erase=options.get("ERASE", ""),
         nowait="NOWAIT" in options,
     )
@@ -278,7 +293,7 @@ def _erase_at(stream: TokenStream) -> str:
     return stream.expect_word("1PASS", "3PASS", "7PASS")
 
 
-def _alter_cell_disk(stream: TokenStream, release: Release) -> Change:
+def _alter_cell_disk(stream: TokenStream, release: Release, owner: str) -> Change:
     which = _selection_at(stream, release)
     action = stream.accept_word("FLUSH", "CANCEL") or ""
     if action == "CANCEL":
@@ -290,28 +305,36 @@ def _alter_cell_disk(stream: TokenStream, release: Release) -> Change:
     return AlterCellDisk(which=which, action=action, nowait=nowait, values=values)
 
 
-def _alter_cell(stream: TokenStream, release: Release) -> Change:
+def _alter_cell(stream: TokenStream, release: Release, owner: str) -> Change:
     if stream.peek(1).is_word("SERVICES"):
-        action = stream.expect_word("SHUTDOWN", "STARTUP", "RESTART")
+        disable = ("DISABLE",) if release >= DISABLE_SERVICES_SINCE else ()
+        action = stream.expect_word("SHUTDOWN", "STARTUP", "RESTART", *disable)
         stream.take()
-        service = stream.expect_word(*SERVICES)
+        more = EXASCALE_SERVICES if release >= EXASCALE_SINCE else ()
+        service = stream.expect_word(*(more if action == "DISABLE" else (*SERVICES, *more)))
         ignore = stream.accept_word("IGNORE") is not None
         if ignore:
             stream.expect_word("REDUNDANCY")
         return CellServices(action=action, service=service, ignore_redundancy=ignore)
-    for words in ("LED", "DONOTSERVICELED", "VALIDATE", "BBU", "CONFIGUREBMC", "RESTART", "DISABLE"):
-        if stream.peek().is_word(words) and not stream.peek(1).is_symbol("="):
-            title = f"ALTER CELL {words}"
-            while not stream.at_end:
+    for words in _ACTIONS:
+        if all(stream.peek(ahead).is_word(word) for ahead, word in enumerate(words)):
+            for _word in words:
                 stream.take()
-            return NotEmulated(title=title)
+            if words == ("VALIDATE", "SNMP") and stream.accept_word("TYPE"):
+                stream.expect_symbol("=")
+                stream.expect_word("ASR")
+            return CellAction(words=words)
+    if stream.peek().is_word("VALIDATE") and stream.peek(1).is_word("SYSLOGCONF"):
+        stream.take()
+        stream.take()
+        return CellAction(words=("VALIDATE", "SYSLOGCONF"), argument=stream.expect_value().text)
     values = _values_at(stream)
     if not values:
         raise stream.error()
     return AlterCell(values=values)
 
 
-def _alter_iorm_plan(stream: TokenStream, release: Release) -> Change:
+def _alter_iorm_plan(stream: TokenStream, release: Release, owner: str) -> Change:
     if release < IORM_ALWAYS_ACTIVE_SINCE and (word := stream.accept_word("ACTIVE", "INACTIVE")) is not None:
         return AlterIormPlan(active=word == "ACTIVE")
     known = {"OBJECTIVE", "DBPLAN"}
@@ -365,12 +388,17 @@ def _directive_at(stream: TokenStream) -> Directive:
     return Directive(attributes=tuple(pairs))
 
 
-_PARSERS = {
-    ("CREATE", "FLASHCACHE"): _create_flash_cache,
-    ("ALTER", "FLASHCACHE"): _alter_flash_cache,
-    ("DROP", "FLASHCACHE"): _drop_flash_cache,
-    ("CREATE", "FLASHLOG"): _create_flash_log,
-    ("DROP", "FLASHLOG"): _drop_flash_log,
+_PARSERS: Mapping[tuple[str, str], Callable[[TokenStream, Release, str], Change]] = {
+    **{
+        (verb, f"{memory}CACHE"): parser
+        for memory in ("FLASH", "PMEM", "XRMEM")
+        for verb, parser in (("CREATE", _create_cache), ("ALTER", _alter_cache), ("DROP", _drop_cache))
+    },
+    **{
+        (verb, f"{memory}LOG"): parser
+        for memory in ("FLASH", "PMEM", "XRMEM")
+        for verb, parser in (("CREATE", _create_log), ("DROP", _drop_log))
+    },
     ("CREATE", "GRIDDISK"): _create_grid_disk,
     ("ALTER", "GRIDDISK"): _alter_grid_disk,
     ("DROP", "GRIDDISK"): _drop_grid_disk,

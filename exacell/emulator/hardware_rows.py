@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from exacell.emulator.build import guid
 from exacell.emulator.device_io import RECEIVED, SENT, share
-from exacell.emulator.messages import CellError, Code
 from exacell.emulator.metric_objects import IB_PORTS
 from exacell.emulator.metric_words import description
-from exacell.emulator.objects import Place, physical_disk_rows
-from exacell.emulator.schema import metric_definitions
+from exacell.emulator.objects import Place, physical_disk_rows, pmem_cache_rows
+from exacell.emulator.schema import metrics_in
 from exacell.emulator.values import Row, Size, Time
 
 _GROUPS = (("SYS_121220", (12, 1, 1, 1)), ("SYS_122110", (12, 2)), ("SYS_191000", (19,)))
@@ -136,7 +135,9 @@ def software_update_rows(place: Place) -> list[Row]:
 
 def software_history_rows(place: Place) -> list[Row]:
     """Return the rows of LIST SOFTWAREHISTORY: the one installation that the cell has seen."""
-    return [{"name": place.rack.release.version, "status": "Installation completed"}]
+    name = place.rack.release.version
+    dropped = place.cell.records.get("SOFTWAREHISTORY", {})
+    return [] if name in dropped else [{"name": name, "status": "Installation completed"}]
 
 
 def threshold_rows(place: Place) -> list[Row]:
@@ -198,7 +199,7 @@ def alert_definition_rows(place: Place) -> list[Row]:
             ("SoftwareAlert", "Software", "Stateful", "A change in the state of the cell's software"),
         )
     ]
-    for definition in metric_definitions().values():
+    for definition in metrics_in(place.rack.release.number).values():
         if definition.metric_type != "Cumulative":
             rows.append(
                 {
@@ -214,16 +215,10 @@ def alert_definition_rows(place: Place) -> list[Row]:
 
 
 def memory_cache_rows(place: Place) -> list[Row]:
-    """Return the row of LIST XRMEMCACHE, none without one.
-
-    Raises:
-        CellError: the model would have it on persistent memory, which is not emulated.
-    """
+    """Return the row of LIST XRMEMCACHE, none without one; on persistent memory it is that of PMEMCACHE."""
     cache = place.cell.memory_cache
     if cache is None:
-        if place.rack.model.persistent_memory:
-            raise CellError(Code.NOT_EMULATED, statement="LIST XRMEMCACHE on persistent memory")
-        return []
+        return pmem_cache_rows(place)
     return [
         {
             "name": cache.name,

@@ -55,7 +55,7 @@ class Code(Enum):
     )
     LIMIT_MANDATORY = Message(
         2026,
-        'The LIMIT parameter is mandatory for "LIST METRICCURRENT" command when using the ORDER BY option.',
+        'The LIMIT parameter is mandatory for "LIST {object}" command when using the ORDER BY option.',
         Evidence.CAPTURED,
     )
     PREEXISTING_CELLDISK = Message(2526, "Pre-existing cell disk: {disk}", Evidence.CAPTURED)
@@ -88,7 +88,7 @@ class Code(Enum):
     )
     NOT_FLUSHED = Message(
         2912,
-        "Flash cache {name} is in WriteBack mode and is not flushed: ALTER FLASHCACHE ALL FLUSH first.",
+        "{kind} {name} is in WriteBack mode and is not flushed: ALTER {object} ALL FLUSH first.",
         Evidence.EMULATED,
     )
     NOT_ALLOWED = Message(2913, "User {login} does not have the privilege to run this command.", Evidence.EMULATED)
@@ -100,7 +100,7 @@ class Code(Enum):
     BAD_PATTERN = Message(2920, "Invalid regular expression: {pattern}", Evidence.EMULATED)
     NO_FILE = Message(2921, "Unable to read file {name}.", Evidence.EMULATED)
     REDO_SAVED = Message(
-        2922, "Flash log {name} holds redo that is not on disk yet ({kept} bytes): retry later.", Evidence.EMULATED
+        2922, "{kind} {name} holds redo that is not on disk yet ({kept} bytes): retry later.", Evidence.EMULATED
     )
     NO_FLASH = Message(2923, "Cell {cell} has no usable flash cell disk.", Evidence.EMULATED)
     ASM_LARGER = Message(
@@ -126,6 +126,26 @@ class Code(Enum):
         2938, "flashCacheMode cannot be altered while CELLSRV is running: shut it down first.", Evidence.EMULATED
     )
     NO_MEMORY = Message(2939, "Cell {cell} has no memory for an XRMEM cache.", Evidence.EMULATED)
+    NO_PMEM = Message(2940, "Cell {cell} has no usable persistent memory.", Evidence.EMULATED)
+    PMEM_MODE_NEEDS_DROP = Message(
+        2941, "pmemCacheMode cannot be altered while PMEM cache {name} exists: drop it first.", Evidence.EMULATED
+    )
+    PMEM_NEEDS_FLASH = Message(
+        2942, "pmemCacheMode WriteBack needs flashCacheMode WriteBack: alter {attribute} first.", Evidence.EMULATED
+    )
+    PMEM_FIRST = Message(
+        2943,
+        "Flash cache {name} takes the data of PMEM cache {pmem}, which is in WriteBack mode and is not flushed:"
+        " ALTER PMEMCACHE ALL FLUSH first.",
+        Evidence.EMULATED,
+    )
+    ROLE_GRANTED = Message(2944, "Role {name} is granted to {users}: use FORCE.", Evidence.EMULATED)
+    NOT_GRANTED = Message(2945, "{item} is not granted to {kind} {name}.", Evidence.EMULATED)
+    CELL_IN_USE = Message(
+        2946, "Cell {cell} has {what}: drop that first, or use FORCE for grid disks and cell disks.", Evidence.EMULATED
+    )
+    VALIDATION = Message(2947, "{what} of cell {cell} cannot be validated: {reason}.", Evidence.EMULATED)
+    NO_POOL_DISK = Message(2948, "Grid disk {disk} belongs to no storage pool.", Evidence.EMULATED)
     SERVICE_STATE = Message(2926, "Service {service} is {state}.", Evidence.EMULATED)
 
 

@@ -13,13 +13,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from exacell.emulator.ambient import ambient
+from exacell.emulator.cache_kinds import memory_name
 from exacell.emulator.collection import Collection
-from exacell.emulator.device_io import FLASH, HARD, OTHER_DATABASE, RECEIVED, SENT, share
+from exacell.emulator.device_io import CAPACITY, FLASH, HARD, OTHER_DATABASE, PMEM, RECEIVED, SENT, share
+from exacell.emulator.metric_bases import KINDS, CacheBase, DiskBase
 from exacell.emulator.metric_rules import DISKS, Base
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell, DiskType
 from exacell.emulator.profiles import HardwareModel
-from exacell.units import KIB, MIB
+from exacell.units import KIB
 
 if TYPE_CHECKING:
     from exacell.emulator.rack import Rack
@@ -36,7 +38,7 @@ _BACKGROUND = 5
 _WAIT_PART = 40_000
 """A request waits in IORM's queue for about a fortieth of its service time; the counter is in milliseconds."""
 
-_KINDS = tuple((kind, size) for kind in ("R", "W") for size in ("LG", "SM"))
+_MEDIA = {DiskType.HARD: HARD, DiskType.FLASH: FLASH, DiskType.CAPACITY: CAPACITY, DiskType.PMEM: PMEM}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,7 @@ class Scene:
         rdma: names of the RDMA network's ports, as IBPORT has them on InfiniBand, else of RoCE's interfaces.
         cpus: logical processors.
         memory_gb: the cell's memory.
-        xrmem_bytes: size of the cache in memory.
+        memory: what the cache in memory is called where there is one, ``PMEM`` or ``XRMEM``; else empty.
     """
 
     cell: Cell
@@ -61,7 +63,7 @@ class Scene:
     cpus: int
     memory_gb: int
     fans: int
-    xrmem_bytes: int
+    memory: str
 
     @classmethod
     def of(cls, rack: Rack, cell: Cell) -> Scene:
@@ -84,22 +86,20 @@ class Scene:
             cpus=int(model.cpu_count.partition("/")[0]),
             memory_gb=model.memory_gb,
             fans=int(model.fan_count.partition("/")[0]),
-            xrmem_bytes=cell.memory_cache.size_bytes if cell.memory_cache is not None else 0,
+            memory=memory_name(rack.release.number) if cell.memory_cache or cell.pmem_cache else "",
         )
 
     @cached_property
     def disks(self) -> dict[str, list[str]]:
         """Names of the cell disks of each medium."""
         disks = sorted(self.cell.cell_disks.items())
-        return {
-            HARD: [name for name, disk in disks if disk.disk_type is DiskType.HARD],
-            FLASH: [name for name, disk in disks if disk.disk_type is DiskType.FLASH],
-        }
+        return {medium: [name for name, disk in disks if disk.disk_type is kind] for kind, medium in _MEDIA.items()}
 
     @cached_property
     def by_device(self) -> dict[str, str]:
-        """Cell disks by the names of their devices."""
-        return {disk.device_name.removeprefix("/dev/"): disk.name for disk in self.cell.cell_disks.values()}
+        """Cell disks by the names of their block devices."""
+        disks = (disk for disk in self.cell.cell_disks.values() if disk.disk_type is not DiskType.PMEM)
+        return {disk.device_name.removeprefix("/dev/"): disk.name for disk in disks}
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ def objects_of(object_type: str, scene: Scene) -> list[str]:
         case "GRIDDISK":
             return sorted(cell.grid_disks)
         case "DISK":
-            return sorted({disk.device_name.removeprefix("/dev/") for disk in cell.cell_disks.values()})
+            return sorted(scene.by_device)
         case "IORM_DATABASE":
             return sorted((*scene.databases, *SPECIAL_DATABASES))
         case "IORM_CONSUMER_GROUP":
@@ -146,8 +146,8 @@ def objects_of(object_type: str, scene: Scene) -> list[str]:
             return sorted(("eth0", *(("ib0", "ib1") if scene.infiniband else ROCE_PORTS)))
         case "DISKGROUP":
             return list(scene.disk_groups())
-        case "XRMEMCACHE":
-            return [object_type] if scene.xrmem_bytes else []
+        case "PMEMCACHE" | "XRMEMCACHE":
+            return [object_type] if object_type == f"{scene.memory}CACHE" else []
         case _:
             return []
 
@@ -166,7 +166,7 @@ class Bases:
         self._moment = moment
         self._disks = scene.disks
         self._makers: Mapping[str, Callable[[str], Base]] = {
-            "FLASHCACHE": lambda name: with_sums(self._collection.values),
+            "FLASHCACHE": lambda name: CacheBase(self._collection.values),
             "FLASHLOG": lambda name: self._collection.values,
             "SMARTIO": lambda name: self._collection.values,
             "CELLDISK": self._cell_disk,
@@ -182,7 +182,8 @@ class Bases:
             "NET_INTERFACE": self._port,
             "DEVICE": self._port,
             "NETDEV_QUEUE": self._port,
-            "XRMEMCACHE": lambda name: {"XRM_BY_ALLOCATED": scene.xrmem_bytes / MIB},
+            "PMEMCACHE": lambda name: self._collection.values,
+            "XRMEMCACHE": self._memory_cache,
         }
 
     def of(self, object_type: str, name: str) -> Base:
@@ -194,60 +195,42 @@ class Bases:
 
     def _medium(self, disk: str) -> tuple[str, int, int]:
         """Return the medium of a cell disk, its place among the disks of that medium, and their number."""
-        medium = HARD if self._scene.cell.cell_disks[disk].disk_type is DiskType.HARD else FLASH
+        medium = _MEDIA[self._scene.cell.cell_disks[disk].disk_type]
         disks = self._disks[medium]
         return medium, disks.index(disk), len(disks)
 
-    def _parts(self, values: Mapping[str, float], disk: str) -> dict[tuple[str, str, str], int]:
-        """Return one cell disk's part of each counter: by read or write, size, and RQ, KB or TM."""
-        medium, index, count = self._medium(disk)
-        return {
-            (kind, size, what): share(values.get(f"{medium}.{kind}_{size}.{what}", 0), index, count)
-            for kind, size in _KINDS
-            for what in ("RQ", "KB", "TM")
-        }
-
-    def _named(self, prefix: str, parts: Mapping[tuple[str, str, str], int]) -> dict[str, float]:
-        base: dict[str, float] = {DISKS: 1}
-        for kind, size in _KINDS:
-            requests, kilobytes, time = (parts[kind, size, what] for what in ("RQ", "KB", "TM"))
-            base[f"{prefix}_IO_RQ_{kind}_{size}"] = requests
-            base[f"{prefix}_IO_BY_{kind}_{size}"] = kilobytes / KIB
-            base[f"{prefix}_IO_TM_{kind}_{size}"] = time
-            for total, amount in (("RQ", requests), ("TM", time), (f"TM_{size}", time)):
-                base[total] = base.get(total, 0) + amount
-        return base
-
     def _cell_disk(self, name: str) -> Base:
-        base = self._named("CD", self._parts(self._collection.values, name))
-        base["CD_BY_FC_DIRTY"] = self._collection.values.get(f"CD_BY_FC_DIRTY|{name}", 0.0)
-        base["CD_IO_ERRS"] = self._scene.cell.cell_disks[name].error_count
-        return base
+        values = self._collection.values
+        other = {
+            "CD_BY_FC_DIRTY": values.get(f"CD_BY_FC_DIRTY|{name}", 0.0),
+            "CD_IO_ERRS": self._scene.cell.cell_disks[name].error_count,
+        }
+        return DiskBase("CD", values, self._medium(name), other)
 
     def _grid_disk(self, name: str) -> Base:
-        """Return the base of a grid disk. All I/O of a hard disk goes to its outermost grid disk."""
+        """Return the base of a grid disk. All I/O of a disk behind the cache goes to its outermost grid disk."""
         values, cell = self._collection.values, self._scene.cell
         disk = cell.grid_disks[name]
         base: dict[str, float] = {"GD_BY_FC_DIRTY": values.get(f"GD_BY_FC_DIRTY|{name}", 0.0)}
-        if disk.disk_type is not DiskType.HARD or cell.grid_disks_on(disk.cell_disk)[0].name != name:
+        if not disk.disk_type.is_cached or cell.grid_disks_on(disk.cell_disk)[0].name != name:
             return base
-        parts = self._parts(values, disk.cell_disk)
+        before: Mapping[str, float] | None = None
         if disk.creation_time > self._metrics.begin and self._moment >= disk.creation_time:
             # Its counters began with it; what the disk did before belongs to a grid disk that is gone.
             earlier = self._metrics.at(disk.creation_time)
-            if earlier.server_epoch == self._collection.server_epoch:
-                before = self._parts(earlier.values, disk.cell_disk)
-                parts = {key: max(0, value - before[key]) for key, value in parts.items()}
-        base |= self._named("GD", parts)
+            before = earlier.values if earlier.server_epoch == self._collection.server_epoch else None
         if disk.caching_policy == "default":
             base["HITS"], base["MISSES"] = values.get("FC_IO_RQ_R", 0), values.get("FC_IO_RQ_R_MISS", 0)
-        return base
+        return DiskBase("GD", values, self._medium(disk.cell_disk), base, before)
 
     def _device(self, name: str) -> Base:
-        parts = self._parts(self._collection.values, self._scene.by_device[name])
+        medium, index, count = self._medium(self._scene.by_device[name])
+        values = self._collection.values
         base: dict[str, float] = {DISKS: 1}
-        for kind, size in _KINDS:
-            requests, kilobytes, time = (parts[kind, size, what] for what in ("RQ", "KB", "TM"))
+        for kind, size in KINDS:
+            requests, kilobytes, time = (
+                share(values.get(f"{medium}.{kind}_{size}.{what}", 0), index, count) for what in ("RQ", "KB", "TM")
+            )
             for suffix in ("", f"_{kind}"):
                 for what, amount in (("RQ", requests), ("KB", kilobytes), ("MS", time / 1000), ("TM", time)):
                     base[what + suffix] = base.get(what + suffix, 0) + amount
@@ -266,7 +249,7 @@ class Bases:
             return part(values.get(f"{owner}:{name}", 0))
 
         base: dict[str, float] = {}
-        for medium, infix in ((HARD, ""), (FLASH, "_FD")):
+        for medium, infix in ((HARD, ""), (FLASH, "_FD"), (CAPACITY, "_CF")):
             head = f"{prefix}{infix}_IO"
             base[f"{prefix}{infix}_{DISKS}"] = len(self._disks[medium])
             base[f"{head}_BY"] = count(f"{medium}.SM.KB") / KIB + count(f"{medium}.LG.KB") / KIB
@@ -292,7 +275,14 @@ class Bases:
         cached = [d for d in self._scene.databases if cell.iorm.flash_cache_on(d)]
         allocated = values.get("FC_BY_ALLOCATED", 0.0)
         base["DB_FC_BY_ALLOCATED"] = allocated / len(cached) if name in cached else 0.0
+        remembered = [d for d in self._scene.databases if not cell.iorm.memory_off(d)]
+        in_memory = allocated_in_memory(values) / len(remembered) if name in remembered else 0.0
+        base["DB_PC_BY_ALLOCATED"] = base["DB_XRM_BY_ALLOCATED"] = in_memory
         return base
+
+    def _memory_cache(self, name: str) -> Base:
+        values = self._collection.values
+        return {**values, "XRM_BY_ALLOCATED": allocated_in_memory(values)}
 
     def _consumer_group(self, name: str) -> Base:
         database, _, group = name.partition(".")
@@ -332,7 +322,7 @@ class Bases:
         known = before.values if before.server_epoch == self._collection.server_epoch else {}
         requests = sum(
             values.get(key, 0) - known.get(key, 0)
-            for key in (f"{medium}.{kind}_{size}.RQ" for medium in (HARD, FLASH) for kind, size in _KINDS)
+            for key in (f"{medium}.{kind}_{size}.RQ" for medium in (HARD, FLASH, CAPACITY) for kind, size in KINDS)
         )
         return {
             "MB_SENT": values.get(SENT, 0) / KIB,
@@ -348,17 +338,6 @@ class Bases:
         }
 
 
-def with_sums(values: Mapping[str, float]) -> dict[str, float]:
-    """Return the values of the flash cache with those that follow from others: ExaWatcher's, and the disk writer's."""
-    allocated, dirty = values.get("FC_BY_ALLOCATED", 0.0), values.get("FC_BY_ALLOCATED_DIRTY", 0.0)
-    megabytes = int(values.get("FC_IO_BY_DISK_WRITE", 0.0))
-    return {
-        "EXW_FC_IO_BY_ALLOCATED_UNSYNC": dirty * KIB,
-        "EXW_FC_IO_BY_ALLOCATED_SYNC": (allocated - dirty) * KIB,
-        "EXW_FC_IO_BY_W_DKWR_DSYNC": values.get("FC_IO_BY_W_DISK_WRITER", 0.0) * KIB,
-        "EXW_FC_IO_RQ_W_DKWR_DSYNC": megabytes,
-        "FC_IO_RQ_DISK_WRITE": megabytes,
-        "FC_IO_RQ_W_DISK_WRITER": megabytes,
-        "FC_IO_RQ_R_DISK_WRITER": megabytes,
-        **values,
-    }
+def allocated_in_memory(values: Mapping[str, float]) -> float:
+    """Return the megabytes that the cache in memory holds, whichever kind of memory that is."""
+    return values.get("XRM_BY_ALLOCATED", values.get("PC_BY_ALLOCATED", 0.0))

@@ -28,9 +28,14 @@ class Reading(NamedTuple):
 
 
 def _rounded(definition: MetricDefinition, number: float) -> float:
-    """Return a value in the form in which it is printed: counts are whole, loads have one decimal."""
+    """Return a value in the form in which it is printed: counts are whole, loads have one decimal.
+
+    That utilisations are whole follows from a published check that reads them as integers; it is not documented.
+    """
     if definition.unit in _WHOLE_UNITS or (definition.unit == "Number" and definition.metric_type == "Cumulative"):
         return int(number)
+    if definition.unit == "%" and "_IO_UTIL" in definition.name:
+        return round(number)
     if definition.unit == "Number" and isinstance(number, float):
         return round(number, 1)
     return number
@@ -45,6 +50,7 @@ class MetricReader:
         self._objects: dict[str, list[str]] = {}
         self._last: tuple[Collection, Collection] | None = None
         self._numbers: dict[str, list[float]] = {}
+        self._here: dict[str, tuple[float, list[Base]]] = {}
 
     def readings(self, moment: float, definitions: Iterable[MetricDefinition]) -> Iterator[Reading]:
         """Yield the values of metrics at the collection of ``moment``, by object; none for types without objects."""
@@ -98,5 +104,11 @@ class MetricReader:
             "FLASHCACHE": now.cache_epoch == earlier.cache_epoch,
         }.get(kind, now.server_epoch == earlier.server_epoch)
         here = Bases(self._scene, self._metrics, now, moment)
+        bases = [here.of(kind, name) for name in objects]
+        known, self._here[kind] = self._here.get(kind), (moment, bases)
+        if not same:
+            return [(base, {}) for base in bases]
+        if known is not None and known[0] == moment - MINUTE:
+            return list(zip(bases, known[1], strict=True))
         there = Bases(self._scene, self._metrics, earlier, moment - MINUTE)
-        return [(here.of(kind, name), there.of(kind, name) if same else {}) for name in objects]
+        return [(base, there.of(kind, name)) for base, name in zip(bases, objects, strict=True)]

@@ -40,6 +40,9 @@ _BUSY: Mapping[str, tuple[str, bool]] = {
     "OS_IO_AQU_SZ": ("TM", False),
     "OS_IO_UTIL_PCT": ("TM", True),
 }
+_FORMER: Mapping[str, str] = {"FL_IO_W_SKIP_LOG_ON_FLASH": "FL_IO_W_SKIP_LOG_ON_FAST_DEV"}
+"""Metrics that have another name today."""
+
 _RENAMED_RATES: Mapping[str, str] = {
     "N_HCA_MB_RCV_SEC": "MB_RCVD",
     "N_HCA_MB_TRANS_SEC": "MB_SENT",
@@ -137,6 +140,8 @@ def _rule(definition: MetricDefinition) -> Rule:
     name = definition.name
     if name == "FL_EFFICIENCY_PERCENTAGE":
         return lambda now, before: efficiency(now, {})
+    if name in _FORMER:
+        return _value(_FORMER[name])
     if name == "GD_FC_HIT_RATIO_PCT":
         return _hit_ratio
     if name in _MEANS:

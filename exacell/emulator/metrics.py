@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from exacell.emulator.collection import Collection
-from exacell.emulator.models import Cell, DiskType
+from exacell.emulator.models import Cell
 from exacell.emulator.past import before
 from exacell.units import MIB
 
@@ -136,6 +136,10 @@ def gauges(cell: Cell) -> dict[str, float]:
             values[f"GD_BY_FC_DIRTY|{name}"] = share / MIB
     if cell.flash_log is not None:
         values["FL_BY_KEEP"] = cell.flash_log.kept_bytes
+    if cell.pmem_cache is not None:
+        values["PC_BY_ALLOCATED"] = cell.pmem_cache.used_bytes / MIB
+    if cell.memory_cache is not None:
+        values["XRM_BY_ALLOCATED"] = cell.memory_cache.used_bytes / MIB
     return values
 
 
@@ -144,7 +148,7 @@ def cached_grid_disks(cell: Cell) -> list[str]:
     return sorted(
         disk.name
         for disk in cell.grid_disks.values()
-        if disk.disk_type is DiskType.HARD and disk.caching_policy == "default" and not disk.flushing
+        if disk.disk_type.is_cached and disk.caching_policy == "default" and not disk.flushing
     )
 
 

@@ -5,6 +5,7 @@ Every class here can be stored: :func:`to_state` gives JSON-able data, :func:`ce
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -13,10 +14,27 @@ from exacell.units import ALLOCATION_UNIT, FLASH_CELLDISK_RESERVE
 
 
 class DiskType(StrEnum):
-    """What CellCLI prints as diskType."""
+    """The media of a cell: hard disks, performance- and capacity-optimized flash, persistent memory."""
 
     HARD = "HardDisk"
     FLASH = "FlashDisk"
+    CAPACITY = "CapacityFlashDisk"
+    PMEM = "PMEM"
+
+    @property
+    def printed(self) -> str:
+        """What CellCLI prints as diskType: flash is flash there."""
+        return DiskType.FLASH.value if self is DiskType.CAPACITY else self.value
+
+    @property
+    def is_flash(self) -> bool:
+        """Whether this is flash of either kind."""
+        return self in (DiskType.FLASH, DiskType.CAPACITY)
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether data on this medium may be in the flash cache: not what is on the same flash, or faster."""
+        return self in (DiskType.HARD, DiskType.CAPACITY)
 
 
 @dataclass(kw_only=True)
@@ -129,7 +147,7 @@ class CacheMember:
 
 @dataclass(kw_only=True)
 class FlashCache:
-    """The cell's flash cache; there is at most one."""
+    """A cell's flash cache, or its cache on persistent memory; there is at most one of each."""
 
     name: str
     id: str
@@ -178,7 +196,7 @@ class FlashCache:
 
 @dataclass(kw_only=True)
 class FlashLog:
-    """The cell's flash log: bytes on each flash cell disk, and redo that is saved only there."""
+    """A cell's flash log, or its log on persistent memory: bytes on each cell disk, and redo that is saved only there."""
 
     name: str
     id: str
@@ -229,6 +247,10 @@ class IormPlan:
         """Whether data of ``database`` is cached by this plan."""
         return self._effective(database, "flashcache") != "off"
 
+    def memory_off(self, database: str) -> bool:
+        """Whether this plan keeps data of ``database`` out of memory; both names of the attribute are looked at."""
+        return "off" in (self._effective(database, name) for name in ("pmemcache", "xrmemcache"))
+
     def _effective(self, database: str, attribute: str) -> str | None:
         named = {directive.name.lower(): directive for directive in self.db_plan}
         for name in (database.lower(), "other", "default"):
@@ -277,15 +299,19 @@ class Alert:
 
 @dataclass(kw_only=True)
 class MemoryCache:
-    """The cache in the cell's memory, XRMEMCACHE; there is at most one."""
+    """The cache in the cell's memory, XRMEMCACHE; there is at most one. It never holds the only copy of anything."""
 
     name: str
     id: str
     creation_time: float
     size_bytes: int
+    used_bytes: int = 0
 
 
-RUNNING, STOPPED = "running", "stopped"
+Record = dict[str, Any]
+"""Attributes of an object that only CellCLI keeps; JSON-able."""
+
+RUNNING, STOPPED, DISABLED = "running", "stopped", "disabled"
 
 
 @dataclass(kw_only=True)
@@ -295,7 +321,7 @@ class Cell:
     Attributes:
         host: the name under which the rack reaches it; ``name`` is the attribute of CELL.
         ip: its RDMA network address, as ASM sees it in disk paths.
-        mode: ``WriteBack`` or ``WriteThrough``.
+        mode: ``WriteBack`` or ``WriteThrough``; ``pmem_mode`` is that of the cache on persistent memory.
         settings: attributes of CELL that were altered, by name.
         full_disks: cell disks whose free space an injected fault has taken away.
         unguarded: True switches off the refusal to drop a write-back cache that is not flushed.
@@ -305,6 +331,8 @@ class Cell:
         alert_sequences: number of alerts begun so far; ``open_alerts``: sequences that are not clear, by threshold and
             object.
         port_resets: counters of InfiniBand ports when they were reset, by port and counter.
+        records: keys, roles, users, quarantines and diagnostic packages, by object type and name.
+        quarantines_made: number of quarantines so far, of which the last is the newest one's name.
         offload_settings, update_settings: what was set of offload groups, by ``GROUP|attribute``, and of updates.
     """
 
@@ -337,6 +365,35 @@ class Cell:
     offload_settings: dict[str, str] = field(default_factory=dict)
     update_settings: dict[str, str] = field(default_factory=dict)
     memory_cache: MemoryCache | None = None
+    pmem_mode: str = "WriteThrough"
+    pmem_cache: FlashCache | None = None
+    pmem_log: FlashLog | None = None
+    records: dict[str, dict[str, Record]] = field(default_factory=dict)
+    quarantines_made: int = 0
+
+    @property
+    def pmem_write_back(self) -> bool:
+        """Whether the cache on persistent memory is in write-back mode."""
+        return self.pmem_mode.lower() == "writeback"
+
+    @property
+    def pmem_dirty(self) -> int:
+        """Bytes that only the cache on persistent memory holds, and that are still to come down to the flash cache."""
+        return self.pmem_cache.dirty_bytes if self.pmem_cache is not None and self.pmem_write_back else 0
+
+    @property
+    def caches(self) -> tuple[FlashCache, ...]:
+        """The caches that lie on cell disks."""
+        return tuple(cache for cache in (self.flash_cache, self.pmem_cache) if cache is not None)
+
+    @property
+    def logs(self) -> tuple[FlashLog, ...]:
+        """The logs that lie on cell disks."""
+        return tuple(log for log in (self.flash_log, self.pmem_log) if log is not None)
+
+    def member(self, cell_disk: str) -> CacheMember | None:
+        """Return the part of a cache that lies on a cell disk, None when there is none."""
+        return next((cache.members[cell_disk] for cache in self.caches if cell_disk in cache.members), None)
 
     @property
     def write_back(self) -> bool:
@@ -349,12 +406,13 @@ class Cell:
         return self.services["CELLSRV"] == RUNNING
 
     def flash_disks(self) -> list[CellDisk]:
-        """Return the flash cell disks by name."""
+        """Return the cell disks on which flash cache and flash log may lie, by name: not capacity-optimized flash."""
         return [disk for _name, disk in sorted(self.cell_disks.items()) if disk.disk_type is DiskType.FLASH]
 
-    def usable_flash_disks(self) -> list[CellDisk]:
-        """Return the flash cell disks whose status is normal, by name."""
-        return [disk for disk in self.flash_disks() if disk.status == "normal"]
+    def usable_disks(self, kind: DiskType) -> list[CellDisk]:
+        """Return the cell disks of one kind whose status is normal, by name."""
+        found = (disk for _name, disk in sorted(self.cell_disks.items()) if disk.disk_type is kind)
+        return [disk for disk in found if disk.status == "normal"]
 
     def grid_disks_on(self, cell_disk: str) -> list[GridDisk]:
         """Return the grid disks on one cell disk by offset."""
@@ -371,10 +429,8 @@ class Cell:
         if cell_disk in self.full_disks:
             return 0
         taken = FLASH_CELLDISK_RESERVE + sum(grid_disk.size_bytes for grid_disk in self.grid_disks_on(cell_disk))
-        if self.flash_log is not None:
-            taken += self.flash_log.members.get(cell_disk, 0)
-        if self.flash_cache is not None and cell_disk in self.flash_cache.members:
-            taken += self.flash_cache.members[cell_disk].size_bytes
+        taken += sum(log.members.get(cell_disk, 0) for log in self.logs)
+        taken += sum(cache.members[cell_disk].size_bytes for cache in self.caches if cell_disk in cache.members)
         return disk.size_bytes - taken
 
     def next_offset(self, cell_disk: str) -> int:
@@ -385,7 +441,6 @@ class Cell:
 
 def to_state(cell: Cell) -> dict[str, Any]:
     """Return a cell as JSON-able data."""
-    cache, log = cell.flash_cache, cell.flash_log
     return {
         **vars(cell),
         "services": dict(cell.services),
@@ -395,9 +450,10 @@ def to_state(cell: Cell) -> dict[str, Any]:
             kind: {name: dict(vars(disk)) for name, disk in getattr(cell, kind).items()}
             for kind in ("physical_disks", "luns", "cell_disks", "grid_disks")
         },
-        "flash_cache": cache
-        and {**vars(cache), "members": {name: dict(vars(member)) for name, member in cache.members.items()}},
-        "flash_log": log and {**vars(log), "members": dict(log.members)},
+        "flash_cache": _cache_state(cell.flash_cache),
+        "flash_log": _log_state(cell.flash_log),
+        "pmem_cache": _cache_state(cell.pmem_cache),
+        "pmem_log": _log_state(cell.pmem_log),
         "iorm": asdict(cell.iorm),
         "metric_settings": dict(cell.metric_settings),
         "thresholds": {name: asdict(threshold) for name, threshold in cell.thresholds.items()},
@@ -407,12 +463,29 @@ def to_state(cell: Cell) -> dict[str, Any]:
         "offload_settings": dict(cell.offload_settings),
         "update_settings": dict(cell.update_settings),
         "memory_cache": cell.memory_cache and dict(vars(cell.memory_cache)),
+        "records": deepcopy(cell.records),
     }
+
+
+def _cache_state(cache: FlashCache | None) -> dict[str, Any] | None:
+    if cache is None:
+        return None
+    return {**vars(cache), "members": {name: dict(vars(member)) for name, member in cache.members.items()}}
+
+
+def _log_state(log: FlashLog | None) -> dict[str, Any] | None:
+    return None if log is None else {**vars(log), "members": dict(log.members)}
+
+
+def _cache_of(row: dict[str, Any] | None) -> FlashCache | None:
+    if row is None:
+        return None
+    return FlashCache(**{**row, "members": {name: CacheMember(**member) for name, member in row["members"].items()}})
 
 
 def cell_from_state(state: dict[str, Any]) -> Cell:
     """Return the cell that :func:`to_state` stored."""
-    cache, log, iorm = state["flash_cache"], state["flash_log"], state["iorm"]
+    log, pmem_log, iorm = state["flash_log"], state.get("pmem_log"), state["iorm"]
     return Cell(
         **{
             **state,
@@ -423,9 +496,10 @@ def cell_from_state(state: dict[str, Any]) -> Cell:
                 n: GridDisk(**{**_typed(row), "available_to": tuple(row["available_to"])})
                 for n, row in state["grid_disks"].items()
             },
-            "flash_cache": cache
-            and FlashCache(**{**cache, "members": {n: CacheMember(**row) for n, row in cache["members"].items()}}),
+            "flash_cache": _cache_of(state["flash_cache"]),
             "flash_log": log and FlashLog(**log),
+            "pmem_cache": _cache_of(state.get("pmem_cache")),
+            "pmem_log": pmem_log and FlashLog(**pmem_log),
             "thresholds": {n: Threshold(**row) for n, row in state.get("thresholds", {}).items()},
             "memory_cache": MemoryCache(**row) if (row := state.get("memory_cache")) else None,
             "alerts": [Alert(**row) for row in state.get("alerts", ())],

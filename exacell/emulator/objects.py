@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from exacell.emulator.messages import (
@@ -18,9 +18,21 @@ from exacell.emulator.messages import (
     FLUSH_ERROR_WRITE,
     FLUSH_WORKING,
 )
-from exacell.emulator.models import CacheMember, Cell, CellDisk, Directive, DiskType, GridDisk
+from exacell.emulator.models import (
+    STOPPED,
+    CacheMember,
+    Cell,
+    CellDisk,
+    Directive,
+    DiskType,
+    FlashCache,
+    FlashLog,
+    GridDisk,
+    MemoryCache,
+)
 from exacell.emulator.rack import AsmDiskView, Rack
 from exacell.emulator.schema import metric_definitions
+from exacell.emulator.segments import default_segments, object_number
 from exacell.emulator.values import Lines, Row, Size, Time, Value
 
 _WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$#-"
@@ -34,9 +46,23 @@ class Place:
     cell: Cell
 
 
+_EXASCALE = {
+    "bsmStatus": "BSM",
+    "bswStatus": "BSW",
+    "egsStatus": "EGS",
+    "ersStatus": "ERS",
+    "ifdStatus": "IFD",
+    "sysEdsStatus": "SYSEDS",
+    "usrEdsStatus": "USREDS",
+}
+"""Attributes of CELL that show Exascale's services."""
+
+
 def cell_rows(place: Place) -> list[Row]:
-    """Return the one row of LIST CELL."""
+    """Return the one row of LIST CELL; none after DROP CELL."""
     rack, cell = place.rack, place.cell
+    if "CELL" in cell.records:
+        return []
     release, model = rack.release, rack.model
     up = int(rack.now() - cell.boot_time)
     days, clock = divmod(up, 86400)
@@ -82,6 +108,9 @@ def cell_rows(place: Place) -> list[Row]:
         "msStatus": cell.services["MS"],
         "rsStatus": cell.services["RS"],
     }
+    if model.pmem is not None:
+        row["pmemCacheMode"] = cell.pmem_mode
+    row |= {name: cell.services.get(service, STOPPED) for name, service in _EXASCALE.items()}
     return [{**row, **cell.settings}]
 
 
@@ -89,7 +118,7 @@ _FLUSH_ERRORS = {"stale": FLUSH_ERROR_STALE, "error": FLUSH_ERROR_WRITE}
 
 
 def _member_flush(member: CacheMember | None) -> tuple[str, str]:
-    """Return flushStatus and flushError of a flash cell disk."""
+    """Return flushStatus and flushError of a cell disk that is part of a cache."""
     if member is None or member.flush_from is None:
         return "", ""
     if member.dirty_bytes == 0 and member.used_bytes == 0:
@@ -101,17 +130,16 @@ def _member_flush(member: CacheMember | None) -> tuple[str, str]:
 
 def cell_disk_row(cell: Cell, disk: CellDisk) -> Row:
     """Return the row of one cell disk."""
-    cache = cell.flash_cache
     flush = (disk.flush_status, disk.flush_error)
-    if disk.disk_type is DiskType.FLASH:
-        flush = _member_flush(cache.members.get(disk.name) if cache else None)
+    if not disk.disk_type.is_cached:
+        flush = _member_flush(cell.member(disk.name))
     return {
         "name": disk.name,
         "comment": disk.comment,
         "creationTime": Time(disk.creation_time),
         "deviceName": disk.device_name,
         "devicePartition": disk.device_partition,
-        "diskType": disk.disk_type.value,
+        "diskType": disk.disk_type.printed,
         "errorCount": disk.error_count,
         "flushStatus": flush[0],
         "flushError": flush[1],
@@ -148,7 +176,7 @@ def asm_view(place: Place, name: str) -> AsmDiskView:
 
 def grid_disk_row(place: Place, disk: GridDisk) -> Row:
     """Return the row of one grid disk; what ASM knows of it is left out when CELLSRV is down."""
-    cell, cache = place.cell, place.cell.flash_cache
+    cell = place.cell
     row: Row = {
         "name": disk.name,
         "availableTo": disk.available_to,
@@ -157,7 +185,7 @@ def grid_disk_row(place: Place, disk: GridDisk) -> Row:
         "cellDisk": disk.cell_disk,
         "comment": disk.comment,
         "creationTime": Time(disk.creation_time),
-        "diskType": disk.disk_type.value,
+        "diskType": disk.disk_type.printed,
         "errorCount": 0,
         "id": disk.id,
         "offset": Size(disk.offset),
@@ -168,9 +196,12 @@ def grid_disk_row(place: Place, disk: GridDisk) -> Row:
         row["sparse"] = disk.virtual_size is not None
     if disk.virtual_size is not None:
         row["virtualSize"] = Size(disk.virtual_size)
-    caches = cell.write_back and cache is not None and not cache.flushed
-    if caches and cache is not None and disk.disk_type is DiskType.HARD and disk.caching_policy == "default":
-        row["cachedBy"] = ", ".join(sorted(cache.members))
+    if disk.disk_type.is_cached and disk.caching_policy == "default":
+        # A flush of persistent memory is complete when its disks are gone from here. Source: Oracle DBMMN,
+        # disable-write-back-pmem-cache.
+        pairs = ((cell.flash_cache, cell.write_back), (cell.pmem_cache, cell.pmem_write_back))
+        caches = [cache for cache, write_back in pairs if cache is not None and write_back and not cache.flushed]
+        row["cachedBy"] = ", ".join(name for cache in caches for name in sorted(cache.members))
     if cell.cellsrv_up:
         asm = asm_view(place, disk.name)
         row["asmDeactivationOutcome"] = asm.deactivation_outcome
@@ -193,7 +224,16 @@ def grid_disk_rows(place: Place) -> list[Row]:
 
 def flash_cache_rows(place: Place) -> list[Row]:
     """Return the row of LIST FLASHCACHE, none without a cache."""
-    cache = place.cell.flash_cache
+    return cache_rows(place, place.cell.flash_cache)
+
+
+def pmem_cache_rows(place: Place) -> list[Row]:
+    """Return the row of LIST PMEMCACHE, none without a cache."""
+    return cache_rows(place, place.cell.pmem_cache)
+
+
+def cache_rows(place: Place, cache: FlashCache | None) -> list[Row]:
+    """Return the row of a cache on cell disks, none for None."""
     if cache is None:
         return []
     degraded = [name for name in sorted(cache.members) if place.cell.cell_disks[name].status != "normal"]
@@ -222,12 +262,21 @@ def flash_cache_rows(place: Place) -> list[Row]:
 
 def flash_log_rows(place: Place) -> list[Row]:
     """Return the row of LIST FLASHLOG, none without a log."""
-    log = place.cell.flash_log
+    rack, definition = place.rack, metric_definitions()["FL_EFFICIENCY_PERCENTAGE"]
+    efficiency = rack.reader(place.cell).one(rack.collection_time(place.cell), definition)
+    return log_rows(place, place.cell.flash_log, efficiency)
+
+
+def pmem_log_rows(place: Place) -> list[Row]:
+    """Return the row of LIST PMEMLOG, none without a log; nothing that it takes is ever slow."""
+    return log_rows(place, place.cell.pmem_log, 100.0)
+
+
+def log_rows(place: Place, log: FlashLog | None, efficiency: float) -> list[Row]:
+    """Return the row of a log on cell disks, none for None."""
     if log is None:
         return []
     degraded = [name for name in sorted(log.members) if place.cell.cell_disks[name].status != "normal"]
-    rack, definition = place.rack, metric_definitions()["FL_EFFICIENCY_PERCENTAGE"]
-    efficiency = rack.reader(place.cell).one(rack.collection_time(place.cell), definition)
     order = sorted(log.members)
     random.Random(log.id).shuffle(order)
     return [
@@ -253,7 +302,7 @@ def lun_rows(place: Place) -> list[Row]:
             "name": lun.name,
             "cellDisk": lun.cell_disk,
             "deviceName": lun.device_name,
-            "diskType": lun.disk_type.value,
+            "diskType": lun.disk_type.printed,
             "errorCount": 0,
             "id": lun.name,
             "isSystemLun": lun.is_system,
@@ -265,7 +314,7 @@ def lun_rows(place: Place) -> list[Row]:
         if lun.disk_type is DiskType.HARD:
             row["raidLevel"] = "0"
             row["lunWriteCacheMode"] = "WriteBack, ReadAheadNone, Direct, No Write Cache if Bad BBU"
-        else:
+        elif lun.disk_type.is_flash:
             row["overProvisioning"] = 100.0
         rows.append(row)
     return rows
@@ -278,7 +327,7 @@ def physical_disk_rows(place: Place) -> list[Row]:
         row: Row = {
             "name": disk.name,
             "deviceName": disk.device_name,
-            "diskType": disk.disk_type.value,
+            "diskType": disk.disk_type.printed,
             "luns": disk.lun,
             "makeModel": disk.make_model,
             "physicalFirmware": disk.firmware,
@@ -366,19 +415,37 @@ def flash_cache_content_rows(place: Place) -> list[Row]:
     """Return the rows of LIST FLASHCACHECONTENT: some objects of each database that may be cached."""
     cell, cache = place.cell, place.cell.flash_cache
     databases = [name for name in sorted(place.rack.spec.db) if cell.iorm.flash_cache_on(name)]
-    if cache is None or not databases or not cache.used_bytes:
+    return [] if cache is None else content_rows(cache, databases)
+
+
+def memory_content_rows(place: Place) -> list[Row]:
+    """Return the rows of LIST XRMEMCACHECONTENT: some objects of each database that may be in DRAM, none elsewhere."""
+    cell, cache = place.cell, place.cell.memory_cache
+    databases = [name for name in sorted(place.rack.spec.db) if not cell.iorm.memory_off(name)]
+    return [] if cache is None else content_rows(cache, databases)
+
+
+def content_rows(cache: FlashCache | MemoryCache, databases: Sequence[str]) -> list[Row]:
+    """Return some objects of each database that share what a cache holds: the biggest that every database has."""
+    if not databases or not cache.used_bytes:
         return []
     rows: list[Row] = []
     rng = random.Random(f"{cache.id}|content")
     for name in databases:
         left = cache.used_bytes // len(databases)
-        for _object in range(6):
+        for number in _object_numbers(name):
             cached = left // 2 // 8192 * 8192
             left -= cached
             if cached:
-                dirty = cached * cache.dirty_bytes // cache.used_bytes // 8192 * 8192
-                rows.append(_content_row(name, rng.randrange(60_000, 99_999), cached, dirty, rng))
+                dirty = cached * getattr(cache, "dirty_bytes", 0) // cache.used_bytes // 8192 * 8192
+                rows.append(_content_row(name, number, cached, dirty, rng))
     return rows
+
+
+def _object_numbers(name: str) -> list[int]:
+    segments = default_segments(1 << 40, 1 << 39)
+    biggest = sorted(segments, key=lambda segment: -segment.size_bytes)[:6]
+    return [object_number(name, segment) for segment in biggest]
 
 
 def _content_row(database: str, number: int, cached: int, dirty: int, rng: random.Random) -> Row:
@@ -399,7 +466,7 @@ def _content_row(database: str, number: int, cached: int, dirty: int, rng: rando
 
 
 def nothing(place: Place) -> list[Row]:
-    """Return no rows: a healthy cell without keys, thresholds, alerts, quarantines or requests."""
+    """Return no rows: a cell without Exascale, pluggable databases, profiles or requests."""
     return []
 
 
@@ -416,14 +483,16 @@ ROWS: Mapping[str, Callable[[Place], list[Row]]] = {
     "GRIDDISK": grid_disk_rows,
     "IORMPLAN": iorm_plan_rows,
     "IORMPROFILE": nothing,
-    "KEY": nothing,
     "LUN": lun_rows,
     "PHYSICALDISK": physical_disk_rows,
+    "PMEMCACHE": pmem_cache_rows,
+    "PMEMLOG": pmem_log_rows,
     "PLUGGABLEDATABASE": nothing,
-    "QUARANTINE": nothing,
-    "ROLE": nothing,
-    "USER": nothing,
+    "ESCLUSTER": nothing,
+    "ESNODE": nothing,
     "VAULT": nothing,
     "VOLUME": nothing,
+    "XRMEMCACHECONTENT": memory_content_rows,
+    "XRMEMLOG": pmem_log_rows,
 }
 """Object types that LIST answers from here; :mod:`exacell.emulator.statements.listing` has the others."""

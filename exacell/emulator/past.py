@@ -38,7 +38,7 @@ _SUMS = {
 """Counters that are sums of others, so that rounding does not part them."""
 
 _DIRTY = ("FC_BY_DIRTY", "FC_BY_ALLOCATED_DIRTY", "CD_BY_FC_DIRTY|", "GD_BY_FC_DIRTY|")
-_SPACE = ("FC_BY_", "CD_BY_FC_", "GD_BY_FC_")
+_SPACE = ("FC_BY_", "CD_BY_FC_", "GD_BY_FC_", "PC_BY_", "XRM_BY_")
 
 
 def _noise(key: str) -> float:
@@ -70,11 +70,18 @@ class _PastValues(Mapping[str, float]):
 
     def __init__(self, first: Mapping[str, float], moment: float, end: float, key: str) -> None:
         self._first = first
+        self._known: dict[str, float] = {}
         self._factor = grown(key, moment, end)
         breath = _noise(f"{key}|dirty|{int(moment // (30 * MINUTE))}"), _noise(f"{key}|d|{moment}")
         self._dirty = 0.80 + 0.10 * breath[0] + 0.02 * breath[1]
 
     def __getitem__(self, name: str) -> float:
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = self._compute(name)
+        return known
+
+    def _compute(self, name: str) -> float:
         value = self._first[name]
         if name in _SUMS:
             return sum(self.get(part, 0) for part in _SUMS[name])

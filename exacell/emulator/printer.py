@@ -10,6 +10,7 @@ from __future__ import annotations
 import json as _json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import indent
 from xml.sax.saxutils import escape, quoteattr
 
 from exacell.emulator.clock import banner_time
@@ -40,7 +41,17 @@ def _cell_text(attribute: Attribute, value: Value, largest_suffix: str) -> str:
 def columns(table: Sequence[Sequence[str]]) -> str:
     """Return rows of equally many texts as aligned lines; empty without rows."""
     widths = [max(1, *map(len, column)) for column in zip(*table, strict=True)]
-    return "".join(_row(row, widths) for row in table)
+    return rows_in(table, widths)
+
+
+def rows_in(table: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
+    """Return rows of texts as lines whose columns have these widths."""
+    return "".join([_row(row, widths) for row in table])
+
+
+def table(rows: Sequence[Row], attributes: Sequence[Attribute], *, largest_suffix: str = "T") -> list[list[str]]:
+    """Return the texts of attributes, a list for each row."""
+    return [[_cell_text(a, row.get(a.name), largest_suffix) for a in attributes] for row in rows]
 
 
 def _row(row: Sequence[str], widths: Sequence[int]) -> str:
@@ -50,7 +61,7 @@ def _row(row: Sequence[str], widths: Sequence[int]) -> str:
 
 def plain(rows: Sequence[Row], attributes: Sequence[Attribute], *, largest_suffix: str = "T") -> str:
     """Return LIST's columns without a header line."""
-    return columns([[_cell_text(a, row.get(a.name), largest_suffix) for a in attributes] for row in rows])
+    return columns(table(rows, attributes, largest_suffix=largest_suffix))
 
 
 def detail(rows: Sequence[Row], attributes: Sequence[Attribute], *, largest_suffix: str = "T") -> str:
@@ -96,15 +107,27 @@ def xml(
     oss_start: float,
 ) -> str:
     """Return one XML document; ``oss_start`` is the epoch time at which CELLSRV started."""
-    parts = [
-        '<?xml version="1.0" encoding="utf-8" ?>\n<cli-output>\n',
+    return xml_head(cell=cell, oss_start=oss_start) + xml_objects(rows, attributes, object_type) + XML_END
+
+
+XML_END = "</cli-output>\n"
+
+
+def xml_head(*, cell: str, oss_start: float) -> str:
+    """Return how an XML document begins."""
+    return (
+        '<?xml version="1.0" encoding="utf-8" ?>\n<cli-output>\n'
         f'<context cell={quoteattr(cell)} realm="" ossStartTimestamp="{int(oss_start * 1000)}" '
-        'iormResetTimestamp="0"/>\n',
-    ]
+        'iormResetTimestamp="0"/>\n'
+    )
+
+
+def xml_objects(rows: Sequence[Row], attributes: Sequence[Attribute], object_type: ObjectType) -> str:
+    """Return the elements of objects in an XML document."""
+    parts: list[str] = []
     for row in rows:
         fields = [f"<{a.name}>{escape(xml_of(row[a.name]))}</{a.name}>\n" for a in attributes if a.name in row]
         parts.append(f"<{object_type.element}> {''.join(fields)}</{object_type.element}>\n")
-    parts.append("</cli-output>\n")
     return "".join(parts)
 
 
@@ -112,6 +135,23 @@ def json(rows: Sequence[Row], attributes: Sequence[Attribute], object_type: Obje
     """Return one JSON document. Its shape is this emulator's own, made like XML's: that of real cells is not published."""
     objects = [{a.name: _json_value(row[a.name]) for a in attributes if a.name in row} for row in rows]
     return _json.dumps({"context": {"cell": cell}, object_type.element: objects}, indent=2) + "\n"
+
+
+def json_frame(element: str, *, cell: str) -> tuple[str, str]:
+    """Return what stands before and behind the objects of a JSON document that has some."""
+    head, _, _ = json_empty(element, cell=cell).rpartition("[]")
+    return f"{head}[\n", "\n  ]\n}\n"
+
+
+def json_empty(element: str, *, cell: str) -> str:
+    """Return a JSON document without objects."""
+    return _json.dumps({"context": {"cell": cell}, element: []}, indent=2) + "\n"
+
+
+def json_objects(rows: Sequence[Row], attributes: Sequence[Attribute]) -> list[str]:
+    """Return objects as they stand in a JSON document, to be joined by a comma and a line end."""
+    objects = ({a.name: _json_value(row[a.name]) for a in attributes if a.name in row} for row in rows)
+    return [indent(_json.dumps(one, indent=2), "    ") for one in objects]
 
 
 def _json_value(value: Value) -> object:

@@ -25,9 +25,18 @@ WRITE_BACK_SINCE: Release = (11, 2, 3, 2)
 ONLINE_MODE_SINCE: Release = (11, 2, 3, 3, 1)
 """Releases from this on change flashCacheMode while CELLSRV runs; older ones only while it is down."""
 XRMEM_SINCE: Release = (23, 1)
-"""Releases from this on have XRMEMCACHE."""
+"""Releases from this on call the caches and logs in memory XRMEM; those before call them PMEM."""
+PMEM_SINCE: Release = (19, 3)
+"""Releases from this on use persistent memory."""
+LARGE_PMEM_LOG_SINCE: Release = (20, 1)
+"""The PMEM log's default size is 10176M from this release on, 960M before. Source: Oracle SAGUG, create-pmemlog."""
 RESTRICTED_SINCE: Release = (26, 1)
 """Cells from this release on let celladmin and cellmonitor run CellCLI and little else."""
+KEY_TYPES_SINCE: Release = (12, 2, 1, 1)
+"""Releases from this on know keys of ASM clusters and of cells. Source: Oracle SAGUG, assign-key, list-key."""
+EXASCALE_SINCE: Release = (24, 1)
+"""Releases from this on have Exascale's services and objects."""
+DISABLE_SERVICES_SINCE: Release = (25, 1)
 SHARES_SINCE: Release = (11, 2, 3, 1)
 """Releases from this on know share in IORM plans."""
 
@@ -49,7 +58,7 @@ class HardDisks:
 
 @dataclass(frozen=True, kw_only=True)
 class FlashDisks:
-    """The flash devices of a model; sizes in bytes, one cell disk for each FDOM of each slot."""
+    """The flash devices of one kind that a model has; sizes in bytes, one cell disk for each FDOM of each slot."""
 
     slots: tuple[int, ...]
     fdoms: int
@@ -65,6 +74,26 @@ class FlashDisks:
     def places(self) -> tuple[tuple[int, int], ...]:
         """(slot, FDOM) of each flash cell disk in the order of their numbers."""
         return tuple((slot, self.first_fdom + fdom) for slot in self.slots for fdom in range(self.fdoms))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersistentMemory:
+    """The persistent memory of a model: modules of one size, in bytes, a cell disk each; and how its cache behaves."""
+
+    modules: int
+    cell_disk: int
+    physical: int
+    make_model: str
+    firmware: str
+    dirty: int
+    flush_per_second: int
+    used_percent: int
+
+    @property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """(processor, DIMM) of each module in the order of their numbers."""
+        half = self.modules // 2
+        return tuple((number // half, 1 + 2 * (number % half)) for number in range(self.modules))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,16 +125,13 @@ class HardwareModel:
     grid_disks: Mapping[str, int]
     cache: CacheBehaviour
     memory_cache: int = 0
+    pmem: PersistentMemory | None = None
+    capacity: FlashDisks | None = None
 
     @property
     def infiniband(self) -> bool:
         """Whether the RDMA network is InfiniBand; it is RoCE from X8M on. Source: Oracle DBMSO, hardware by model."""
         return self.name in ("x2", "x6", "x6ef")
-
-    @property
-    def persistent_memory(self) -> bool:
-        """Whether the model has PMEM modules, which are not emulated. Source: reference cellcli.md 8."""
-        return self.name == "x8m"
 
     @property
     def extreme_flash(self) -> bool:
@@ -138,13 +164,15 @@ def _sizes(row: dict[str, Any], *names: str) -> dict[str, Any]:
     return {**row, **{name: parse_size(row[name]) for name in names}}
 
 
+def _flash(row: dict[str, Any]) -> FlashDisks:
+    return FlashDisks(**{**_sizes(row, "cell_disk", "lun", "physical"), "slots": tuple(row["slots"])})
+
+
 @cache
 def models() -> Mapping[str, HardwareModel]:
     """Return the hardware models by name."""
     found: dict[str, HardwareModel] = {}
     for name, row in _table("models.toml").items():
-        flash = _sizes(row["flash"], "cell_disk", "lun", "physical")
-        flash["slots"] = tuple(flash["slots"])
         found[name] = HardwareModel(
             name=name,
             make_model=row["make_model"],
@@ -153,9 +181,13 @@ def models() -> Mapping[str, HardwareModel]:
             memory_gb=row["memory_gb"],
             fan_count=row["fan_count"],
             hard=HardDisks(**_sizes(row["hard"], "cell_disk", "system_cell_disk", "lun", "physical")),
-            flash=FlashDisks(**flash),
+            flash=_flash(row["flash"]),
             grid_disks=MappingProxyType({prefix: parse_size(size) for prefix, size in row["grid_disks"].items()}),
+            capacity=_flash(capacity) if (capacity := row.get("capacity")) else None,
             memory_cache=parse_size(row.get("memory_cache", "0")),
+            pmem=PersistentMemory(**_sizes(pmem, "cell_disk", "physical", "dirty", "flush_per_second"))
+            if (pmem := row.get("pmem"))
+            else None,
             cache=CacheBehaviour(**_sizes(row["cache"], "dirty", "flush_per_second")),
         )
     return MappingProxyType(found)

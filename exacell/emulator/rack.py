@@ -7,91 +7,40 @@ moves.
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from exacell.emulator.alerts import watch
 from exacell.emulator.build import build_cell
+from exacell.emulator.cache_fill import fill, settle_flush
 from exacell.emulator.clock import RackClock, last_minute, next_minute
-from exacell.emulator.device_io import PENDING, destaged
+from exacell.emulator.clusters import Cluster, make_clusters
+from exacell.emulator.database_io import add, growth, statistics, watched
+from exacell.emulator.device_io import PENDING, backing, destaged
 from exacell.emulator.fault_effects import settle as settle_faults
 from exacell.emulator.faults import FaultBook
+from exacell.emulator.load_profiles import PROFILES, Profile
+from exacell.emulator.memory import came_down, hold_back, refresh_memory_cache, remember
 from exacell.emulator.metric_objects import Scene
 from exacell.emulator.metric_reader import MetricReader
 from exacell.emulator.metrics import CellMetrics
-from exacell.emulator.models import Cell, cell_from_state, to_state
+from exacell.emulator.models import CacheMember, Cell, DiskType, cell_from_state, to_state
 from exacell.emulator.profiles import (
-    WRITE_BACK_SINCE,
     HardwareModel,
     ReleaseProfile,
     hardware_model,
     release_profile,
 )
-from exacell.emulator.workload import PROFILES, Load, data_io, fill, mirrored, redo_writes, settle_flush
+from exacell.emulator.rack_spec import RackSpec, dbnode_names
+from exacell.emulator.workload import Load, data_io, mirrored, redo_writes
 from exacell.errors import EmulatorError
 
 FORMAT = 2
-MODES = ("writeback", "writethrough")
 QUIET_S = 3600.0
 """Rack seconds of history with which a new rack begins: nothing happened in them."""
 
-_MAX_CELLS, _MAX_DBNODES = 512, 64
-_DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,29}")
 _MAX_WRITES_PER_SECOND = 10_000_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class RackSpec:
-    """What a rack is made with. ``release`` empty means the model's own; after construction it is always filled in.
-
-    Releases without write-back mode have ``mode`` writethrough whatever is asked for.
-
-    Attributes:
-        cellcli_start: wall seconds that the start of ``cellcli`` takes, as a Java client does.
-
-    Raises:
-        EmulatorError: a value is out of its range, or the release does not run on the model.
-    """
-
-    name: str
-    cells: int = 3
-    dbnodes: int = 2
-    db: tuple[str, ...] = ("SPOT", "ERP")
-    model: str = "x2"
-    release: str = ""
-    mode: str = "writeback"
-    speed: float = 60.0
-    seed: int = 1
-    cellcli_start: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 2 <= self.cells <= _MAX_CELLS:
-            raise EmulatorError(f"cells={self.cells} is not possible: a rack has 2 to {_MAX_CELLS} cells, 3 by default")
-        if not 1 <= self.dbnodes <= _MAX_DBNODES:
-            raise EmulatorError(f"dbnodes={self.dbnodes} is not possible: a rack has 1 to {_MAX_DBNODES} of them")
-        if not self.db:
-            raise EmulatorError("db= names no database: a rack has at least one, for example db=SPOT,ERP")
-        for name in self.db:
-            if not _DATABASE.fullmatch(name):
-                raise EmulatorError(f"db={name} is not a database name: a letter, then up to 29 letters, digits, _ $ #")
-        if len({name.upper() for name in self.db}) != len(self.db):
-            raise EmulatorError(f"db={','.join(self.db)} names a database twice")
-        if self.mode.lower() not in MODES:
-            raise EmulatorError(f"mode={self.mode} is no flash cache mode; there are {' and '.join(MODES)}")
-        if not 0 < self.speed <= 100_000:
-            raise EmulatorError(f"speed={self.speed:g} is not possible: it must be above 0 and at most 100000")
-        if self.cellcli_start < 0:
-            raise EmulatorError(f"cellcli-start={self.cellcli_start:g} is no time: it must be 0 or more seconds")
-        model = hardware_model(self.model)
-        object.__setattr__(self, "db", tuple(self.db))
-        object.__setattr__(self, "model", model.name)
-        object.__setattr__(self, "mode", self.mode.lower())
-        release = release_profile(self.release, model)
-        object.__setattr__(self, "release", release.name)
-        if release.number < WRITE_BACK_SINCE:
-            object.__setattr__(self, "mode", "writethrough")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,30 +92,42 @@ class Rack:
         self.asm: AsmView | None = None
         self.model: HardwareModel = hardware_model(spec.model)
         self.release: ReleaseProfile = release_profile(spec.release, self.model)
-        self.dbnodes: tuple[str, ...] = tuple(f"exa1db{number:02d}" for number in range(1, spec.dbnodes + 1))
+        self.dbnodes: tuple[str, ...] = dbnode_names(spec.dbnodes)
+        self.clusters: tuple[Cluster, ...] = make_clusters(spec.clusters, self.dbnodes, spec.db)
         self._progress = _Progress(advanced=clock.now())
         self.cells: dict[str, Cell] = {}
         self.metrics: dict[str, CellMetrics] = {}
+        self.statistics: dict[str, dict[str, float]] = {name: {} for name in spec.db}
+        self.cache_clauses: dict[str, tuple[float, float]] = {}
         if _state is None:
             self._build()
         else:
             self._restore(_state)
+        self._draining = set(self.cells)
 
     def _build(self) -> None:
         spec, now = self.spec, self._progress.advanced
+        seen: dict[str, dict[str, float]] = {name: {} for name in spec.db}
         for number in range(1, spec.cells + 1):
-            cell, metrics = build_cell(
+            cell, metrics, caused = build_cell(
                 number,
                 model=self.model,
                 databases=spec.db,
+                clusters=self.clusters,
                 mode=spec.mode,
                 seed=spec.seed,
                 now=now,
                 release=self.release.number,
+                pmem_mode=spec.pmem,
             )
             self.cells[cell.host] = cell
             self.metrics[cell.host] = metrics
+            for database, amounts in caused.items():
+                add(seen[database], amounts)
             metrics.collect(cell, last_minute(now) - QUIET_S)
+        for database, amounts in seen.items():
+            writes = int(amounts["FL_RQ_W"]) // 2
+            add(self.statistics[database], statistics(amounts, writes=writes, copies=2, profile=PROFILES["redo"]))
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._progress = _Progress(
@@ -178,6 +139,8 @@ class Rack:
         self.cells = {host: cell_from_state(row) for host, row in state["cells"].items()}
         self.metrics = {host: CellMetrics.from_state(row) for host, row in state["metrics"].items()}
         self.faults = FaultBook.from_state(state["faults"], self.clock)
+        self.statistics |= state.get("statistics", {})
+        self.cache_clauses = {name: (kept, none) for name, (kept, none) in state.get("cache_clauses", {}).items()}
 
     # -- time ----------------------------------------------------------------------------------------------------
 
@@ -206,24 +169,50 @@ class Rack:
     @staticmethod
     def is_flushing(cell: Cell) -> bool:
         """Whether a flush on the cell is under way."""
-        return cell.flash_cache is not None and cell.cellsrv_up and cell.flash_cache.flushing
+        return cell.cellsrv_up and any(cache.flushing for cache in cell.caches)
 
     def _settle(self, moment: float) -> None:
-        for cell in self.cells.values():
-            cache = cell.flash_cache
-            if cache is None or not cell.cellsrv_up or not cache.flushing:
+        """Bring flushes up to a moment. Only cells that flushed last time or were touched since can be flushing."""
+        for host in self._draining | self._progress.changed:
+            cell = self.cells[host]
+            if not cell.cellsrv_up:
                 continue
-            before = cache.dirty_bytes
-            settle_flush(cache, moment, self.flush_rate)
-            written = before - cache.dirty_bytes
-            counters = self.metrics[cell.host].counters
-            counters[PENDING] = counters.get(PENDING, 0) + written
-            self._progress.changed.add(cell.host)
+            held_back = cell.pmem_dirty and cell.flash_cache is not None and cell.flash_cache.flush_asked
+            if not held_back and not self.is_flushing(cell):
+                self._draining.discard(host)
+                continue
+            self._draining.add(host)
+            cache, above = cell.flash_cache, cell.pmem_cache
+            written = 0
+            if above is not None and above.flushing:
+                before = above.dirty_bytes
+                settle_flush(above, moment, self._pmem_rate)
+                written += came_down(cell, before - above.dirty_bytes)
+                self._progress.changed.add(cell.host)
+            if cache is not None and (cache.flushing or (cache.flush_asked and cell.pmem_dirty)):
+                before = cache.dirty_bytes
+                settle_flush(cache, moment, self.flush_rate)
+                hold_back(cell)
+                written += max(0, before - cache.dirty_bytes)
+                self._progress.changed.add(cell.host)
+            if written:
+                counters = self.metrics[cell.host].counters
+                counters[PENDING] = counters.get(PENDING, 0) + written
 
     @property
     def flush_rate(self) -> float:
         """Bytes a rack second that one flash cell disk destages while it is flushed."""
         return self.model.cache.flush_per_second / len(self.model.flash.places)
+
+    @property
+    def _pmem_rate(self) -> float:
+        pmem = self.model.pmem
+        return pmem.flush_per_second / pmem.modules if pmem is not None else 1.0
+
+    def flush_rate_of(self, cell: Cell, member: CacheMember) -> float:
+        """Bytes a rack second that the disk of a cache's member destages while it is flushed."""
+        above = cell.pmem_cache
+        return self._pmem_rate if above is not None and member.cell_disk in above.members else self.flush_rate
 
     def _apply_loads(self, minute: float) -> None:
         progress = self._progress
@@ -232,17 +221,30 @@ class Rack:
                 continue
             rng = random.Random(f"{self.spec.seed}|load|{load.ordinal}|{load.minutes_done}")
             up = [host for host, cell in self.cells.items() if cell.cellsrv_up]
-            for host, writes in mirrored(rng, load.writes_in(load.minutes_done), up).items():
-                if writes:
-                    counters = self.metrics[host].counters
-                    redo_writes(rng, self.cells[host], counters, load.database, writes)
-                    profile = PROFILES[load.profile]
-                    used, dirty = data_io(rng, self.cells[host], counters, load.database, writes, profile)
-                    if used and (cache := self.cells[host].flash_cache) is not None:
-                        destaged(rng, counters, fill(cache, used=used, dirty=dirty))
-                    progress.changed.add(host)
+            self._apply(load, PROFILES[load.profile], mirrored(rng, load.writes_in(load.minutes_done), up), rng, minute)
             load.minutes_done += 1
         progress.loads = [load for load in progress.loads if not load.done]
+
+    def _apply(self, load: Load, profile: Profile, writes: dict[str, int], rng: random.Random, minute: float) -> None:
+        """Count one minute of a load on the cells that get redo writes of it, and in the database's own statistics."""
+        seen: dict[str, float] = {}
+        for host, count in writes.items():
+            if not count:
+                continue
+            cell, counters = self.cells[host], self.metrics[host].counters
+            before = watched(counters)
+            redo_writes(rng, cell, counters, load.database, count)
+            clauses = self.cache_clauses.get(load.database, (0.0, 0.0))
+            used, dirty = data_io(rng, cell, counters, load.database, count, profile, now=minute, clauses=clauses)
+            dirty = remember(rng, cell, counters, load.database, round(count * profile.reads), dirty)
+            if used and cell.flash_cache is not None:
+                destaged(rng, counters, fill(cell.flash_cache, used=used, dirty=dirty), back=backing(cell))
+            add(seen, growth(counters, before))
+            self._progress.changed.add(host)
+        if seen:
+            made = load.writes_in(load.minutes_done)
+            copies = round(sum(writes.values()) / made)
+            add(self.statistics[load.database], statistics(seen, writes=made, copies=copies, profile=profile))
 
     def _collect(self, minute: float) -> None:
         for host, metrics in self.metrics.items():
@@ -253,7 +255,7 @@ class Rack:
                 metrics.frozen_at = None
                 # Counted once a minute, so that the counters do not depend on how often anybody looks at a flush.
                 rng = random.Random(f"{self.spec.seed}|destage|{host}|{int(minute)}")
-                destaged(rng, metrics.counters, int(metrics.counters.pop(PENDING, 0)))
+                destaged(rng, metrics.counters, int(metrics.counters.pop(PENDING, 0)), back=backing(cell))
                 metrics.collect(cell, minute)
         for host, cell in self.cells.items():
             if cell.thresholds and self.metrics[host].frozen_at is None:
@@ -293,6 +295,10 @@ class Rack:
             self.metrics[cell.host].frozen_at = self.collection_time(cell)
         self.metrics[cell.host].restart_server_counters()
         self.resume_caching(cell)
+        self.resume_pmem(cell)
+        refresh_memory_cache(
+            cell, self.model.memory_cache, release=self.release.number, seed=self.spec.seed, now=self.now()
+        )
         self._tell_asm(cell, "active")
 
     def resume_caching(self, cell: Cell) -> None:
@@ -302,10 +308,19 @@ class Rack:
                 member.flush_from = None
                 member.flush_dirty = member.flush_used = 0
         for disk in cell.cell_disks.values():
-            disk.flush_status = disk.flush_error = ""
+            if disk.disk_type is not DiskType.PMEM:
+                disk.flush_status = disk.flush_error = ""
         for grid_disk in cell.grid_disks.values():
             grid_disk.flushing = False
         self.metrics[cell.host].restart_cache_counters()
+        self.touch(cell)
+
+    def resume_pmem(self, cell: Cell) -> None:
+        """End any flush of the cache on persistent memory."""
+        if cell.pmem_cache is not None:
+            for member in cell.pmem_cache.members.values():
+                member.flush_from = None
+                member.flush_dirty = member.flush_used = 0
         self.touch(cell)
 
     def _tell_asm(self, cell: Cell, what: str) -> None:
@@ -316,23 +331,26 @@ class Rack:
 
     # -- loads ---------------------------------------------------------------------------------------------------
 
-    def start_load(self, *, db: str, redo: float, seconds: float, profile: str = "redo") -> float:
+    def start_load(self, *, seconds: float, db: str = "", redo: float | None = None, profile: str = "redo") -> Load:
         """Schedule redo of one database, and what its profile brings with it, from the next whole minute on.
 
         Args:
+            db: empty for the rack's first database.
+            redo: redo writes a second; None for the profile's own.
             profile: one of PROFILES.
 
         Returns:
-            The rack time at which all of it has been applied and collected.
+            The load; at its end all of it has been applied and collected.
 
         Raises:
             EmulatorError: the rack has no such database, there is no such profile, or a number is not above zero.
         """
-        database = next((name for name in self.spec.db if name.upper() == db.upper()), None)
+        database = next((name for name in self.spec.db if name.upper() == (db or self.spec.db[0]).upper()), None)
         if database is None:
             raise EmulatorError(f"db={db} is no database of rack {self.spec.name}; it has {', '.join(self.spec.db)}")
         if profile not in PROFILES:
             raise EmulatorError(f"profile={profile} is no load; there are {', '.join(PROFILES)}")
+        redo = PROFILES[profile].redo if redo is None else redo
         if not 0 < redo <= _MAX_WRITES_PER_SECOND:
             raise EmulatorError(f"redo={redo:g} is not possible: above 0 and at most {_MAX_WRITES_PER_SECOND} a second")
         if not 0 < seconds <= 7 * 86400:
@@ -349,7 +367,7 @@ class Rack:
             profile=profile,
         )
         progress.loads.append(load)
-        return load.end
+        return load
 
     # -- storing -------------------------------------------------------------------------------------------------
 
@@ -364,6 +382,8 @@ class Rack:
             "loads": [asdict(load) for load in progress.loads],
             "loads_started": progress.loads_started,
             "faults": self.faults.to_state(),
+            "statistics": self.statistics,
+            "cache_clauses": self.cache_clauses,
             "cells": {host: to_state(cell) for host, cell in self.cells.items()},
             "metrics": {host: metrics.to_state() for host, metrics in self.metrics.items()},
         }

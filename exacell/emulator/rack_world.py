@@ -10,21 +10,27 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from exacell.emulator.asm import Asm
+from exacell.emulator.asm_clusters import AsmClusters
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.clock import RackClock
+from exacell.emulator.clusters import Cluster
+from exacell.emulator.dbmcli import dbmcli
 from exacell.emulator.dbnode import program as dbnode_program
+from exacell.emulator.exacli_program import exacli
 from exacell.emulator.fault_disks import check_fault
 from exacell.emulator.fault_effects import end as end_fault
 from exacell.emulator.faults import FaultBook, make_fault
 from exacell.emulator.faults import Kind as FaultKind
+from exacell.emulator.imageinfo import imagehistory, imageinfo
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import to_state as cell_to_state
 from exacell.emulator.names import fold
 from exacell.emulator.profiles import RESTRICTED_SINCE
 from exacell.emulator.program import Pause, Program
-from exacell.emulator.rack import Rack, RackSpec
+from exacell.emulator.rack import Rack
+from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.store import Json
+from exacell.emulator.world import StartedLoad
 from exacell.errors import EmulatorError
 
 _CORE = "rack"
@@ -41,9 +47,9 @@ class RackWorld:
     it does on one of three.
     """
 
-    def __init__(self, rack: Rack, asm: Asm) -> None:
+    def __init__(self, rack: Rack, clusters: AsmClusters) -> None:
         self._rack = rack
-        self._asm = asm
+        self._clusters = clusters
         self._seen: dict[str, bytes] = {_ASM: self._asm_print(), _CORE: self._fault_print()}
         for host in rack.cells:
             self._seen[host] = self._cell_print(host)
@@ -61,7 +67,7 @@ class RackWorld:
             values["db"] = tuple(values["db"])
         spec = RackSpec(**{**values, "name": name})
         rack = Rack(spec, RackClock(speed=spec.speed))
-        return cls(rack, Asm.default(rack))
+        return cls(rack, AsmClusters.default(rack))
 
     @classmethod
     def from_state(cls, parts: Mapping[str, Json]) -> RackWorld:
@@ -77,7 +83,8 @@ class RackWorld:
             core["metrics"] = {host: part["metrics"] for host, part in cells.items()}
             speed, stopped_at = float(core["spec"]["speed"]), float(core["advanced"])
             rack = Rack.from_state(core, RackClock(speed=speed, rack_start=stopped_at))
-            return cls(rack, Asm.from_state(rack, dict(parts[_ASM])))
+            states = {cluster.name: dict(parts[_part_of(cluster)]) for cluster in rack.clusters}
+            return cls(rack, AsmClusters.from_states(rack, states))
         except (KeyError, TypeError) as error:
             raise EmulatorError(
                 f"the stored rack can't be read: {error!r} is missing or of another version",
@@ -93,6 +100,11 @@ class RackWorld:
     def dbnodes(self) -> tuple[str, ...]:
         """The database nodes' host names."""
         return self._rack.dbnodes
+
+    @property
+    def clusters(self) -> Sequence[Cluster]:
+        """The ASM clusters."""
+        return self._rack.clusters
 
     @property
     def faults(self) -> FaultBook:
@@ -141,6 +153,10 @@ class RackWorld:
             "db": list(self._rack.spec.db),
             "cell_names": list(self.cells),
             "dbnode_names": list(self.dbnodes),
+            "asm": [
+                {"name": cluster.name, "nodes": list(cluster.nodes), "databases": list(cluster.databases)}
+                for cluster in self._rack.clusters
+            ],
             "restricted": self._rack.release.number >= RESTRICTED_SINCE,
         }
 
@@ -159,6 +175,14 @@ class RackWorld:
         """Return the program started on a cell or a database node."""
         self._rack.advance()
         reader = partial(read_script, cwd)
+        if name == "imageinfo":
+            return imageinfo(self._rack, host, argv)
+        if name == "imagehistory":
+            return imagehistory(self._rack, host, argv)
+        if name == "dbmcli":
+            return dbmcli(self._rack, host, argv, tty=tty, has_stdin=has_stdin)
+        if name == "exacli":
+            return exacli(self._rack, argv, env=env, cwd=cwd, has_stdin=has_stdin, read=reader)
         if host in self._rack.cells:
             writer = partial(write_spool, cwd)
             return cellcli(
@@ -172,10 +196,11 @@ class RackWorld:
         """Return how long a pause lasts on the wall clock."""
         return pause.seconds if pause.wall else pause.seconds / self._rack.clock.speed
 
-    def start_load(self, *, db: str, redo: float, seconds: float) -> float:
-        """Schedule a redo load and return the wall seconds until it is applied and collected."""
-        end = self._rack.start_load(db=db, redo=redo, seconds=seconds)
-        return (end - self._rack.clock.now()) / self._rack.clock.speed
+    def start_load(self, *, db: str, redo: float | None, seconds: float, profile: str) -> StartedLoad:
+        """Schedule a load and say when it is applied and collected."""
+        load = self._rack.start_load(db=db, redo=redo, seconds=seconds, profile=profile)
+        left = (load.end - self._rack.clock.now()) / self._rack.clock.speed
+        return StartedLoad(db=load.database, redo=load.redo, profile=load.profile, wall_seconds=left)
 
     def advance(self) -> None:
         """Bring counters, flushes and rebalances up to the rack's clock."""
@@ -188,7 +213,7 @@ class RackWorld:
         if on_cell and self._is_new(host, self._cell_print(host)):
             changed[_CELL + host] = self._cell_part(host)
         if (changed or not on_cell) and self._is_new(_ASM, self._asm_print()):
-            changed[_ASM] = self._asm.to_state()
+            changed |= self._asm_parts()
         if changed or self._is_new(_CORE, self._fault_print()):
             changed[_CORE] = self._core()
         return changed
@@ -197,7 +222,11 @@ class RackWorld:
         """Return all parts."""
         self._rack.advance()
         cells = {_CELL + host: self._cell_part(host) for host in self._rack.cells}
-        return {_CORE: self._core(), _ASM: self._asm.to_state(), **cells}
+        return {_CORE: self._core(), **self._asm_parts(), **cells}
+
+    def _asm_parts(self) -> dict[str, Json]:
+        states = self._clusters.to_states()
+        return {_part_of(cluster): states[cluster.name] for cluster in self._rack.clusters}
 
     def _core(self) -> Json:
         """Return the rack's own state, without its cells'."""
@@ -223,9 +252,13 @@ class RackWorld:
         return str(self._rack.faults.revision).encode("ascii")
 
     def _asm_print(self) -> bytes:
-        asm = self._asm
-        parts = (asm.groups, asm.headers, asm.databases, asm.parameters, asm.resources)
+        parts = [(a.groups, a.headers, a.databases, a.parameters, a.resources) for a in self._clusters.all]
         return pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
+
+
+def _part_of(cluster: Cluster) -> str:
+    """Return the name of the part of the state that holds a cluster."""
+    return f"{_ASM}-{cluster.name}" if cluster.suffix else _ASM
 
 
 def read_script(cwd: Path, name: str) -> str | None:

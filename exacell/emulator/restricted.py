@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncssh
 
 from exacell.emulator.sftp import HomeSFTPServer
-from exacell.emulator.shell import Login, simple_command
+from exacell.emulator.shell import Login
+from exacell.emulator.simple_command import simple_command
 
 LOGINS = frozenset(("celladmin", "cellmonitor"))
 ALLOWED = frozenset(("cellcli", "date", "df", "hostname", "id", "uname", "uptime", "whoami"))

@@ -6,6 +6,7 @@ the emulator's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -80,7 +81,7 @@ class ObjectType:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricDefinition:
-    """One row of metrics.tsv."""
+    """One metric: a row of metrics.tsv, or of those that a 24.x cell no longer has, and the releases that have it."""
 
     name: str
     object_type: str
@@ -89,10 +90,17 @@ class MetricDefinition:
     fine_grained: str
     streaming: str
     retention_policy: str
+    since: Release | None
+    until: Release | None
+
+    def exists_in(self, release: Release) -> bool:
+        """Whether a cell of ``release`` has this metric."""
+        return _within(release, self.since, self.until)
 
 
-def _rows(name: str) -> Iterator[list[str]]:
-    text = resources.files("exacell").joinpath("cellcli", "data", name).read_text(encoding="utf-8")
+def rows_of(name: str, folder: str = "cellcli") -> Iterator[list[str]]:
+    """Yield the fields of each line of a data file, without its head and its comments."""
+    text = resources.files("exacell").joinpath(folder, "data", name).read_text(encoding="utf-8")
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
     next(lines)
     for line in lines:
@@ -107,7 +115,7 @@ def _words(field: str) -> tuple[str, ...]:
 def object_types() -> Mapping[str, ObjectType]:
     """Return all object types of all releases by upper-case name."""
     attributes: dict[str, list[Attribute]] = {}
-    for owner, name, kind, flags, since, until, _note in _rows("attributes.tsv"):
+    for owner, name, kind, flags, since, until, _note in rows_of("attributes.tsv"):
         attributes.setdefault(owner, []).append(
             Attribute(
                 name=name,
@@ -130,14 +138,23 @@ def object_types() -> Mapping[str, ObjectType]:
                 until=_bound(until),
                 attributes=tuple(attributes.get(name, ())),
             )
-            for name, element, verbs, forms, columns, since, until in _rows("objects.tsv")
+            for name, element, verbs, forms, columns, since, until in rows_of("objects.tsv")
         }
     )
 
 
 @cache
 def metric_definitions() -> Mapping[str, MetricDefinition]:
-    """Return all metric definitions by name, in name order."""
+    """Return the metric definitions of all releases by name, in name order."""
+    spans = [
+        (re.compile(pattern), _bound(since), _bound(until))
+        for pattern, since, until, _source in rows_of("metric_releases.tsv", "emulator")
+    ]
+    rows = [*rows_of("metrics.tsv"), *rows_of("metrics_former.tsv", "emulator")]
+
+    def span(name: str) -> tuple[Release | None, Release | None]:
+        return next(((since, until) for pattern, since, until in spans if pattern.fullmatch(name)), (None, None))
+
     found = (
         MetricDefinition(
             name=name,
@@ -147,10 +164,18 @@ def metric_definitions() -> Mapping[str, MetricDefinition]:
             fine_grained=fine_grained,
             streaming=streaming,
             retention_policy=retention,
+            since=span(name)[0],
+            until=span(name)[1],
         )
-        for name, object_type, metric_type, unit, fine_grained, streaming, retention in _rows("metrics.tsv")
+        for name, object_type, metric_type, unit, fine_grained, streaming, retention in rows
     )
     return MappingProxyType({d.name: d for d in sorted(found, key=lambda d: d.name)})
+
+
+@cache
+def metrics_in(release: Release) -> Mapping[str, MetricDefinition]:
+    """Return the metric definitions that a cell of ``release`` has by name, in name order."""
+    return MappingProxyType({name: d for name, d in metric_definitions().items() if d.exists_in(release)})
 
 
 @cache

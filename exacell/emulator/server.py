@@ -28,7 +28,8 @@ from exacell.emulator.programs import Programs
 from exacell.emulator.restricted import LOGINS, RestrictedSFTPServer, refusal
 from exacell.emulator.sessions import VARIABLE, Sessions
 from exacell.emulator.sftp import HomeSFTPServer
-from exacell.emulator.shell import Host, Login, simple_command
+from exacell.emulator.shell import Host, Login
+from exacell.emulator.simple_command import simple_command
 from exacell.emulator.store import RackFiles
 
 LOG = logging.getLogger("exacell.emulator")
@@ -236,7 +237,8 @@ class RackServers:
             return await self._programs.run(
                 simple.program, login, simple.words[1:], console, env=env, cwd=login.home, tty=False
             )
-        argv = login.shell_command(channel.command)
+        login.host.prepare(self._public_key)
+        argv = login.shell_command(channel.command, tty=tty)
         return await run_shell(channel, argv, cwd=login.home, environment=environment, tty=tty)
 
 

@@ -9,23 +9,23 @@ shell with the login's own home directory and a PATH on which the emulated progr
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 from exacell.emulator import shim
+from exacell.emulator.fronts import front_scripts, has_infiniband
+from exacell.emulator.host_tools import ENV_FUNCTION, PLACES
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.store import RackFiles, write_text
 
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-_SPECIAL = frozenset("|&;<>()$`*?[]{}~#\n")
-"""Unquoted, each of these may mean something to a shell (some only in places; then a shell is merely slower)."""
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_OF_THE_SYSTEM = frozenset(PLACES)
+"""Programs that are no part of Oracle's installation directories."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,132 +49,29 @@ class HostKind:
     def answers(self, command: str) -> bool:
         """Whether ``command``, a bare name or an absolute path where it is installed, is one of the programs."""
         directory, slash, program = command.rpartition("/")
-        return program in self.programs and (not slash or directory in [f"{home}/bin" for home in self.homes])
+        return program in self.programs and (not slash or directory in self.directories(program))
+
+    def directories(self, program: str) -> tuple[str, ...]:
+        """Return the directories under which a program or tool of these hosts is called by absolute path."""
+        places = PLACES.get(program, ())
+        return places if program in _OF_THE_SYSTEM else (*(f"{home}/bin" for home in self.homes), *places)
 
 
 CELL = HostKind(
     name="cell",
-    programs=("cellcli",),
+    programs=("cellcli", "imageinfo", "imagehistory"),
     ids=MappingProxyType({"root": 0, "celladmin": 1000, "cellmonitor": 1001}),
     login="celladmin",
     homes=("/opt/oracle/cell/cellsrv", "/opt/oracle/cell"),
 )
 DBNODE = HostKind(
     name="dbnode",
-    programs=("sqlplus", "asmcmd", "srvctl", "oracleasm"),
+    programs=("sqlplus", "asmcmd", "srvctl", "oracleasm", "dbmcli", "imageinfo", "imagehistory", "exacli"),
     ids=MappingProxyType({"root": 0, "oracle": 1001, "grid": 1000}),
     login="grid",
     homes=(GRID_HOME, DATABASE_HOME),
 )
 KINDS = (CELL, DBNODE)
-
-
-@dataclass(frozen=True)
-class SimpleCommand:
-    """A command line that needs no shell.
-
-    Attributes:
-        words: program and arguments after the shell's quoting.
-        environment: the assignments in front of it.
-    """
-
-    words: tuple[str, ...]
-    environment: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def program(self) -> str:
-        """The program's name without its directory."""
-        return self.words[0].rpartition("/")[2]
-
-
-def simple_command(line: str) -> SimpleCommand | None:
-    """Return what ``line`` runs when a shell would do nothing but split and unquote it, else None.
-
-    >>> simple_command("A=1 cellcli -e 'list cell'").words
-    ('cellcli', '-e', 'list cell')
-    >>> simple_command("cellcli -e list cell | wc -l") is None
-    True
-    """
-    words = _split(line)
-    if not words:
-        return None
-    environment: dict[str, str] = {}
-    index = _assignments(words, 0, environment)
-    if index < len(words) and words[index] == ("env", False):
-        index = _assignments(words, index + 1, environment)
-    if index >= len(words):
-        return None
-    command = tuple(word for word, _ in words[index:])
-    if command[0] in ("", "!") or command[0].startswith("-"):
-        return None
-    return SimpleCommand(command, MappingProxyType(environment))
-
-
-def _assignments(words: list[tuple[str, bool]], index: int, into: dict[str, str]) -> int:
-    """Take ``NAME=value`` words from ``index`` on; return the index of the first other word."""
-    while index < len(words) and (match := _ASSIGNMENT.match(words[index][0])) and not words[index][1]:
-        into[match[0][:-1]] = words[index][0][match.end() :]
-        index += 1
-    return index
-
-
-def _split(line: str) -> list[tuple[str, bool]] | None:
-    """Return (word, whether its first character was quoted) pairs, or None when the line needs a shell."""
-    words: list[tuple[str, bool]] = []
-    word: list[str] | None = None
-    first_quoted = False
-    position, end = 0, len(line)
-    while position < end:
-        char = line[position]
-        position += 1
-        if char in " \t":
-            if word is not None:
-                words.append(("".join(word), first_quoted))
-                word = None
-            continue
-        if char in _SPECIAL:
-            return None
-        if word is None:
-            word, first_quoted = [], char in "'\"\\"
-        if char == "'":
-            close = line.find("'", position)
-            if close < 0:
-                return None
-            word.append(line[position:close])
-            position = close + 1
-        elif char == '"':
-            after = _double_quoted(line, position, word)
-            if after is None:
-                return None
-            position = after
-        elif char == "\\":
-            if position >= end or line[position] == "\n":
-                return None
-            word.append(line[position])
-            position += 1
-        else:
-            word.append(char)
-    if word is not None:
-        words.append(("".join(word), first_quoted))
-    return words
-
-
-def _double_quoted(line: str, position: int, word: list[str]) -> int | None:
-    """Append the text up to the closing quote to ``word``; return the position after it, None when it needs a shell."""
-    while position < len(line):
-        char = line[position]
-        if char == '"':
-            return position + 1
-        if char in "$`":
-            return None
-        if char == "\\" and position + 1 < len(line) and line[position + 1] in '"\\$`\n':
-            if line[position + 1] == "\n":
-                return None
-            position += 1
-            char = line[position]
-        word.append(char)
-        position += 1
-    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +80,7 @@ class Host:
 
     Attributes:
         profiles: what each login's .bash_profile exports.
+        home_files: files that every home directory has from the start, by name.
         restricted: administrators may run CellCLI and little else there, as on cells from 26.1 on.
     """
 
@@ -190,11 +88,17 @@ class Host:
     name: str
     kind: HostKind
     profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    home_files: Mapping[str, str] = field(default_factory=dict)
     restricted: bool = False
 
     def login(self, user: str) -> Login | None:
         """Return the login of ``user``, None when the host has no such user."""
         return Login(host=self, user=user) if user in self.kind.ids else None
+
+    def prepare(self, public_key: str) -> None:
+        """Create the home directories of all logins, among which programs such as su change."""
+        for user in self.kind.ids:
+            Login(host=self, user=user).prepare(public_key)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,12 +150,20 @@ class Login:
         # The machine's own /etc/profile may have set another PATH before this file is read.
         lines.append(f'export PATH={shlex.quote(str(self._bin))}:"$PATH"\n[ -f ~/.bashrc ] && . ~/.bashrc\n')
         write_text(self.home / ".bash_profile", "".join(lines), mode=0o644)
+        for name, text in self.host.home_files.items():
+            write_text(self.home / name, text, mode=0o644)
 
-    def shell_command(self, command: str | None) -> tuple[str, ...]:
-        """Return the argv that runs ``command`` in the login's shell, or an interactive one for None."""
+    def shell_command(self, command: str | None, *, tty: bool = True) -> tuple[str, ...]:
+        """Return the argv that runs ``command`` in the login's shell.
+
+        None is for a login shell: an interactive one on a terminal, else one that silently runs what it reads, as
+        ``ssh host <<EOF`` gets it.
+        """
         shell = _shell()
         if command is not None:
             return (shell, "-c", command)
+        if not tty:
+            return (shell, "-c", f"[ -f ~/.bash_profile ] && . ~/.bash_profile; exec {shlex.quote(shell)} -s")
         if shell.endswith("bash"):
             return (shell, "--noprofile", "--rcfile", str(self._bin / ".interactive"), "-i")
         return (
@@ -267,20 +179,25 @@ def _shell() -> str:
     return "/bin/bash" if os.path.exists("/bin/bash") else shutil.which("bash") or "/bin/sh"
 
 
-def write_programs(files: RackFiles, kind: HostKind, *, python: str = sys.executable) -> None:
+def write_programs(
+    files: RackFiles, kind: HostKind, *, more: Mapping[str, str] = MappingProxyType({}), python: str = sys.executable
+) -> None:
     """Write the programs that shells on hosts of one kind find first on their PATH.
 
     The emulated ones pipe to the rack's process; hostname, whoami, id and uname answer for the emulated host and login.
+
+    Args:
+        more: bodies of further shell scripts by name.
     """
     directory = files.bin(kind.name)
     scripts = {name: _client(files, name, python) for name in kind.programs}
-    scripts |= {"hostname": _HOSTNAME, "whoami": _WHOAMI, "uname": _UNAME, "id": _id_script(kind.ids)}
+    scripts |= {"hostname": _HOSTNAME, "whoami": _WHOAMI, "uname": _UNAME, "id": _id_script(kind.ids), **more}
     _write_scripts(directory, scripts)
-    write_text(directory / ".functions", _functions(kind))
+    write_text(directory / ".functions", _functions(kind, scripts))
     write_text(directory / ".interactive", _INTERACTIVE)
 
 
-def write_path(files: RackFiles, hosts: Mapping[str, Host], *, python: str = sys.executable) -> None:
+def write_path(files: RackFiles, hosts: Mapping[str, Host], *, model: str = "", python: str = sys.executable) -> None:
     """Write the directory that other programs on this machine put on their PATH to reach the rack's hosts.
 
     EXACELL_EMU_HOST chooses the host; without it ``cellcli`` is the first cell's and ``sqlplus`` and its like are the
@@ -297,6 +214,8 @@ def write_path(files: RackFiles, hosts: Mapping[str, Host], *, python: str = sys
         ids = {login: number for kind in reversed(KINDS) for login, number in kind.ids.items()}
         own = {"hostname": _HOSTNAME, "whoami": _WHOAMI, "uname": _UNAME, "id": _id_script(ids)}
         scripts |= {name: _defaults(cell) + body for name, body in own.items()}
+    places = {host.name: host.kind is CELL for host in hosts.values()}
+    scripts |= front_scripts(files.ssh_config, places, infiniband=has_infiniband(model), python=python)
     _write_scripts(files.bin("path"), scripts)
 
 
@@ -363,9 +282,12 @@ esac
 """
 
 
-def _functions(kind: HostKind) -> str:
+def _functions(kind: HostKind, scripts: Iterable[str]) -> str:
     """Return bash functions that make the programs' absolute paths, which no directory here holds, reach them."""
+    names = [*kind.programs, *(name for name in scripts if name in _OF_THE_SYSTEM and name not in kind.programs)]
     lines = [
-        f'function {home}/bin/{program} {{ {program} "$@"; }}\n' for home in kind.homes for program in kind.programs
+        f'function {directory}/{program} {{ {program} "$@"; }}\n'
+        for program in names
+        for directory in kind.directories(program)
     ]
-    return "".join(lines)
+    return ENV_FUNCTION + "".join(lines)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import Cell
+from exacell.emulator.models import Cell, DiskType
 from exacell.units import ALLOCATION_UNIT, GIB, format_size, round_down
 
 MAX_LOG_PER_DISK = 4 * GIB
@@ -58,21 +58,24 @@ def even_share(cell: Cell, disks: Sequence[str], size_bytes: int, *, what: str) 
     return dict.fromkeys(disks, share)
 
 
-def flash_members(cell: Cell, names: Sequence[str] | None) -> list[str]:
-    """Return the flash cell disks that a statement names, or all usable ones for ALL (None).
+_USABLE = {DiskType.FLASH: "Usable flash cell disk", DiskType.PMEM: "Usable PMEM cell disk"}
+
+
+def flash_members(cell: Cell, names: Sequence[str] | None, kind: DiskType = DiskType.FLASH) -> list[str]:
+    """Return the cell disks of a kind that a statement names, or all usable ones for ALL (None).
 
     Raises:
-        CellError: a name is no usable flash cell disk, or there is none.
+        CellError: a name is no usable cell disk of that kind, or there is none.
     """
-    usable = [disk.name for disk in cell.usable_flash_disks()]
+    usable = [disk.name for disk in cell.usable_disks(kind)]
     if names is None:
         chosen = usable
     else:
         by_name = {name.lower(): name for name in usable}
         for name in names:
             if name.lower() not in by_name:
-                raise CellError(Code.OBJECT_MISSING, kind="Usable flash cell disk", name=name)
+                raise CellError(Code.OBJECT_MISSING, kind=_USABLE[kind], name=name)
         chosen = [name for name in usable if name.lower() in {n.lower() for n in names}]
     if not chosen:
-        raise CellError(Code.NO_FLASH, cell=cell.name)
+        raise CellError(Code.NO_FLASH if kind is DiskType.FLASH else Code.NO_PMEM, cell=cell.name)
     return chosen

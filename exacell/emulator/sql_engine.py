@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cmp_to_key
 
 from exacell.emulator import sql_tree as tree
@@ -26,78 +25,30 @@ from exacell.emulator.sql_compare import (
     regexp_like,
 )
 from exacell.emulator.sql_functions import CONSTANTS, FUNCTIONS, GROUP_FUNCTIONS, SqlSettings
+from exacell.emulator.sql_joins import distribute, equality
+from exacell.emulator.sql_rows import combine, cut, grouped_rows, joined_rows, ordered, position_of
+from exacell.emulator.sql_scope import (
+    Bound,
+    Catalog,
+    Compiled,
+    Condition,
+    Env,
+    Join,
+    Relation,
+    ResultColumn,
+    Row,
+    Scope,
+)
 from exacell.emulator.sql_values import NUMBER, ColumnType, Kind, Value, char, checked_text, to_text
-from exacell.emulator.sql_walk import children, has_group_function, is_group_function, place_of, without_marks
-
-Row = tuple[Value, ...]
-
-_MOST_ROWS = 1_000_000
-"""Rows that a join may have; beyond that a query would stop everybody else on the rack."""
-
-
-@dataclass(frozen=True)
-class ResultColumn:
-    """One column of a result or of a view."""
-
-    name: str
-    type: ColumnType
-
-
-@dataclass(frozen=True)
-class Relation:
-    """Named columns and their rows: a view, or the result of a query."""
-
-    columns: tuple[ResultColumn, ...]
-    rows: Sequence[Row]
-
-
-Catalog = Callable[[str], Relation | None]
-"""From a view's upper-case name to its present content; None when there is no such view."""
-
-
-class _Env:
-    """The rows that an expression sees: one of each source, perhaps a group of them, and those of the outer query."""
-
-    __slots__ = ("group", "outer", "rownum", "rows")
-
-    def __init__(self, rows: tuple[Row, ...], outer: _Env | None, group: Sequence[_Env] | None = None) -> None:
-        self.rows = rows
-        self.outer = outer
-        self.group = group
-        self.rownum = 0
-
-
-_Compiled = Callable[[_Env], Value]
-_Condition = Callable[[_Env], Truth]
-
-
-@dataclass(frozen=True)
-class _Bound:
-    alias: str
-    columns: tuple[ResultColumn, ...]
-
-
-class _Scope:
-    def __init__(self, sources: Sequence[_Bound], outer: _Scope | None) -> None:
-        self.sources = sources
-        self.outer = outer
-        self.merged: set[str] = set()  # columns of USING and NATURAL: one column although two sources have it
-
-    def find(self, column: tree.Column) -> tuple[int, int, int, ColumnType] | None:
-        """Return (levels out, source, column, type); None when unknown."""
-        hits = [
-            (number, place, candidate.type)
-            for number, source in enumerate(self.sources)
-            if not column.qualifier or source.alias == column.qualifier
-            for place, candidate in enumerate(source.columns)
-            if candidate.name == column.name
-        ]
-        if len(hits) > 1 and not (column.name in self.merged and not column.qualifier):
-            raise OraError(ora(918, ""), at=column.at)
-        if hits:
-            return 0, *hits[0]
-        found = self.outer.find(column) if self.outer else None
-        return None if found is None else (found[0] + 1, *found[1:])
+from exacell.emulator.sql_walk import (
+    children,
+    has_group_function,
+    has_window,
+    is_group_function,
+    place_of,
+    without_marks,
+)
+from exacell.emulator.sql_windows import ANALYTIC, ENDS, RANKING, SHIFTING, window_values
 
 
 def run_query(query: tree.Query, catalog: Catalog, settings: SqlSettings) -> Relation:
@@ -120,7 +71,7 @@ class _Engine:
 
     # -- queries ----------------------------------------------------------------------------------------------------
 
-    def query(self, query: tree.Query, outer: _Scope | None) -> Callable[[_Env | None], Relation]:
+    def query(self, query: tree.Query, outer: Scope | None) -> Callable[[Env | None], Relation]:
         """Compile a query; what is returned runs it inside the rows of the outer query."""
         engine = self
         if query.named:
@@ -131,17 +82,17 @@ class _Engine:
             return engine._block(query.blocks[0], query, outer)
         parts = [engine._block(block, None, outer) for block in query.blocks]
 
-        def run(env: _Env | None) -> Relation:
+        def run(env: Env | None) -> Relation:
             first = parts[0](env)
             rows = list(first.rows)
             for operator, part in zip(query.operators, parts[1:], strict=True):
                 following = part(env)
                 if len(following.columns) != len(first.columns):
                     raise OraError(ora(1789))
-                rows = _combine(operator, rows, following.rows)
-            keys = [_position(order.expression, first.columns) for order in query.order_by]
-            rows = _sorted(rows, [[row[key] for key in keys] for row in rows], query.order_by)
-            return Relation(first.columns, _cut(rows, query))
+                rows = combine(operator, rows, following.rows)
+            keys = [position_of(order.expression, first.columns) for order in query.order_by]
+            rows = ordered(rows, [[row[key] for key in keys] for row in rows], query.order_by)
+            return Relation(first.columns, cut(rows, query))
 
         return run
 
@@ -156,20 +107,21 @@ class _Engine:
         return make
 
     def _block(
-        self, block: tree.Block, query: tree.Query | None, outer: _Scope | None
-    ) -> Callable[[_Env | None], Relation]:
+        self, block: tree.Block, query: tree.Query | None, outer: Scope | None
+    ) -> Callable[[Env | None], Relation]:
         sources, where = without_marks(block)
         relations = [self._relation(source) for source in sources]
-        scope = _Scope([_Bound(s.alias, r.columns) for s, r in zip(sources, relations, strict=True)], outer)
-        joins = [self._join(number, source, scope) for number, source in enumerate(sources)]
+        scope = Scope([Bound(s.alias, r.columns) for s, r in zip(sources, relations, strict=True)], outer)
+        if where is not None and (has_group_function(where) or has_window(where)):
+            raise OraError(ora(934 if has_group_function(where) else 30483), at=place_of(where))
+        early, where = distribute(where, sources, scope.place)
+        joins = [self._join(number, source, scope, early[number]) for number, source in enumerate(sources)]
         condition = self.condition(where, scope) if where is not None else None
         items = self._items(block.items, scope)
         orders = query.order_by if query else ()
         order_items = [self._order_item(order.expression, items) for order in orders]
         grouped = bool(block.group_by) or block.having is not None
         grouped = grouped or any(has_group_function(item.expression) for item in items)
-        if where is not None and has_group_function(where):
-            raise OraError(ora(934), at=place_of(where))
         if grouped:
             for expression in (*(item.expression for item in items), *order_items):
                 _check_grouped(expression, block.group_by, bool(block.group_by), scope)
@@ -181,19 +133,21 @@ class _Engine:
         group_keys = [self.value(expression, scope)[0] for expression in block.group_by]
         having = self.condition(block.having, scope) if block.having is not None else None
 
-        def run(env: _Env | None) -> Relation:
-            envs = self._candidates(relations, joins, condition, env)
+        def run(env: Env | None) -> Relation:
+            envs = joined_rows(relations, joins, condition, env)
             if grouped:
-                envs = _groups(envs, group_keys, env, [len(r.columns) for r in relations], bool(block.group_by))
+                envs = grouped_rows(envs, group_keys, env, [len(r.columns) for r in relations], bool(block.group_by))
                 envs = [group for group in envs if having is None or having(group)]
+            for member in envs:
+                member.peers = envs
             pairs = [([fn(e) for fn, _ in values], [key(e) for key in keys]) for e in envs]
             if block.distinct:
                 seen: dict[Row, tuple[list[Value], list[Value]]] = {}
                 for pair in pairs:
                     seen.setdefault(tuple(pair[0]), pair)
                 pairs = list(seen.values())
-            rows = _sorted([tuple(row) for row, _ in pairs], [key for _, key in pairs], orders)
-            return Relation(columns, _cut(rows, query) if query else rows)
+            rows = ordered([tuple(row) for row, _ in pairs], [key for _, key in pairs], orders)
+            return Relation(columns, cut(rows, query) if query else rows)
 
         return run
 
@@ -205,8 +159,12 @@ class _Engine:
             raise OraError(ora(942), at=source.at)
         return relation
 
-    def _join(self, number: int, source: tree.Source, scope: _Scope) -> tuple[str, _Condition | None]:
-        """Return how source ``number`` is joined: kind and condition over it and what stands left of it."""
+    def _join(self, number: int, source: tree.Source, scope: Scope, early: tree.Expression | None) -> Join:
+        """Return how source ``number`` is joined to what stands left of it.
+
+        Args:
+            early: what of WHERE can be tested then.
+        """
         names = source.using
         if source.join == "natural":
             left = {column.name for bound in scope.sources[:number] for column in bound.columns}
@@ -219,44 +177,19 @@ class _Engine:
             equal = tree.Binary("=", tree.Column(owner, name), tree.Column(source.alias, name))
             on = equal if on is None else tree.Binary("AND", on, equal)
             scope.merged.add(name)
-        return source.join, self.condition(on, scope) if on is not None else None
+        if early is not None:
+            on = early if on is None else tree.Binary("AND", on, early)
+        condition = self.condition(on, scope) if on is not None else None
+        pair = equality(on, number, scope.place)
+        if pair is None or source.join == "right":
+            return Join(source.join, condition)
+        (known, first), (_, second) = self.value(pair[0], scope), self.value(pair[1], scope)
+        found = scope.place(pair[1])
+        if found is None or first.kind is not second.kind:
+            return Join(source.join, condition)
+        return Join(source.join, condition, (known, found[1]))
 
-    def _candidates(
-        self,
-        relations: Sequence[Relation],
-        joins: Sequence[tuple[str, _Condition | None]],
-        condition: _Condition | None,
-        outer: _Env | None,
-    ) -> list[_Env]:
-        combined: list[tuple[Row, ...]] = [()]
-        for number, (relation, (kind, on)) in enumerate(zip(relations, joins, strict=True)):
-            missing = tuple((None,) * len(later.columns) for later in relations[number + 1 :])
-            nothing = (None,) * len(relation.columns)
-            following: list[tuple[Row, ...]] = []
-            used: set[int] = set()
-            for left in combined:
-                before = len(following)
-                for place, row in enumerate(relation.rows):
-                    if on is None or on(_Env((*left, row, *missing), outer)):
-                        following.append((*left, row))
-                        used.add(place)
-                if len(following) > _MOST_ROWS:
-                    raise OraError(ora(1652))
-                if kind == "left" and len(following) == before:
-                    following.append((*left, nothing))
-            if kind == "right":
-                empty = tuple((None,) * len(earlier.columns) for earlier in relations[:number])
-                following += [(*empty, row) for place, row in enumerate(relation.rows) if place not in used]
-            combined = following
-        envs: list[_Env] = []
-        for rows in combined:
-            env = _Env(rows, outer)
-            env.rownum = len(envs) + 1
-            if condition is None or condition(env):
-                envs.append(env)
-        return envs
-
-    def _items(self, items: Sequence[tree.Item], scope: _Scope) -> list[tree.Item]:
+    def _items(self, items: Sequence[tree.Item], scope: Scope) -> list[tree.Item]:
         expanded: list[tree.Item] = []
         for item in items:
             if not isinstance(item.expression, tree.Star):
@@ -291,7 +224,7 @@ class _Engine:
 
     # -- expressions ------------------------------------------------------------------------------------------------
 
-    def value(self, expression: tree.Expression, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+    def value(self, expression: tree.Expression, scope: Scope) -> tuple[Compiled, ColumnType]:
         """Compile an expression that gives a value; return the function and the type."""
         match expression:
             case tree.Literal(value):
@@ -314,6 +247,8 @@ class _Engine:
                 return self._case(expression, scope)
             case tree.Call():
                 return self._call(expression, scope)
+            case tree.Window():
+                return self._window(expression, scope)
             case tree.Scalar(query):
                 return self._scalar(query, scope)
         raise OraError(ora(936), at=place_of(expression))
@@ -322,14 +257,14 @@ class _Engine:
         texts = [to_text(value, self.settings.date_format) or "" for value in (left, right)]
         return checked_text("".join(texts))
 
-    def _column(self, column: tree.Column, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+    def _column(self, column: tree.Column, scope: Scope) -> tuple[Compiled, ColumnType]:
         found = scope.find(column)
         if found is not None:
             level, source, place, kind = found
             if level == 0:
                 return (lambda env: env.rows[source][place]), kind
 
-            def outer_value(env: _Env) -> Value:
+            def outer_value(env: Env) -> Value:
                 for _ in range(level):
                     env = env.outer or env
                 return env.rows[source][place]
@@ -343,8 +278,8 @@ class _Engine:
         spelled = f'"{column.qualifier}"."{column.name}"' if column.qualifier else f'"{column.name}"'
         raise OraError(ora(904, spelled), at=column.at)
 
-    def _case(self, case: tree.Case, scope: _Scope) -> tuple[_Compiled, ColumnType]:
-        branches: list[tuple[_Condition, _Compiled]] = []
+    def _case(self, case: tree.Case, scope: Scope) -> tuple[Compiled, ColumnType]:
+        branches: list[tuple[Condition, Compiled]] = []
         kinds: list[ColumnType] = []
         for test, result in case.branches:
             if case.subject is not None:
@@ -356,7 +291,7 @@ class _Engine:
         if case.otherwise is not None:
             kinds.append(kind)
 
-        def choose(env: _Env) -> Value:
+        def choose(env: Env) -> Value:
             for test, function in branches:
                 if test(env):
                     return function(env)
@@ -365,10 +300,12 @@ class _Engine:
         same = all(k.kind is kinds[0].kind for k in kinds)
         return choose, max(kinds, key=lambda k: k.width) if same else char(max(k.as_text for k in kinds))
 
-    def _call(self, call: tree.Call, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+    def _call(self, call: tree.Call, scope: Scope) -> tuple[Compiled, ColumnType]:
         if call.name in GROUP_FUNCTIONS or call.name == "LISTAGG":
             return self._group_call(call, scope)
         entry = FUNCTIONS.get(call.name)
+        if call.name in ANALYTIC:
+            raise OraError(ora(30484), at=call.at)
         if entry is None:
             raise OraError(ora(904, f'"{call.name}"'), at=call.at)
         if len(call.arguments) < entry.least or call.star:
@@ -383,7 +320,7 @@ class _Engine:
             entry.type_of([kind for _, kind in compiled]),
         )
 
-    def _group_call(self, call: tree.Call, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+    def _group_call(self, call: tree.Call, scope: Scope) -> tuple[Compiled, ColumnType]:
         if call.star:
             if call.name != "COUNT":
                 raise OraError(ora(936), at=call.at)
@@ -398,17 +335,43 @@ class _Engine:
             raise OraError(ora(909), at=call.at)
         reduce = GROUP_FUNCTIONS[call.name]
 
-        def over_group(env: _Env) -> Value:
+        def over_group(env: Env) -> Value:
             values = [value for member in env.group or () if (value := function(member)) is not None]
             return reduce(list(dict.fromkeys(values)) if call.distinct else values)
 
         return over_group, kind if call.name in ("MIN", "MAX") else NUMBER
 
-    def _listagg(self, compiled: Sequence[tuple[_Compiled, ColumnType]]) -> _Compiled:
+    def _window(self, window: tree.Window, scope: Scope) -> tuple[Compiled, ColumnType]:
+        """Compile an analytic function: its values for all rows of a block are made when the first is asked for."""
+        call = window.call
+        if call.name not in ANALYTIC and call.name not in GROUP_FUNCTIONS:
+            raise OraError(ora(904, f'"{call.name}"'), at=call.at)
+        if bool(call.arguments or call.star) == (call.name in RANKING) or (call.star and call.name != "COUNT"):
+            raise OraError(ora(909), at=call.at)
+        if call.name in (*RANKING, *SHIFTING) and not window.order:
+            raise OraError(ora(30485), at=call.at)
+        compiled = [self.value(argument, scope) for argument in call.arguments]
+        arguments = [function for function, _ in compiled]
+        partition = [self.value(expression, scope)[0] for expression in window.partition]
+        orders = [self.value(order.expression, scope)[0] for order in window.order]
+        made: list[tuple[Sequence[Env], dict[int, Value]]] = []
+
+        def value(env: Env) -> Value:
+            if not made or made[0][0] is not env.peers:
+                rows = env.peers
+                columns = [[tuple(f(row) for f in fs) for row in rows] for fs in (partition, orders, arguments)]
+                values = window_values(window, *columns)
+                made[:] = [(rows, {id(row): value for row, value in zip(rows, values, strict=True)})]
+            return made[0][1][id(env)]
+
+        keeps = call.name in ("MIN", "MAX", *SHIFTING, *ENDS)
+        return value, compiled[0][1] if keeps else NUMBER
+
+    def _listagg(self, compiled: Sequence[tuple[Compiled, ColumnType]]) -> Compiled:
         function, separator = compiled[0][0], compiled[1][0] if len(compiled) > 1 else (lambda _: None)
         order = compiled[2][0] if len(compiled) > 2 else None
 
-        def joined(env: _Env) -> Value:
+        def joined(env: Env) -> Value:
             members = list(env.group or ())
             if order is not None:
                 members.sort(key=cmp_to_key(lambda a, b: compare_for_order(order(a), order(b), False, None)))
@@ -418,10 +381,10 @@ class _Engine:
 
         return joined
 
-    def _scalar(self, query: tree.Query, scope: _Scope) -> tuple[_Compiled, ColumnType]:
+    def _scalar(self, query: tree.Query, scope: Scope) -> tuple[Compiled, ColumnType]:
         run = self.query(query, scope)
 
-        def single(env: _Env) -> Value:
+        def single(env: Env) -> Value:
             rows = run(env).rows
             if len(rows) > 1:
                 raise OraError(ora(1427))
@@ -429,9 +392,9 @@ class _Engine:
 
         return single, self._type_of(query, scope)
 
-    def _type_of(self, query: tree.Query, scope: _Scope) -> ColumnType:
+    def _type_of(self, query: tree.Query, scope: Scope) -> ColumnType:
         sources = query.blocks[0].sources
-        inner = _Scope([_Bound(s.alias, self._relation(s).columns) for s in sources], scope)
+        inner = Scope([Bound(s.alias, self._relation(s).columns) for s in sources], scope)
         items = self._items(query.blocks[0].items, inner)
         if len(items) != 1:
             raise OraError(ora(913))
@@ -439,7 +402,7 @@ class _Engine:
 
     # -- conditions -------------------------------------------------------------------------------------------------
 
-    def condition(self, expression: tree.Expression, scope: _Scope) -> _Condition:
+    def condition(self, expression: tree.Expression, scope: Scope) -> Condition:
         """Compile an expression that is true, false or unknown."""
         match expression:
             case tree.Binary("AND", left, right):
@@ -479,21 +442,18 @@ class _Engine:
         operand: tree.Expression,
         choices: tuple[tree.Expression, ...] | tree.Query,
         negated: bool,
-        scope: _Scope,
-    ) -> _Condition:
+        scope: Scope,
+    ) -> Condition:
         function, _ = self.value(operand, scope)
         if isinstance(choices, tree.Query):
-            run = self.query(choices, scope)
-
-            def values(env: _Env) -> Iterable[Value]:
-                return (row[0] for row in run(env).rows)
+            values = self._chosen(choices, scope)
         else:
             listed = [self.value(choice, scope)[0] for choice in choices]
 
-            def values(env: _Env) -> Iterable[Value]:
+            def values(env: Env) -> Iterable[Value]:
                 return (choice(env) for choice in listed)
 
-        def test(env: _Env) -> Truth:
+        def test(env: Env) -> Truth:
             result: Truth = False
             wanted = function(env)
             for choice in values(env):
@@ -506,13 +466,29 @@ class _Engine:
 
         return test
 
-    def _like(self, like: tree.Like, scope: _Scope) -> _Condition:
+    def _chosen(self, choices: tree.Query, scope: Scope) -> Callable[[Env], Iterable[Value]]:
+        """Return what gives the values of IN (query); a query that looks at no outer row runs once."""
+        try:
+            alone = self.query(choices, None)
+        except OraError:
+            run = self.query(choices, scope)
+            return lambda env: (row[0] for row in run(env).rows)
+        known: list[list[Value]] = []
+
+        def once(_: Env) -> Iterable[Value]:
+            if not known:
+                known.append(list(dict.fromkeys(row[0] for row in alone(None).rows)))
+            return known[0]
+
+        return once
+
+    def _like(self, like: tree.Like, scope: Scope) -> Condition:
         function, _ = self.value(like.operand, scope)
         pattern, _ = self.value(like.pattern, scope)
         escape = self.value(like.escape, scope)[0] if like.escape is not None else (lambda _: None)
         date_format = self.settings.date_format
 
-        def test(env: _Env) -> Truth:
+        def test(env: Env) -> Truth:
             text, wanted = to_text(function(env), date_format), to_text(pattern(env), date_format)
             if text is None or wanted is None:
                 return None
@@ -521,7 +497,7 @@ class _Engine:
         return test
 
 
-def _check_grouped(expression: tree.Expression, keys: Sequence[tree.Expression], by_key: bool, scope: _Scope) -> None:
+def _check_grouped(expression: tree.Expression, keys: Sequence[tree.Expression], by_key: bool, scope: Scope) -> None:
     if is_group_function(expression):
         return
     if isinstance(expression, tree.Column):
@@ -540,57 +516,3 @@ def _check_grouped(expression: tree.Expression, keys: Sequence[tree.Expression],
 
 def _heading(item: tree.Item) -> str:
     return item.expression.name if isinstance(item.expression, tree.Column) else item.text
-
-
-def _groups(
-    envs: Sequence[_Env], keys: Sequence[_Compiled], outer: _Env | None, widths: Sequence[int], by_key: bool
-) -> list[_Env]:
-    if not by_key:
-        first = envs[0].rows if envs else tuple((None,) * width for width in widths)
-        return [_Env(first, outer, envs)]
-    groups: dict[Row, list[_Env]] = {}
-    for env in envs:
-        groups.setdefault(tuple(key(env) for key in keys), []).append(env)
-    return [_Env(members[0].rows, outer, members) for members in groups.values()]
-
-
-def _combine(operator: str, left: Sequence[Row], right: Sequence[Row]) -> list[Row]:
-    if operator == "UNION ALL":
-        return [*left, *right]
-    if operator == "UNION":
-        return list(dict.fromkeys((*left, *right)))
-    keep = set(right)
-    return list(dict.fromkeys(row for row in left if (row in keep) == (operator == "INTERSECT")))
-
-
-def _position(expression: tree.Expression, columns: Sequence[ResultColumn]) -> int:
-    if isinstance(expression, tree.Literal) and isinstance(expression.value, int):
-        if 1 <= expression.value <= len(columns):
-            return expression.value - 1
-        raise OraError(ora(1785))
-    if isinstance(expression, tree.Column):
-        for number, column in enumerate(columns):
-            if column.name == expression.name:
-                return number
-        raise OraError(ora(904, f'"{expression.name}"'), at=expression.at)
-    raise OraError(ora(1785))
-
-
-def _cut(rows: list[Row], query: tree.Query) -> list[Row]:
-    end = None if query.limit is None else query.offset + query.limit
-    return rows[query.offset : end]
-
-
-def _sorted(rows: list[Row], keys: Sequence[Sequence[Value]], orders: Sequence[tree.Order]) -> list[Row]:
-    if not orders:
-        return rows
-
-    def compare(left: int, right: int) -> int:
-        for number, order in enumerate(orders):
-            one, two = keys[left][number], keys[right][number]
-            result = compare_for_order(one, two, order.descending, order.nulls_first)
-            if result:
-                return result
-        return 0
-
-    return [rows[number] for number in sorted(range(len(rows)), key=cmp_to_key(compare))]

@@ -15,8 +15,10 @@ from exacell.emulator.asm_statement import CreateGroup, DropGroup, parse_stateme
 from exacell.emulator.database_changes import alter_database, alter_system_of_database
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
-from exacell.emulator.sql_engine import Relation, run_query
+from exacell.emulator.segment_changes import change_segments
+from exacell.emulator.sql_engine import run_query
 from exacell.emulator.sql_functions import SqlSettings
+from exacell.emulator.sql_scope import Relation
 from exacell.emulator.sql_syntax import parse_query
 from exacell.emulator.sql_tokens import TokenKind, TokenReader
 from exacell.emulator.sql_values import DEFAULT_DATE_FORMAT, format_date, from_epoch
@@ -68,13 +70,21 @@ class SqlSession:
             return Outcome(relation=self._query(statement))
         if noun == "DISKGROUP" and verb in ("CREATE", "ALTER", "DROP"):
             return self._disk_group(statement)
+        database = self.instance.database
+        if database is not None and self._on_segments(verb, noun):
+            return Outcome(message=change_segments(self.instance, database, statement))
         if verb == "ALTER":
             return self._alter(noun, statement)
         if verb in ("COMMIT", "ROLLBACK"):
             return Outcome(message=f"{verb.capitalize()} complete.")
         if verb in ("CREATE", "DROP", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "GRANT", "REVOKE"):
-            raise OraError(ora(1109))
+            raise OraError(ora(1109) if database is None else ora(900))
         raise OraError(ora(900))
+
+    @staticmethod
+    def _on_segments(verb: str, noun: str) -> bool:
+        objects = ("TABLE", "INDEX", *(("UNIQUE", "BITMAP") if verb == "CREATE" else ()))
+        return verb in ("CREATE", "ALTER", "DROP") and noun in objects
 
     def wait_seconds(self, group: str) -> float:
         """Return the rack seconds until a group's rebalance ends; 0 when none runs or it stands still."""

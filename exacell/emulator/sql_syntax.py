@@ -35,6 +35,7 @@ from exacell.emulator.sql_tree import (
     Source,
     Star,
     Unary,
+    Window,
 )
 from exacell.emulator.sql_values import to_number
 
@@ -343,6 +344,27 @@ class _QueryParser:
         return Column(qualifier, name, at, reader.accept_mark("(+)"))
 
     def _call(self, name: str, at: int) -> Expression:
+        call = self._plain_call(name, at)
+        if not self.reader.accept("OVER"):
+            return call
+        reader = self.reader
+        reader.expect_mark("(", 30484)
+        partition: list[Expression] = []
+        if reader.accept("PARTITION"):
+            reader.expect("BY", 924)
+            partition.append(self.expression())
+            while reader.accept_mark(","):
+                partition.append(self.expression())
+        orders: list[Order] = []
+        if reader.accept("ORDER"):
+            reader.expect("BY", 924)
+            orders.append(self._order())
+            while reader.accept_mark(","):
+                orders.append(self._order())
+        reader.expect_mark(")", 907)
+        return Window(call, tuple(partition), tuple(orders))
+
+    def _plain_call(self, name: str, at: int) -> Call:
         reader = self.reader
         reader.take()
         if reader.accept_mark(")"):

@@ -109,6 +109,15 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Window:
+    """``call OVER ([PARTITION BY …] [ORDER BY …])``: an analytic function."""
+
+    call: Call
+    partition: tuple[Expression, ...]
+    order: tuple[Order, ...]
+
+
+@dataclass(frozen=True)
 class Scalar:
     """A sub-query that gives one value."""
 
@@ -122,7 +131,9 @@ class Exists:
     query: Query
 
 
-Expression = Literal | Column | Star | Unary | Binary | IsNull | InList | Like | Between | Case | Call | Scalar | Exists
+Expression = (
+    Literal | Column | Star | Unary | Binary | IsNull | InList | Like | Between | Case | Call | Window | Scalar | Exists
+)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from exacell.emulator import asm_rows, db_rows
+from exacell.emulator import asm_rows, db_rows, segment_rows, stat_rows
 from exacell.emulator.asm_attributes import Version
 from exacell.emulator.instances import Instance
-from exacell.emulator.sql_engine import Relation, ResultColumn, Row
+from exacell.emulator.sql_scope import Relation, ResultColumn, Row
 from exacell.emulator.sql_values import DATE, NUMBER, ColumnType, Kind, Value, char
 
 Rows = Callable[[Instance], Iterator[Mapping[str, Value]]]
@@ -96,12 +96,17 @@ _PARAMETER_COLUMNS = _columns(
     "ISINSTANCE_MODIFIABLE:5 ISMODIFIED:10 ISDEPRECATED:5 CON_ID@12.1",
 )
 
+_STORAGE = "BUFFER_POOL:7 FLASH_CACHE:7@11.2 CELL_FLASH_CACHE:7@11.2"
+
 VIEWS: Mapping[str, View] = MappingProxyType(
     {
         "DUAL": View(columns=_columns("DUMMY:1"), rows=db_rows.dual),
         "V$ASM_DISKGROUP": View(columns=_DISK_GROUP_COLUMNS, rows=asm_rows.disk_groups),
         "V$ASM_DISKGROUP_STAT": View(columns=_DISK_GROUP_COLUMNS, rows=asm_rows.disk_groups),
         "V$ASM_DISK": View(columns=_DISK_COLUMNS, rows=asm_rows.disks),
+        "X$KFDPARTNER": View(
+            columns=_columns("GRP DISK COMPOUND NUMBER_KFDPARTNER PARITY ACTIVE"), rows=asm_rows.partners, where="asm"
+        ),
         "V$ASM_DISK_STAT": View(columns=_DISK_COLUMNS, rows=asm_rows.disks),
         "V$ASM_OPERATION": View(
             columns=_columns(
@@ -176,6 +181,55 @@ VIEWS: Mapping[str, View] = MappingProxyType(
             rows=db_rows.log_files,
             where="db",
         ),
+        "DBA_SEGMENTS": View(
+            columns=_columns(
+                "OWNER:128 SEGMENT_NAME:128 PARTITION_NAME:128 SEGMENT_TYPE:18 SEGMENT_SUBTYPE:10 TABLESPACE_NAME:30",
+                "HEADER_FILE HEADER_BLOCK BYTES BLOCKS EXTENTS INITIAL_EXTENT NEXT_EXTENT",
+                _STORAGE,
+            ),
+            rows=segment_rows.segments,
+            where="db",
+        ),
+        "DBA_OBJECTS": View(
+            columns=_columns(
+                "OWNER:128 OBJECT_NAME:128 SUBOBJECT_NAME:128 OBJECT_ID DATA_OBJECT_ID OBJECT_TYPE:23 STATUS:7"
+            ),
+            rows=segment_rows.all_objects,
+            where="db",
+        ),
+        "DBA_TABLES": View(
+            columns=_columns(
+                "OWNER:128 TABLE_NAME:128 TABLESPACE_NAME:30 STATUS:8 NUM_ROWS BLOCKS PARTITIONED:3", _STORAGE
+            ),
+            rows=segment_rows.objects("TABLE"),
+            where="db",
+        ),
+        "DBA_INDEXES": View(
+            columns=_columns(
+                "OWNER:128 INDEX_NAME:128 INDEX_TYPE:27 TABLE_OWNER:128 TABLE_NAME:128 TABLE_TYPE:11 UNIQUENESS:9",
+                "TABLESPACE_NAME:30 STATUS:8 NUM_ROWS PARTITIONED:3",
+                _STORAGE,
+            ),
+            rows=segment_rows.objects("INDEX"),
+            where="db",
+        ),
+        "DBA_TAB_PARTITIONS": View(
+            columns=_columns(
+                "TABLE_OWNER:128 TABLE_NAME:128 PARTITION_NAME:128 PARTITION_POSITION TABLESPACE_NAME:30 NUM_ROWS BLOCKS",
+                _STORAGE,
+            ),
+            rows=segment_rows.partitions,
+            where="db",
+        ),
+        "V$SYSSTAT": View(
+            columns=_columns("STATISTIC# NAME:64 CLASS VALUE STAT_ID CON_ID@12.1"), rows=stat_rows.sysstat
+        ),
+        "V$STATNAME": View(
+            columns=_columns("STATISTIC# NAME:64 CLASS STAT_ID DISPLAY_NAME:64@12.1 CON_ID@12.1"),
+            rows=stat_rows.statname,
+        ),
+        "V$SESSTAT": View(columns=_columns("SID STATISTIC# VALUE CON_ID@12.1"), rows=stat_rows.session_statistics),
+        "V$MYSTAT": View(columns=_columns("SID STATISTIC# VALUE CON_ID@12.1"), rows=stat_rows.session_statistics),
     }
 )
 
@@ -185,4 +239,5 @@ _SYNONYMS = {
         for name in ("SYSTEM_PARAMETER", "SPPARAMETER", "PARAMETER2")
         for g in ("", "G")
     },
+    **{f"ALL_{name}": f"DBA_{name}" for name in ("TABLES", "INDEXES", "TAB_PARTITIONS")},
 }

@@ -61,6 +61,8 @@ def children(expression: tree.Expression) -> tuple[tree.Expression, ...]:
             return (*ends, *(part for branch in branches for part in branch))
         case tree.Call(_, arguments):
             return arguments
+        case tree.Window(call, partition, order):
+            return (*call.arguments, *partition, *(term.expression for term in order))
     return ()
 
 
@@ -75,6 +77,8 @@ def place_of(expression: tree.Expression) -> int:
     """Return the first known offset in an expression, 0 when there is none."""
     if isinstance(expression, tree.Column | tree.Call | tree.Star):
         return expression.at
+    if isinstance(expression, tree.Window):
+        return expression.call.at
     places = [place for child in children(expression) if (place := place_of(child))]
     return min(places, default=0)
 
@@ -82,6 +86,20 @@ def place_of(expression: tree.Expression) -> int:
 def is_group_function(expression: tree.Expression) -> bool:
     """Whether the expression is itself a call of a group function."""
     return isinstance(expression, tree.Call) and (expression.name in GROUP_FUNCTIONS or expression.name == "LISTAGG")
+
+
+def has_window(expression: tree.Expression) -> bool:
+    """Whether an analytic function stands anywhere in it."""
+    return isinstance(expression, tree.Window) or any(has_window(child) for child in children(expression))
+
+
+def has_query(expression: tree.Expression) -> bool:
+    """Whether a sub-query stands anywhere in it."""
+    if isinstance(expression, tree.Scalar | tree.Exists):
+        return True
+    if isinstance(expression, tree.InList) and isinstance(expression.choices, tree.Query):
+        return True
+    return any(has_query(child) for child in children(expression))
 
 
 def has_group_function(expression: tree.Expression) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from exacell.emulator.db_rows import banner, parameters
 from exacell.emulator.ora_messages import ora, sp2
 from exacell.emulator.program import Out
-from exacell.emulator.sql_engine import Relation, ResultColumn
+from exacell.emulator.sql_scope import Relation, ResultColumn
 from exacell.emulator.sql_values import Kind, char
 from exacell.emulator.sqlplus_format import ColumnFormat, is_picture, render
 from exacell.emulator.sqlplus_settings import set_options, split_words

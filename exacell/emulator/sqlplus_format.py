@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from exacell.emulator.sql_engine import Relation, ResultColumn
+from exacell.emulator.sql_scope import Relation, ResultColumn
 from exacell.emulator.sql_values import Kind, Value, format_date, format_number, number_text
 from exacell.emulator.sqlplus_settings import Settings
 
@@ -99,12 +99,14 @@ def _lay(
     relation: Relation,
     date_format: str,
 ) -> _Laid:
-    heading = chosen.heading if chosen and chosen.heading is not None else column.name
+    # HEADSEP divides headings given to COLUMN only: NAME||'|'||STATE stays on one line.
+    heading = chosen.heading.replace("|", "\n") if chosen and chosen.heading is not None else column.name
+    title = max(map(len, heading.split("\n")))
     picture = chosen.format if chosen else None
     if column.type.kind is Kind.NUMBER:
         if picture and not picture.upper().startswith("A"):
-            return _Laid(place, heading, max(len(picture.removeprefix("FM")) + 1, len(heading)), True, picture)
-        return _Laid(place, heading, max(settings.numwidth, len(heading)), True, None)
+            return _Laid(place, heading, max(len(picture.removeprefix("FM")) + 1, title), True, picture)
+        return _Laid(place, heading, max(settings.numwidth, title), True, None)
     if picture and picture.upper().startswith("A"):
         return _Laid(place, heading, int(picture[1:]), False, None)
     if column.type.kind is Kind.DATE:
@@ -137,7 +139,7 @@ def _heading(lines: Sequence[Sequence[_Laid]], settings: Settings) -> list[str]:
         return []
     text: list[str] = []
     for line in lines:
-        titles = [column.heading.split("|") for column in line]
+        titles = [column.heading.split("\n") for column in line]
         height = max(len(parts) for parts in titles)
         for level in range(height):
             cells = [

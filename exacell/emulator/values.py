@@ -62,7 +62,11 @@ def metric_text(value: Metric) -> str:
     number = value.number
     if value.unit == "Number":
         return str(number)
-    if value.unit in _WHOLE_UNITS or (abs(number) >= 1000 and value.unit in _THREE_DECIMALS | {"IO/sec"}):
+    if (
+        value.unit in _WHOLE_UNITS
+        or (value.unit == "%" and isinstance(number, int))
+        or (abs(number) >= 1000 and value.unit in _THREE_DECIMALS | {"IO/sec"})
+    ):
         text = f"{round(number):,}"
     elif value.unit in _THREE_DECIMALS:
         text = f"{number:,.3f}"

@@ -11,14 +11,26 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from types import MappingProxyType
 
+from exacell.emulator.cache_fill import held_share, warmth
 from exacell.emulator.clock import MINUTE
-from exacell.emulator.device_io import FLASH, HARD, LARGE, LARGE_KB, READ, SMALL, WRITE, Counters, device_io, network
-from exacell.emulator.models import Cell, DiskType, FlashCache
+from exacell.emulator.device_io import (
+    FLASH,
+    LARGE,
+    LARGE_KB,
+    READ,
+    SMALL,
+    WRITE,
+    Counters,
+    backing,
+    device_io,
+    network,
+)
+from exacell.emulator.load_profiles import PROFILES, Profile
+from exacell.emulator.models import Cell
 from exacell.units import KIB, MIB
 
 _NORMAL = NormalDist()
@@ -41,27 +53,6 @@ OUTLIER_US = 620_000
 DISK_US, FLASH_US, OVERHEAD_US = 410.0, 290.0, 165.0
 """Latencies in microseconds: of an outlier, of a write that disk or flash won, and what a request costs beyond it."""
 
-MAX_DIRTY_SHARE = 0.30
-MAX_USED_SHARE = 0.985
-
-
-@dataclass(frozen=True)
-class Profile:
-    """What comes with one redo write on a cell: reads and writes of blocks, and megabytes that scans ask for."""
-
-    reads: float
-    writes: float
-    scanned_mb: float
-
-
-PROFILES: Mapping[str, Profile] = MappingProxyType(
-    {
-        "redo": Profile(reads=4, writes=1, scanned_mb=0),
-        "oltp": Profile(reads=25, writes=3, scanned_mb=0.002),
-        "dw": Profile(reads=1, writes=0.25, scanned_mb=2),
-    }
-)
-"""Named loads: redo with little else, transactions on small blocks, and a warehouse that scans."""
 
 STORAGE_INDEX_SHARE, RETURNED_SHARE, PASSED_SHARE = 0.35, 0.06, 0.02
 """Of what a scan asks for: what storage indexes save, what goes back to the database, what goes back unprocessed."""
@@ -168,7 +159,7 @@ def redo_writes(rng: random.Random, cell: Cell, counters: Counters, database: st
     _add(counters, FL_RQ_W=writes)
     kilobytes = round(writes * REDO_WRITE_BYTES / KIB)
     network(counters, sent_kb=writes // 8, received_kb=kilobytes)
-    back = _back(cell)
+    back = backing(cell)
     _io(rng, counters, database, back, WRITE, SMALL, writes, kilobytes)
     skip = ""
     if cell.flash_log is None:
@@ -209,11 +200,6 @@ def redo_writes(rng: random.Random, cell: Cell, counters: Counters, database: st
     )
 
 
-def _back(cell: Cell) -> str:
-    """Return the medium behind the flash cache: flash too where a cell has no hard disks."""
-    return HARD if any(disk.disk_type is DiskType.HARD for disk in cell.cell_disks.values()) else FLASH
-
-
 def _io(
     rng: random.Random,
     counters: Counters,
@@ -245,20 +231,26 @@ def data_io(
     database: str,
     redo: int,
     profile: Profile = PROFILES["redo"],
+    *,
+    now: float,
+    clauses: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[int, int]:
     """Count the reads, writes and scans of data that come with ``redo`` redo writes on one cell.
 
     Reads hit more often the warmer the cache is; misses fill it. Writes dirty lines in write-back mode only.
 
+    Args:
+        clauses: which share of the data has CELL_FLASH_CACHE KEEP, and which NONE: what is in the cache already still
+            serves reads, but nothing of it comes in.
+
     Returns:
-        The bytes that come into the cache, and how many of them are dirty; for :func:`fill`.
+        The bytes that come into the cache, and how many of them are dirty; for :func:`cache_fill.fill`.
     """
     reads, writes = round(redo * profile.reads), round(redo * profile.writes)
     network(counters, sent_kb=reads * _BLOCK // KIB, received_kb=writes * _BLOCK // KIB)
     cache = cell.flash_cache
-    back = _back(cell)
+    back = backing(cell)
     caching = cache is not None and not cache.flush_asked and cell.iorm.flash_cache_on(database)
-    warmth = cache.used_bytes / cache.size_bytes if cache is not None else 0.0
     scanned = round(redo * profile.scanned_mb)
     if not caching:
         _add(
@@ -270,11 +262,14 @@ def data_io(
         )
         _io(rng, counters, database, back, READ, SMALL, reads)
         _io(rng, counters, database, back, WRITE, SMALL, writes)
-        _scan(rng, counters, database, back, scanned, 0.0)
+        _scan(rng, counters, database, back, scanned, None)
         return 0, 0
-    hits = binomial(rng, reads, 0.05 + 0.90 * warmth)
-    misses = reads - hits
-    overwrites = binomial(rng, writes, 0.10 + 0.60 * warmth)
+    warm = warmth(cell, now)
+    hits = binomial(rng, reads, warm)
+    kept, none = clauses
+    skipped = binomial(rng, reads - hits, none)
+    misses = reads - hits - skipped
+    overwrites = binomial(rng, writes, 0.75 * warm)
     first = writes - overwrites
     _add(
         counters,
@@ -290,26 +285,34 @@ def data_io(
         FC_IO_BY_W_OVERWRITE=overwrites * _BLOCK / MIB,
         FC_IO_RQ_W_POPULATE=misses,
         FC_IO_BY_W_POPULATE=misses * _BLOCK / MIB,
+        FC_IO_RQ_R_SKIP=skipped,
+        FC_IO_BY_R_SKIP=skipped * _BLOCK / MIB,
         **{f"{database}:FC.SM": hits + writes, f"{database}:FC.KB": (hits + writes) * _BLOCK // KIB},
     )
     _io(rng, counters, database, FLASH, READ, SMALL, hits)
-    _io(rng, counters, database, back, READ, SMALL, misses)
+    if kept:
+        hot, cold = binomial(rng, hits, kept), binomial(rng, misses, kept)
+        _add(counters, FC_IO_RQKEEP_R=hot, FC_IO_BYKEEP_R=hot * _BLOCK / MIB, FC_IO_RQKEEP_R_MISS=cold)
+    _io(rng, counters, database, back, READ, SMALL, misses + skipped)
     _io(rng, counters, database, FLASH, WRITE, SMALL, writes + misses)
     if not cell.write_back:
         _io(rng, counters, database, back, WRITE, SMALL, writes)
-    populated = _scan(rng, counters, database, back, scanned, 0.8 * warmth)
+    populated = _scan(rng, counters, database, back, scanned, held_share(cell))
     return (misses + first) * _BLOCK + populated * MIB, first * _BLOCK if cell.write_back else 0
 
 
-def _scan(rng: random.Random, counters: Counters, database: str, back: str, asked_mb: int, cached_share: float) -> int:
+def _scan(rng: random.Random, counters: Counters, database: str, back: str, asked_mb: int, held: float | None) -> int:
     """Count a smart scan over ``asked_mb`` megabytes and return how many of them come into the cache.
 
     What is eligible is what storage indexes save, what is read from flash or disk, and what is passed through.
+
+    Args:
+        held: the share of the data that the cache holds; None where nothing is cached.
     """
     if not asked_mb:
         return 0
     saved = binomial(rng, asked_mb, STORAGE_INDEX_SHARE)
-    flash = binomial(rng, asked_mb - saved, cached_share)
+    flash = binomial(rng, asked_mb - saved, held or 0.0)
     disk = asked_mb - saved - flash
     passed = binomial(rng, flash + disk, PASSED_SHARE)
     returned = passed + binomial(rng, asked_mb - saved - passed, RETURNED_SHARE)
@@ -327,53 +330,11 @@ def _scan(rng: random.Random, counters: Counters, database: str, back: str, aske
         SIO_BG_CPU=round((flash + disk) * 35 * rng.uniform(0.95, 1.05)),
         FC_IO_RQ_R_DW=flash,
         FC_IO_BY_R_DW=flash,
-        FC_IO_RQ_R_MISS_DW=disk if cached_share else 0,
-        FC_IO_BY_R_MISS_DW=disk if cached_share else 0,
+        FC_IO_RQ_R_MISS_DW=0 if held is None else disk,
+        FC_IO_BY_R_MISS_DW=0 if held is None else disk,
         **{f"{database}:FC.LG": flash, f"{database}:FC.KB": flash * LARGE_KB},
     )
     _io(rng, counters, database, FLASH, READ, LARGE, flash)
     _io(rng, counters, database, back, READ, LARGE, disk)
     network(counters, sent_kb=returned * LARGE_KB, received_kb=asked_mb // 64)
-    return disk // 4 if cached_share else 0
-
-
-def fill(cache: FlashCache, *, used: int, dirty: int) -> int:
-    """Put clean and dirty bytes into the members that cache, evenly and within their limits.
-
-    Returns:
-        The dirty bytes beyond the limits: the disk writer destages as much.
-    """
-    members = [member for member in cache.members.values() if member.flush_from is None]
-    kept = 0
-    for member in members:
-        used_limit = int(member.size_bytes * MAX_USED_SHARE) // KIB * KIB
-        dirty_limit = int(member.size_bytes * MAX_DIRTY_SHARE) // KIB * KIB
-        before = member.dirty_bytes
-        member.used_bytes = max(member.used_bytes, min(used_limit, member.used_bytes + used // len(members)))
-        more_dirty = min(dirty_limit, member.dirty_bytes + dirty // len(members))
-        member.dirty_bytes = min(member.used_bytes, max(member.dirty_bytes, more_dirty))
-        kept += member.dirty_bytes - before
-    return max(0, dirty // len(members) * len(members) - kept) if members else 0
-
-
-def settle_flush(cache: FlashCache, now: float, bytes_per_second: float) -> None:
-    """Bring members that are being flushed to what is left in them at ``now``.
-
-    Dirty data goes at a steady rate, clean data leaves in the same time; what is stuck stays.
-
-    Args:
-        bytes_per_second: of one member, in rack time.
-    """
-    for member in cache.members.values():
-        if member.flush_from is None:
-            continue
-        elapsed = max(0.0, now - member.flush_from)
-        duration = flush_seconds(member.flush_dirty - member.stuck_bytes, bytes_per_second)
-        left = max(0.0, 1.0 - elapsed / duration)
-        member.dirty_bytes = member.stuck_bytes + int((member.flush_dirty - member.stuck_bytes) * left)
-        member.used_bytes = max(member.dirty_bytes, int(member.flush_used * left))
-
-
-def flush_seconds(dirty_bytes: int, bytes_per_second: float) -> float:
-    """Return how long a member takes to flush: never under five seconds, to evict what is clean."""
-    return max(5.0, dirty_bytes / bytes_per_second)
+    return 0 if held is None else disk // 4

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from exacell.emulator.clusters import Cluster
 from exacell.emulator.faults import FaultBook
 from exacell.emulator.program import Pause, Program
 from exacell.emulator.store import Json
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartedLoad:
+    """A load that begins: what of it was left open is filled in.
+
+    Attributes:
+        wall_seconds: until it is applied and collected.
+    """
+
+    db: str
+    redo: float
+    profile: str
+    wall_seconds: float
 
 
 class World(Protocol):
@@ -21,6 +37,10 @@ class World(Protocol):
     @property
     def dbnodes(self) -> tuple[str, ...]:
         """The database nodes' host names."""
+
+    @property
+    def clusters(self) -> Sequence[Cluster]:
+        """The ASM clusters."""
 
     @property
     def faults(self) -> FaultBook:
@@ -65,14 +85,15 @@ class World(Protocol):
     def wall_seconds(self, pause: Pause) -> float:
         """Return how long a pause lasts on the wall clock."""
 
-    def start_load(self, *, db: str, redo: float, seconds: float) -> float:
-        """Apply a redo load of ``seconds`` rack seconds from the next whole minute on.
+    def start_load(self, *, db: str, redo: float | None, seconds: float, profile: str) -> StartedLoad:
+        """Apply a load of ``seconds`` rack seconds from the next whole minute on.
 
-        Returns:
-            the wall seconds until it is applied and collected.
+        Args:
+            db: empty for the rack's first database.
+            redo: redo writes a second; None for the profile's own.
 
         Raises:
-            EmulatorError: no such database, or a rate or time that makes no sense.
+            EmulatorError: no such database or profile, or a rate or time that makes no sense.
         """
 
     def advance(self) -> None:

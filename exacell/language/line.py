@@ -16,11 +16,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from exacell.cellcli.condition import is_condition, parse_condition
 from exacell.cellcli.statement import Statement, Verb
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.errors import StatementError
 from exacell.language.kinds import convert
-from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Param, Value, commands
+from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Value, commands
 from exacell.language.text import RAW_TAILS, strip_comment
 from exacell.language.words import Word, scan, split_words
 
@@ -157,12 +158,24 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
             raise StatementError("ON needs cells and a statement: on exa1cel01 list cell", start=base, end=len(text))
         on = words[1].value
         on = on[1:-1].strip() if on.startswith("(") and on.endswith(")") else on
+        if is_condition(on):
+            _check_condition(on, text.find(on, words[1].start))
         cut = words[2].start
         stripped, base = body[cut : base + len(stripped)], cut
         raw = _raw_tail(stripped)
         if raw is not None:
             return replace(raw, on=on)
     return _parse_statement(stripped, base, on, shell=shell)
+
+
+def _check_condition(on: str, place: int) -> None:
+    """Raise the error that is in a condition on cells, with its place in the line."""
+    try:
+        parse_condition(on)
+    except StatementError as error:
+        if error.start is not None and error.end is not None:
+            error.start, error.end = error.start + place, error.end + place
+        raise
 
 
 def _raw_tail(text: str) -> Line | None:
@@ -321,10 +334,18 @@ def _unknown_first(words: list[Word]) -> StatementError:
 _BEFORE_ONLY = ("-r", "-c", "-g", "-l", "-m", "-o", "-f", "-e")
 
 
+def _behind(option: Word, words: Sequence[Word]) -> str:
+    """Return how ``-o`` is said behind a statement, with the format that was given."""
+    following = next((word.value for word in words if word.start >= option.end), "")
+    return f"behind it: --format={following or 'json'}"
+
+
 def _take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word], dict[str, Value]]:
     bare: list[Word] = []
     flags: dict[str, Value] = {}
-    for word in words:
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
         if word.raw.startswith("--") and len(word.raw) > 2:
             name, equals, raw_value = word.raw[2:].partition("=")
             flag = next((f for f in known if f.name == name.lower()), None)
@@ -339,7 +360,7 @@ def _take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word
                 f"{word.raw} stands before the statement",
                 start=word.start,
                 end=word.end,
-                hint="behind it: --format=json" if word.raw == "-o" else f"exacell {word.raw} … statement",
+                hint=_behind(word, words) if word.raw == "-o" else f"exacell {word.raw} … statement",
             )
         if flag is None:
             near = difflib.get_close_matches(name.lower(), [f.name for f in known], n=2)
@@ -354,12 +375,16 @@ def _take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word
                 raise StatementError(f"--{flag.name} takes no value", start=word.start, end=word.end)
             flags[flag.name] = True
             continue
+        if flag.optional and not equals:
+            flags[flag.name] = True
+            continue
+        if not equals and waiting and not waiting[0].raw.startswith("-"):
+            raw_value = waiting.pop(0).raw  # --flag value, as well as --flag=value
         if not raw_value:
             raise StatementError(f"--{flag.name} needs a value: --{flag.name}=…", start=word.start, end=word.end)
         from exacell.language.words import unquote
 
-        param = Param(name="--" + flag.name, kind=flag.value, help=flag.help)
-        flags[flag.name] = convert(param, unquote(raw_value), word.start, word.end)
+        flags[flag.name] = convert(flag.param(flag.value), unquote(raw_value), word.start, word.end)
     return bare, flags
 
 

@@ -8,7 +8,7 @@ and an example. The argv parser, the prompt's completer, ``help``, the recipe ch
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -53,6 +53,13 @@ class Kind(StrEnum):
     RECIPE = "recipe"
     SNAPSHOT = "snapshot"
     METRIC = "metric"
+    GRIDDISK = "griddisk"
+    CELLDISK = "celldisk"
+    PHYSICALDISK = "physicaldisk"
+    LUN = "lun"
+    PLAN = "plan"
+    BASELINE = "baseline"
+    ALIAS = "alias"
     FILE = "file"
     NAMES = "names"
     STATEMENT = "statement"
@@ -71,6 +78,7 @@ class Param:
         rest: takes every word that is left, verbatim (``sql asm "…"``, ``dcli …``); the last one only.
         choices: the allowed words of a CHOICE.
         words: words accepted besides the kind, such as ``keep`` or ``all``.
+        values_by: values to offer, by the word that stands before this parameter.
         default: the value when it is not given; shown in help. None with ``required=False`` means absent.
     """
 
@@ -82,6 +90,7 @@ class Param:
     rest: bool = False
     choices: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    values_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     default: str | None = None
 
     @property
@@ -102,13 +111,37 @@ class Param:
 
 @dataclass(frozen=True, kw_only=True)
 class Flag:
-    """A ``--flag`` or ``--flag=value`` behind a statement. ``value`` None: it takes none."""
+    """A ``--flag`` or ``--flag=value`` behind a statement. ``value`` None: it takes none.
+
+    Attributes:
+        optional: the value may be left out; it must then hang on the flag by ``=``.
+        choices, words: of the value, as of a Param.
+    """
 
     name: str
     help: str
     value: Kind | None = None
     short: str = ""
+    optional: bool = False
+    choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
+    @property
+    def shape(self) -> str:
+        """The flag as help and usage lines write it: ``--rolling[=<int>]``, ``--on-error=stop|continue``."""
+        if self.value is None:
+            return f"--{self.name}"
+        words = "|".join((*self.choices, *self.words))
+        value = words if self.choices else f"<{self.value}>" + (f"|{words}" if words else "")
+        return f"--{self.name}[={value}]" if self.optional else f"--{self.name}={value}"
+
+    def param(self, kind: Kind) -> Param:
+        """Return the parameter as which the flag's value is read."""
+        return Param(name="--" + self.name, kind=kind, help=self.help, choices=self.choices, words=self.words)
+
+
+_FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
+"""As exacell.config has them, which this layer does not know; a test compares the two."""
 
 COMMON_FLAGS: tuple[Flag, ...] = (
     Flag(name="yes", short="y", help="answer yes; never accepts loss of data"),
@@ -117,8 +150,22 @@ COMMON_FLAGS: tuple[Flag, ...] = (
     Flag(name="accept-data-loss", value=Kind.NAME, help="accept the loss that the plan names, by the name it says"),
     Flag(name="reason", value=Kind.TEXT, help="why, for the journal"),
     Flag(name="ticket", value=Kind.TEXT, help="the change's ticket, for the journal"),
-    Flag(name="timeout", value=Kind.DURATION, help="deadline per cell for this statement"),
-    Flag(name="format", value=Kind.NAME, help="output format for this statement"),
+    Flag(name="confirm-within", value=Kind.DURATION, help="take the change back by itself unless confirm comes first"),
+    Flag(
+        name="rolling", value=Kind.INT, optional=True, help="so many cells at a time, 1 by default; a gate before each"
+    ),
+    Flag(name="no-rolling", help="all cells together, also on a production rack"),
+    Flag(name="canary", value=Kind.CELL, help="this cell first and alone, then a gate"),
+    Flag(name="pause", value=Kind.DURATION, words=("ask",), help="between waves: wait so long, or ask before each"),
+    Flag(
+        name="on-error",
+        value=Kind.CHOICE,
+        choices=("stop", "continue"),
+        help="after a wave with failures: stop (the default), or go on",
+    ),
+    Flag(name="timeout", value=Kind.DURATION, help="deadline per cell for this statement; of a wait at a gate"),
+    Flag(name="format", value=Kind.NAME, choices=_FORMATS, help="output format for this statement"),
+    Flag(name="diff", help="show only what differs between cells"),
 )
 
 
@@ -137,6 +184,7 @@ class Command:
         words: the words that select it, lower case: ``("flush", "flashcache")``.
         open_keys: any ``key=value`` is accepted besides ``params`` (recipe parameters, disk group attributes).
         recipe_ok: whether a recipe may hold it.
+        streams: it writes while it goes on, until the user ends it, and may take the whole terminal.
     """
 
     words: tuple[str, ...]
@@ -149,6 +197,7 @@ class Command:
     flags: tuple[Flag, ...] = ()
     open_keys: bool = False
     recipe_ok: bool = True
+    streams: bool = False
     handler: Handler
 
     @property
@@ -163,7 +212,7 @@ class Command:
         parts += [p.shape for p in self.params if not p.positional]
         if self.open_keys:
             parts.append("[key=value …]")
-        parts += [f"[--{f.name}{'=<' + f.value + '>' if f.value else ''}]" for f in self.flags]
+        parts += [f"[{flag.shape}]" for flag in self.flags]
         return " ".join(parts)
 
     def param(self, name: str) -> Param | None:
@@ -222,18 +271,28 @@ _COMMANDS: dict[tuple[str, ...], Command] = {}
 
 MODULES = (
     "session",
+    "typing",
     "cells",
     "flashcache",
+    "contents",
     "griddisk",
     "diskgroup",
     "iorm",
+    "care",
+    "carework",
+    "service",
     "metrics",
+    "watching",
     "journal",
     "change",
+    "locks",
+    "drift",
     "recipes",
     "emulator",
     "dcli",
+    "opaque",
     "help",
+    "tutorial",
 )
 """The modules under exacell.commands, in the order in which help lists their groups."""
 
@@ -250,6 +309,7 @@ def command(
     flags: tuple[Flag, ...] = (),
     open_keys: bool = False,
     recipe_ok: bool = True,
+    streams: bool = False,
 ) -> Callable[[Handler], Handler]:
     """Declare the decorated function as the command ``name``.
 
@@ -272,6 +332,7 @@ def command(
             flags=flags,
             open_keys=open_keys,
             recipe_ok=recipe_ok,
+            streams=streams,
             handler=handler,
         )
         return handler
@@ -279,8 +340,23 @@ def command(
     return register
 
 
+_ADOPTED: dict[tuple[str, ...], Command] = {}
+
+
+def not_loaded(ctx: Context, call: Call) -> Result:
+    """Stand in for what carries a command out, where commands are only read about."""
+    raise AssertionError(f"{call.command.name} was read from a list of commands, which can't carry it out")
+
+
+def adopt(ready: Iterable[Command]) -> None:
+    """Take commands from a list that was kept, instead of importing their modules: for processes that only complete."""
+    _ADOPTED.update({found.words: found for found in ready})
+
+
 def commands() -> Mapping[tuple[str, ...], Command]:
     """Return all commands by their words, importing the command modules on first use."""
+    if _ADOPTED:
+        return _ADOPTED
     for module in MODULES:
         importlib.import_module(f"exacell.commands.{module}")
     return _COMMANDS

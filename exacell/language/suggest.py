@@ -1,42 +1,59 @@
 """What may come next in a half-typed line: pure completion, for the prompt and for the shells.
 
-Names arrive through a function that answers at once, so that completing never waits for a cell. Everything is offered
-in its canonical spelling; what is typed is compared as a prefix without regard to case.
+What is known besides the language arrives through functions that answer at once, so that completing never waits for a
+cell. Everything is offered in its canonical spelling; what is typed is compared without regard to case.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from exacell.cellcli.schema import metrics
 from exacell.cellcli.verbs import Verb
 from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Kind, Param, commands
-from exacell.language.suggestion import Names, Piece, RecipeParams, Suggestion, matching, pieces
+from exacell.language.suggestion import MOST, Fit, Known, Piece, Suggestion, described_metrics, matching, pieces
 
 _VERBS = {verb.value.lower(): verb for verb in Verb}
 _CLIENT_SIDE = ("start", "spool", "rem")
-_WRITE_FLAGS = ("yes", "dry-run", "detailed-exitcode", "accept-data-loss", "reason", "ticket")
+_READ_FLAGS = ("timeout", "format")
+"""Of the flags that every statement takes, those that mean something for one that changes nothing."""
 
 
-def _no_params(recipe: str) -> Sequence[Param]:
-    return ()
+Used = Callable[[str, str], int]
+"""How often a word was used behind a first word (empty for first words themselves)."""
 
 
-def suggest(text: str, *, names: Names, recipe_params: RecipeParams = _no_params) -> list[Suggestion]:
+def suggest(text: str, known: Known, *, fuzzy: bool = False, used: Used | None = None) -> list[Suggestion]:
     """Return what may come next, in the order in which to show it; empty when anything may.
 
     Args:
         text: the line up to the cursor; of several statements only the last one counts.
-        names: known names of a kind, at once.
-        recipe_params: the parameters of a recipe.
+        fuzzy: offer words that fit by a part or by their letters too, behind those that begin with what is typed;
+            letters count only where nothing fits better.
+        used: words that were used more often come first among those that fit alike.
     """
     offset = _last_statement(text)
-    found = _statement(pieces(text[offset:], offset), names, recipe_params)
+    parts = pieces(text[offset:], offset)
     seen: dict[tuple[str, int], Suggestion] = {}
-    for suggestion in found:
-        seen.setdefault((suggestion.text, suggestion.start), suggestion)
-    return list(seen.values())
+    for suggestion in _statement(parts, known):
+        if fuzzy or suggestion.fit is Fit.PREFIX:
+            seen.setdefault((suggestion.text, suggestion.start), suggestion)
+    found = list(seen.values())
+    if fuzzy:
+        best = min((suggestion.fit for suggestion in found), default=Fit.PREFIX)
+        if best < Fit.LETTERS:
+            found = [suggestion for suggestion in found if suggestion.fit < Fit.LETTERS]
+    if used is None:
+        return found
+    first = _first_word(parts)
+    found.sort(key=lambda suggestion: (suggestion.fit, -used(first, suggestion.text.rstrip("=,"))))
+    return found[:MOST]
+
+
+def _first_word(parts: Sequence[Piece]) -> str:
+    """Return the verb that the words at the cursor belong to; empty while it is itself being typed."""
+    done = parts[2:-1] if parts[0].lower == "on" else parts[:-1]
+    return done[0].lower if done else ""
 
 
 def _last_statement(text: str) -> int:
@@ -51,42 +68,50 @@ def _last_statement(text: str) -> int:
     return start
 
 
-def _statement(parts: list[Piece], names: Names, recipe_params: RecipeParams) -> Iterator[Suggestion]:
+def _statement(parts: list[Piece], known: Known) -> Iterator[Suggestion]:
     first = parts[0]
     if first.text.startswith(("!", "#")) or any(piece.text in ("|", "--") for piece in parts[:-1]):
         return
     if first.text.startswith("@"):
-        yield from _at(parts, names, recipe_params)
+        yield from _at(parts, known)
         return
     if len(parts) == 1:
-        yield from _first_words(first)
+        yield from _first_words(first, known)
         return
     if first.lower == "on":
         if len(parts) == 2:
-            yield from _cells(parts[1], names)
+            yield from _cells(parts[1], known)
         else:
-            yield from _statement(parts[2:], names, recipe_params)
+            yield from _statement(parts[2:], known)
+        return
+    if first.lower == "alias" and len(parts) > 2:
+        yield from _statement(parts[2:], known)
+        return
+    if first.lower == "help":
+        from exacell.language.suggest_help import suggest_help
+
+        yield from suggest_help(parts[1:], known)
         return
     command = _command(parts[:-1])
     if command is not None and command.params and command.params[-1].rest:
         yield from _next_words(parts[:-1], parts[-1])
-        yield from _rest(command, parts, names, recipe_params)
+        yield from _rest(command, parts, known)
         return
     typed = parts[-1]
     if typed.text.startswith("--"):
-        yield from _flags(command, typed)
+        yield from _flags(command, typed, known)
         return
     bare = [piece for piece in parts[:-1] if not piece.text.startswith("-") or piece.text == "-"]
     yield from _next_words(bare, typed)
     if command is not None:
-        yield from _arguments(command, bare[len(command.words) :], typed, names, recipe_params)
+        yield from _arguments(command, bare[len(command.words) :], typed, known)
     elif bare and bare[0].lower in _VERBS:
         from exacell.language.suggest_cellcli import suggest_cellcli  # the grammar's tables: only for CellCLI's verbs
 
-        yield from suggest_cellcli(_VERBS[bare[0].lower], [*bare[1:], typed], names)
+        yield from suggest_cellcli(_VERBS[bare[0].lower], [*bare[1:], typed], known)
 
 
-def _first_words(typed: Piece) -> Iterator[Suggestion]:
+def _first_words(typed: Piece, known: Known) -> Iterator[Suggestion]:
     summaries: dict[str, list[str]] = {}
     for words, command in commands().items():
         summaries.setdefault(words[0], []).append(command.summary if len(words) == 1 else words[1])
@@ -96,6 +121,7 @@ def _first_words(typed: Piece) -> Iterator[Suggestion]:
         offered[word] = "CellCLI" + (f", and {own}" if own else "")
     offered.setdefault("on", "only these cells: on <cells> <statement>")
     yield from matching(sorted(offered.items()), typed.text, typed.start)
+    yield from matching(known.names(Kind.ALIAS), typed.text, typed.start)
 
 
 def _next_words(done: Sequence[Piece], typed: Piece) -> Iterator[Suggestion]:
@@ -118,15 +144,15 @@ def _command(done: Sequence[Piece]) -> Command | None:
     return None
 
 
-def _at(parts: list[Piece], names: Names, recipe_params: RecipeParams) -> Iterator[Suggestion]:
+def _at(parts: list[Piece], known: Known) -> Iterator[Suggestion]:
     first, typed = parts[0], parts[-1]
     if len(parts) == 1:
-        yield from matching(names(Kind.RECIPE), first.text[1:], first.start + 1)
+        yield from matching(known.names(Kind.RECIPE), first.text[1:], first.start + 1)
         return
-    yield from _keys(recipe_params(first.text[1:]), parts[1:-1], typed, names)
+    yield from _keys(known.recipe_params(first.text[1:]), parts[1:-1], typed, known)
 
 
-def _rest(command: Command, parts: list[Piece], names: Names, recipe_params: RecipeParams) -> Iterator[Suggestion]:
+def _rest(command: Command, parts: list[Piece], known: Known) -> Iterator[Suggestion]:
     """Yield what fits behind a command whose last parameter takes everything that is left."""
     behind = parts[len(command.words) :]
     *fixed, rest = command.params
@@ -135,51 +161,51 @@ def _rest(command: Command, parts: list[Piece], names: Names, recipe_params: Rec
         named = not param.positional and key == param.name.lower()
         if len(behind) == 1:
             if param.positional:
-                yield from _values(param, behind[0].text, behind[0].start, names)
+                yield from _values(param, behind[0].text, behind[0].start, known)
                 return
             if named and "=" in behind[0].text:
-                yield from _key_value(param, behind[0], names)
+                yield from _key_value(param, behind[0], known)
                 return
             yield from matching([(f"{param.name}=", param.help)], behind[0].text, behind[0].start)
         elif param.positional or named:
             behind = behind[1:]
     if rest.kind is Kind.STATEMENT:
-        yield from _statement(behind, names, recipe_params)
+        yield from _statement(behind, known)
     else:
-        yield from _values(rest, behind[-1].text, behind[-1].start, names)
+        yield from _values(rest, behind[-1].text, behind[-1].start, known)
 
 
-def _arguments(
-    command: Command, done: Sequence[Piece], typed: Piece, names: Names, recipe_params: RecipeParams
-) -> Iterator[Suggestion]:
+def _arguments(command: Command, done: Sequence[Piece], typed: Piece, known: Known) -> Iterator[Suggestion]:
     bare = [piece for piece in done if "=" not in piece.text]
     free = command.positionals[len(bare) :]
     params: list[Param] = [param for param in command.params if not param.positional]
     first = command.positionals[0] if command.positionals else None
     if command.open_keys and first is not None and first.kind is Kind.RECIPE and bare:
-        params += recipe_params(bare[0].text)
+        params += known.recipe_params(bare[0].text)
     if free and "=" not in typed.text:
-        yield from _values(free[0], typed.text, typed.start, names)
+        before = bare[-1].lower if bare else ""
+        yield from matching(free[0].values_by.get(before, ()), typed.text, typed.start)
+        yield from _values(free[0], typed.text, typed.start, known)
         if free[0].required:
             return
-    yield from _keys(params, done, typed, names)
+    yield from _keys(params, done, typed, known)
 
 
-def _keys(params: Sequence[Param], done: Sequence[Piece], typed: Piece, names: Names) -> Iterator[Suggestion]:
+def _keys(params: Sequence[Param], done: Sequence[Piece], typed: Piece, known: Known) -> Iterator[Suggestion]:
     key, equals, _ = typed.text.partition("=")
     if equals:
         for param in params:
             if param.name.lower() == key.lower():
-                yield from _key_value(param, typed, names)
+                yield from _key_value(param, typed, known)
         return
     given = [piece.text.partition("=")[0] for piece in done if "=" in piece.text]
     offered = [(param.name, _about(param)) for param in params]
     yield from matching(offered, typed.text, typed.start, end="=", exclude=given)
 
 
-def _key_value(param: Param, typed: Piece, names: Names) -> Iterator[Suggestion]:
+def _key_value(param: Param, typed: Piece, known: Known) -> Iterator[Suggestion]:
     cut = typed.text.index("=") + 1
-    yield from _values(param, typed.text[cut:], typed.start + cut, names)
+    yield from _values(param, typed.text[cut:], typed.start + cut, known)
 
 
 def _about(param: Param) -> str:
@@ -187,7 +213,7 @@ def _about(param: Param) -> str:
     return param.help + default
 
 
-def _values(param: Param, typed: str, start: int, names: Names) -> Iterator[Suggestion]:
+def _values(param: Param, typed: str, start: int, known: Known) -> Iterator[Suggestion]:
     """Yield the values of one parameter that begin with ``typed``."""
     quote = typed[:1] if typed[:1] in ("'", '"') else ""
     text, place = typed[len(quote) :], start + len(quote)
@@ -196,37 +222,49 @@ def _values(param: Param, typed: str, start: int, names: Names) -> Iterator[Sugg
         case Kind.BOOL:
             yield from matching(["yes", "no"], text, place)
         case Kind.CELLSET:
-            yield from _cells(Piece(text=text, start=place), names)
+            yield from _cells(Piece(text=text, start=place), known)
         case Kind.METRIC:
-            known = names(Kind.METRIC) or list(metrics())
-            described = [(name, metrics()[name].unit if name in metrics() else "") for name in known]
-            yield from matching(described, text, place)
+            yield from matching(described_metrics(known), text, place)
         case Kind.NAMES:
             cut = text.rfind(",") + 1
-            yield from matching(names(Kind.NAMES), text[cut:], place + cut, exclude=text[:cut].split(","))
-        case Kind.DB | Kind.DISKGROUP | Kind.PREFIX | Kind.RACK | Kind.RECIPE | Kind.SNAPSHOT | Kind.CELL | Kind.FILE:
-            yield from matching(names(param.kind), text, place)
-        case _:
+            yield from matching(known.names(Kind.NAMES), text[cut:], place + cut, exclude=text[:cut].split(","))
+        case Kind.FILE:
+            yield from matching(known.files(text), text, place)
+        case (
+            Kind.TEXT | Kind.SIZE | Kind.INT | Kind.NUMBER | Kind.DURATION | Kind.CHOICE | Kind.STATEMENT | Kind.COMMAND
+        ):
             pass
+        case _:
+            yield from matching(known.names(param.kind), text, place)
     if not text and param.default is not None and param.default not in (*param.choices, *param.words):
         yield Suggestion(text=param.default, start=place, meta="default")
 
 
-def _cells(typed: Piece, names: Names) -> Iterator[Suggestion]:
-    """Yield cells and groups behind the last operator of a half-typed cell set."""
+def _cells(typed: Piece, known: Known) -> Iterator[Suggestion]:
+    """Yield cells and groups behind the last operator of a half-typed cell set, or what a condition on cells takes."""
+    condition = re.match(r"\(\s*where\s+", typed.text, re.IGNORECASE)
+    if condition:
+        from exacell.language.suggest_cellcli import suggest_condition
+
+        behind = pieces(typed.text[condition.end() :], typed.start + condition.end())
+        yield from suggest_condition("CELL", behind, known)
+        return
     cut = max((match.end() for match in re.finditer(r"[,!&^(]|\bnot\s", typed.text)), default=0)
-    text, start = typed.text[cut:].lstrip(), typed.start + cut
-    start += len(typed.text[cut:]) - len(text)
-    yield from matching(names(Kind.CELLSET), text, start)
-    yield from matching(names(Kind.CELL), text, start)
+    cut += len(typed.text[cut:]) - len(typed.text[cut:].lstrip("+- "))
+    text, start = typed.text[cut:], typed.start + cut
+    yield from matching(known.names(Kind.CELLSET), text, start)
+    yield from matching(known.names(Kind.CELL), text, start)
 
 
-def _flags(command: Command | None, typed: Piece) -> Iterator[Suggestion]:
-    key, equals, _ = typed.text.partition("=")
-    known: list[Flag] = list(COMMON_FLAGS) + list(command.flags if command else ())
+def _flags(command: Command | None, typed: Piece, known: Known) -> Iterator[Suggestion]:
+    key, equals, value = typed.text.partition("=")
+    flags: list[Flag] = list(COMMON_FLAGS) + list(command.flags if command else ())
     if equals:
+        found = next((flag for flag in flags if flag.name == key[2:].lower()), None)
+        if found is not None and found.value is not None:
+            yield from _values(found.param(found.value), value, typed.start + len(key) + 1, known)
         return
     if command is not None and command.effect in (Effect.READ, Effect.LOCAL):
-        known = [flag for flag in known if flag.name not in _WRITE_FLAGS or flag in command.flags]
-    offered = [(f"--{flag.name}" + ("=" if flag.value else ""), flag.help) for flag in known]
-    yield from matching(sorted(offered), key, typed.start)
+        flags = [flag for flag in flags if flag.name in _READ_FLAGS or flag in command.flags]
+    offered = {f"--{flag.name}" + ("=" if flag.value and not flag.optional else ""): flag.help for flag in flags}
+    yield from matching(sorted(offered.items()), key, typed.start)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from exacell.cellcli.clauses import clauses_of
 from exacell.cellcli.forms import ANY, FORMS, MODIFIABLE, Form
-from exacell.cellcli.query import clauses_of
-from exacell.cellcli.schema import Attribute, ObjectType, find_object, metrics, objects_of
+from exacell.cellcli.schema import Attribute, ObjectType, find_object, objects_of
 from exacell.cellcli.verbs import Verb
 from exacell.language.registry import Kind
-from exacell.language.suggestion import Names, Piece, Suggestion, matching
+from exacell.language.suggestion import Known, Piece, Suggestion, described_metrics, matching
 
 _TIGHT = re.compile(r"(\w+)(!=|=|>|<)(.*)", re.DOTALL)
 _OPERATORS = (
@@ -28,28 +28,48 @@ _CLAUSE_META = {
     "ORDER": "order by attribute [asc|desc]",
     "LIMIT": "so many at most",
 }
-_LIVE = {"DATABASE": Kind.DB}
+_LIVE = {
+    "DATABASE": Kind.DB,
+    "GRIDDISK": Kind.GRIDDISK,
+    "CELLDISK": Kind.CELLDISK,
+    "PHYSICALDISK": Kind.PHYSICALDISK,
+    "LUN": Kind.LUN,
+    "CELL": Kind.CELL,
+}
+"""Objects whose names are known, and as what."""
 
 
-def suggest_cellcli(verb: Verb, parts: Sequence[Piece], names: Names) -> Iterator[Suggestion]:
+def suggest_cellcli(verb: Verb, parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
     """Yield what may follow ``verb``; ``parts`` are the pieces behind it, the last one being typed."""
     typed = parts[-1]
     if verb is Verb.CALIBRATE:
-        yield from _change(FORMS[(verb, "")], None, parts)
+        yield from _change(verb, FORMS[(verb, "")], None, parts, known)
         return
     if len(parts) == 1:
-        yield from matching(((found.name.lower(), "") for found in objects_of(verb)), typed.text, typed.start)
+        offered = (
+            found.name.lower()
+            for found in objects_of(verb)
+            if not known.release or found.lifetime.includes(known.release)
+        )
+        yield from matching(offered, typed.text, typed.start)
         return
     subject = find_object(parts[0].text)
     if subject is None:
         return
     if verb is Verb.LIST:
-        yield from _list(subject, parts[1:], names)
+        yield from _list(subject, parts[1:], known)
     elif (verb, subject.name) in FORMS:
-        yield from _change(FORMS[(verb, subject.name)], subject, parts[1:])
+        yield from _change(verb, FORMS[(verb, subject.name)], subject, parts[1:], known)
 
 
-def _list(subject: ObjectType, parts: Sequence[Piece], names: Names) -> Iterator[Suggestion]:
+def suggest_condition(object_name: str, parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
+    """Yield what may follow WHERE in a condition on objects of that name; the last piece is being typed."""
+    subject = find_object(object_name)
+    if subject is not None:
+        yield from _where(subject, parts[:-1], parts[-1], (), known)
+
+
+def _list(subject: ObjectType, parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
     done, typed = parts[:-1], parts[-1]
     clause, since = "", 0
     clauses = clauses_of(subject)
@@ -63,14 +83,14 @@ def _list(subject: ObjectType, parts: Sequence[Piece], names: Names) -> Iterator
     more = [(word.lower(), _CLAUSE_META.get(word, "")) for word in clauses if word not in used]
     match clause:
         case "ATTRIBUTES":
-            yield from _attribute_list(subject, behind, typed, more)
+            yield from _attribute_list(subject, behind, typed, more, known)
         case "WHERE":
-            yield from _where(subject, behind, typed, more)
+            yield from _where(subject, behind, typed, more, known)
         case "ORDER":
-            yield from _order(subject, behind, typed, more)
+            yield from _order(subject, behind, typed, more, known)
         case "":
             if not behind or _open_list(behind, typed):
-                yield from _object_names(subject, behind, typed, names)
+                yield from _object_names(subject, behind, typed, known)
             if not _open_list(behind, typed):
                 yield from matching(more, typed.text, typed.start)
         case "LIMIT" if not behind:
@@ -91,7 +111,7 @@ def _item(typed: Piece) -> tuple[str, int]:
 
 
 def _attribute_list(
-    subject: ObjectType, behind: Sequence[Piece], typed: Piece, more: Sequence[tuple[str, str]]
+    subject: ObjectType, behind: Sequence[Piece], typed: Piece, more: Sequence[tuple[str, str]], known: Known
 ) -> Iterator[Suggestion]:
     if behind and not _open_list(behind, typed):
         yield from matching(more, typed.text, typed.start)
@@ -101,11 +121,15 @@ def _attribute_list(
     taken = taken[: -1 or None]
     if not behind and "," not in typed.text:
         yield from matching([("all", "every attribute")], text, start)
-    yield from matching(_attributes(subject), text, start, exclude=taken)
+    yield from matching(_attributes(subject, known), text, start, exclude=taken)
 
 
-def _attributes(subject: ObjectType) -> list[tuple[str, str]]:
-    return [(attribute.name, _about(attribute)) for attribute in subject.attributes.values()]
+def _attributes(subject: ObjectType, known: Known) -> list[tuple[str, str]]:
+    return [
+        (attribute.name, _about(attribute))
+        for attribute in subject.attributes.values()
+        if not known.release or attribute.lifetime.includes(known.release)
+    ]
 
 
 def _about(attribute: Attribute) -> str:
@@ -115,7 +139,7 @@ def _about(attribute: Attribute) -> str:
 
 
 def _where(
-    subject: ObjectType, behind: Sequence[Piece], typed: Piece, more: Sequence[tuple[str, str]]
+    subject: ObjectType, behind: Sequence[Piece], typed: Piece, more: Sequence[tuple[str, str]], known: Known
 ) -> Iterator[Suggestion]:
     conditions: list[str] = []
     for piece in behind:
@@ -124,35 +148,47 @@ def _where(
     whole = re.fullmatch(r"(\w+)\s*(not\s+like|not\s*=|!\s*=|like|=|>|<)?\s*(.*)", text, re.IGNORECASE | re.DOTALL)
     tight = _TIGHT.fullmatch(typed.text)
     if not text and tight:
-        yield from _values(subject, tight[1], tight[3], typed.start + tight.start(3))
+        yield from _values(subject, tight[1], tight[3], typed.start + tight.start(3), known)
     elif not text or whole is None:
-        yield from matching(_attributes(subject), typed.text, typed.start)
+        yield from matching(_attributes(subject, known), typed.text, typed.start)
     elif not whole[2]:
         operator = re.fullmatch(r"(!=|=|>|<)(.*)", typed.text, re.DOTALL)
         if operator and operator[2]:
-            yield from _values(subject, whole[1], operator[2], typed.start + operator.start(2))
+            yield from _values(subject, whole[1], operator[2], typed.start + operator.start(2), known)
         else:
             yield from matching(_OPERATORS, typed.text, typed.start)
     elif not whole[3]:
-        yield from _values(subject, whole[1], typed.text, typed.start)
+        yield from _values(subject, whole[1], typed.text, typed.start, known)
     else:
         yield from matching([("and", "one more condition"), *more], typed.text, typed.start)
 
 
-def _values(subject: ObjectType, attribute_name: str, typed: str, start: int) -> Iterator[Suggestion]:
+def _values(subject: ObjectType, attribute_name: str, typed: str, start: int, known: Known) -> Iterator[Suggestion]:
     attribute = subject.attribute(attribute_name)
     if attribute is None:
         return
     quote = typed[:1] if typed[:1] in ("'", '"') else ""
     if attribute.name == "name" and subject.name.startswith("METRIC"):
-        found: list[tuple[str, str]] = [(metric.name, metric.unit) for metric in metrics().values()]
+        found: Iterable[Suggestion] = matching(described_metrics(known), typed[len(quote) :], start)
     else:
-        found = [(word, "") for word in values_of(attribute)]
-    for suggestion in matching(found, typed[len(quote) :], start):
+        found = _seen_values(subject, attribute, typed[len(quote) :], start, known)
+    for suggestion in found:
         text = f"{quote}{suggestion.text}{quote}" if quote or " " in suggestion.text else suggestion.text
         if " " in text and not quote:
             text = f"'{text}'"
-        yield Suggestion(text=text, start=start, meta=suggestion.meta)
+        yield Suggestion(text=text, start=start, meta=suggestion.meta, fit=suggestion.fit)
+
+
+def _seen_values(
+    subject: ObjectType, attribute: Attribute, typed: str, start: int, known: Known
+) -> Iterator[Suggestion]:
+    published = values_of(attribute)
+    listed = {word.lower() for word in published}
+    seen = [(word, "seen on this rack") for word in known.seen(subject.name, attribute.name)]
+    yield from matching(published, typed, start)
+    yield from matching((each for each in seen if each[0].lower() not in listed), typed, start)
+    if attribute.name == "name" and subject.name in _LIVE:
+        yield from matching(known.names(_LIVE[subject.name]), typed, start)
 
 
 def values_of(attribute: Attribute) -> tuple[str, ...]:
@@ -161,37 +197,38 @@ def values_of(attribute: Attribute) -> tuple[str, ...]:
         return ("TRUE", "FALSE")
     if attribute.kind != "enum" or not attribute.note:
         return ()
-    words = [word.strip() for word in re.split(r"[,|]", attribute.note.split(";")[0])]
+    words = [word.strip() for word in re.split(r"[,|]|\bor\b", attribute.note.split(";")[0])]
     return tuple(word for word in words if re.fullmatch(r"[A-Za-z][\w \-]{0,30}", word))
 
 
 def _order(
-    subject: ObjectType, behind: Sequence[Piece], typed: Piece, more: Sequence[tuple[str, str]]
+    subject: ObjectType, behind: Sequence[Piece], typed: Piece, more: Sequence[tuple[str, str]], known: Known
 ) -> Iterator[Suggestion]:
     if not behind:
         yield from matching(["by"], typed.text, typed.start)
     elif len(behind) == 1 or _open_list(behind, typed):
         text, start = _item(typed)
-        yield from matching(_attributes(subject), text, start)
+        yield from matching(_attributes(subject, known), text, start)
     else:
         yield from matching(["asc", "desc", *more], typed.text, typed.start)
 
 
-def _object_names(subject: ObjectType, behind: Sequence[Piece], typed: Piece, names: Names) -> Iterator[Suggestion]:
+def _object_names(subject: ObjectType, behind: Sequence[Piece], typed: Piece, known: Known) -> Iterator[Suggestion]:
     if not subject.list_name:
         return
     text, start = _item(typed)
     if subject.name.startswith("METRIC"):
         # 854 names before anything is typed help nobody; the clauses come first then.
         if text:
-            listed = ((metric.name, f"{metric.object_type}, {metric.unit}") for metric in metrics().values())
             taken = [word for piece in behind for word in piece.text.split(",")]
-            yield from matching(listed, text, start, exclude=taken)
+            yield from matching(described_metrics(known), text, start, exclude=taken)
     elif subject.name in _LIVE and not behind:
-        yield from matching(names(_LIVE[subject.name]), text, start)
+        yield from matching(known.names(_LIVE[subject.name]), text, start)
 
 
-def _change(form: Form, subject: ObjectType | None, parts: Sequence[Piece]) -> Iterator[Suggestion]:
+def _change(
+    verb: Verb, form: Form, subject: ObjectType | None, parts: Sequence[Piece], known: Known
+) -> Iterator[Suggestion]:
     done, typed = parts[:-1], parts[-1]
     words = [piece.text.upper().rstrip(",") for piece in done]
     key, equals, value = typed.text.rpartition(",")[2].partition("=")
@@ -221,6 +258,10 @@ def _change(form: Form, subject: ObjectType | None, parts: Sequence[Piece]) -> I
     text, start = _item(typed)
     if "," not in typed.text:
         yield from matching(dict(offered).items(), typed.text, typed.start)
+    takes_names = subject is not None and subject.name in _LIVE and verb is not Verb.CREATE
+    if takes_names and subject is not None and "ALL" not in words and (not done or _open_list(done, typed)):
+        taken = [word for piece in done for word in piece.text.split(",")]
+        yield from matching(known.names(_LIVE[subject.name]), text, start, exclude=taken)
     settings = [piece.text.partition("=")[0].lstrip(",") for piece in done]
     yield from matching(_settings(form, subject), text, start, end="=", exclude=settings)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from exacell.errors import StatementError
 from exacell.language.words import scan
 
-RAW_TAILS = ("dcli", "sh", "host")
+RAW_TAILS = ("dcli", "sh", "host", "alias")
 """First words behind which all words are that command's, verbatim."""
 
 

@@ -87,12 +87,13 @@ def fold_records(records: Sequence[Record], *, ignore: Iterable[str] = ()) -> li
         cell = record.get("cell")
         by_cell.setdefault(None if cell is None else str(cell), []).append(record)
     chain = _Chain()
+    numbers: dict[object, int] = {}  # Contents are compared once; from there on numbers are.
     for cell in cells:
         entries = _keyed(by_cell[cell], cell, ignored)
-        keys = {key for key, _, _ in entries}
-        previous: object = None
-        for key, plain, masked in entries:
-            chain.add(key, previous, keys, cell, plain, masked)
+        keys = [numbers.setdefault(content, len(numbers) + 1) for content, _, _ in entries]
+        own, previous = set(keys), 0
+        for key, (_, plain, masked) in zip(keys, entries, strict=True):
+            chain.add(key, previous, own, cell, plain, masked)
             previous = key
     folded = [
         FoldedRecord(cells=tuple(who), record=masked if len(who) > 1 else plain, odd=len(who) < len(cells))
@@ -109,48 +110,57 @@ def _keyed(
     records: Sequence[Record], cell: str, ignored: frozenset[str]
 ) -> list[tuple[object, dict[str, Any], dict[str, Any]]]:
     """Return for each record of one cell what it is compared by, its attributes, and those masked."""
-    seen: dict[str, int] = {}
+    seen: dict[object, int] = {}
     found: list[tuple[object, dict[str, Any], dict[str, Any]]] = []
+    label, mask = cell.split(".", 1)[0], masker(cell)
     for record in records:
-        plain = {k: v for k, v in record.items() if k != "cell" and k not in ignored}
-        masked = {k: mask_value(v, cell) for k, v in plain.items()}
-        content = repr(masked)
+        plain = dict(record)
+        for name in ("cell", *ignored):
+            plain.pop(name, None)
+        masked, simple = plain, True
+        for name, value in plain.items():
+            if type(value) is str:
+                if label not in value:  # Most values: no search for whole names is needed.
+                    continue
+                other: Any = mask(value)
+            else:
+                simple = False
+                other = mask_value(value, cell)
+            if masked is plain:
+                masked = dict(plain)
+            masked[name] = other
+        # repr tells True from 1 and takes what has no hash.
+        content: object = tuple(masked.items()) if simple else repr(masked)
         # A cell may list the same record twice; its second copy only equals another cell's second copy.
-        seen[content] = seen.get(content, 0) + 1
-        found.append(((content, seen[content]), plain, masked))
+        copies = seen[content] = seen.get(content, 0) + 1
+        found.append((content if copies == 1 else (content, copies), plain, masked))
     return found
 
 
 class _Chain:
-    """An ordered set into which the records of one cell after the other are merged."""
+    """An ordered set of numbers into which the records of one cell after the other are merged; 0 is its beginning."""
 
     def __init__(self) -> None:
-        self._entry: dict[object, tuple[list[str], dict[str, Any], dict[str, Any]]] = {}
-        self._next: dict[object, object] = {None: None}
+        self._entry: dict[int, tuple[list[str], dict[str, Any], dict[str, Any]]] = {}
+        self._next: dict[int, int] = {0: 0}
 
     def add(
-        self,
-        key: object,
-        after: object,
-        own: Set[object],
-        cell: str,
-        plain: dict[str, Any],
-        masked: dict[str, Any],
+        self, key: int, after: int, own: Set[int], cell: str, plain: dict[str, Any], masked: dict[str, Any]
     ) -> None:
         """Add a record of ``cell`` that follows ``after`` there, before the next one that the cell has too (``own``)."""
         if key in self._entry:
             self._entry[key][0].append(cell)
             return
-        place = after
-        while self._next[place] is not None and self._next[place] not in own:
-            place = self._next[place]
+        place, following = after, self._next[after]
+        while following and following not in own:
+            place, following = following, self._next[following]
         self._entry[key] = ([cell], plain, masked)
-        self._next[key] = self._next[place]
+        self._next[key] = following
         self._next[place] = key
 
     def entries(self) -> Iterable[tuple[list[str], dict[str, Any], dict[str, Any]]]:
-        key = self._next[None]
-        while key is not None:
+        key = self._next[0]
+        while key:
             yield self._entry[key]
             key = self._next[key]
 

@@ -30,6 +30,7 @@ def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> 
     page = _Page(max(width or _UNKNOWN_WIDTH, _NARROWEST), color)
     where = f" on {plan.rack}" if plan.rack else ""
     yield from page.text(f"Plan{where}: {plan.statement}", "", style="title")
+    yield from _waves(plan, page)
     number = 0
     for stage in plan.stages:
         if stage.gate is Gate.MEND:
@@ -48,6 +49,9 @@ def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> 
         yield from page.text(warning, "  Warning: ", style="warning")
     for reason, targets in _irreversible(plan):
         yield from page.text(f"{reason} ({targets})", "  Cannot be undone: ", style="warning")
+    for reason in dict.fromkeys(plan.loss_reasons.values()):
+        on = _fold([name for name, why in plan.loss_reasons.items() if why == reason])
+        yield from page.text(f"{on}: {reason}", "  Loss: ", style="error")
     if plan.loss:
         names = ", ".join(plan.loss)
         yield from page.text(
@@ -59,7 +63,47 @@ def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> 
         style = "error" if plan.risk in (Risk.DATA, Risk.UNKNOWN) else ""
         yield from page.text(_RISK[plan.risk], "  Risk: ", style=style)
     if plan.estimate is not None and plan.changes_something:
-        yield from page.text(f"about {format_duration(plan.estimate)}", "  Time: ")
+        yield from page.text(_time(plan), "  Time: ")
+
+
+def _time(plan: Plan) -> str:
+    """Say how long it may take, that this is no promise, and what it leaves out."""
+    rough = f"roughly {format_duration(max(plan.estimate or 0.0, 10.0))} when nothing fails"
+    waves = len(plan.rolling.waves) if plan.rolling is not None else 1
+    rough += f", {waves} waves and their gates" if waves > 1 else ""
+    if plan.rolling is not None and plan.rolling.ask:
+        rough += ", without the time until somebody says go on"
+    unknown = ", ".join(f"'{title}'" for title in plan.untimed)
+    return rough + (f"; nothing tells how long {unknown} takes, which comes on top" if unknown else "")
+
+
+def _waves(plan: Plan, page: _Page) -> Iterator[str]:
+    """Yield how the cells take turns, and what each turn waits for."""
+    rolling = plan.rolling
+    if rolling is None:
+        return
+    waves = list(rolling.waves)
+    canary = waves.pop(0) if rolling.canary else ()
+    parts = [f"{_fold(canary)} first and alone"] if canary else []
+    size = max((len(wave) for wave in waves), default=0)
+    cells = [cell for wave in waves for cell in wave]
+    if len(waves) == 1:
+        parts.append(_fold(cells))
+    elif waves:
+        parts.append(f"{_fold(cells)}, {'one cell' if size == 1 else f'{size} cells'} at a time")
+    count = len(rolling.waves)
+    yield from page.text(f"{count} wave{'s' if count != 1 else ''}: {', then '.join(parts)}", "  Rolling: ")
+    gate = "disks ONLINE on all cells, other cells' flash normal, no rebalance"
+    if any(step.offline for step in plan.steps):
+        gate += ", asmDeactivationOutcome Yes on the wave's disks"
+    within = f"a closed gate is waited for up to {format_duration(rolling.within)}"
+    yield from page.text(f"before each wave: {gate}; {within}", "  Gate: ")
+    if count > 1:
+        between = "somebody is asked" if rolling.ask else f"{format_duration(rolling.pause)} of pause"
+        if rolling.ask or rolling.pause:
+            yield from page.text(f"between waves {between}", "  Pause: ")
+        failed = "the others go on while their gate is open" if rolling.go_on else "no further wave begins"
+        yield from page.text(f"when a step fails, {failed}", "  On error: ")
 
 
 class _Page:

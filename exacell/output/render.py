@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TextIO
 
 from exacell.cellset import fold
@@ -12,6 +13,9 @@ from exacell.output.folding import fold_texts
 from exacell.output.result import Record, Result
 from exacell.output.style import paint, printable
 from exacell.output.tables import table_lines
+
+_AT_ONCE = 256
+"""Lines that are written in one piece: an unbuffered stream takes each piece to the system by itself."""
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
 """What ``-o`` and ``set format`` take."""
@@ -53,9 +57,9 @@ def render(
     Raises:
         StatementError: there is no such format.
     """
-    for line in lines(result, format, width=width, color=color, header=header):
-        stream.write(line)
-        stream.write("\n")
+    found = lines(result, format, width=width, color=color, header=header)
+    while some := list(islice(found, _AT_ONCE)):
+        stream.write("\n".join(some) + "\n")
 
 
 def lines(
@@ -87,7 +91,9 @@ def _for_programs(result: Result, name: str, *, header: bool) -> Iterator[str]:
 
 
 def _for_eyes(result: Result, *, width: int | None, color: bool, header: bool) -> Iterator[str]:
-    if result.text:
+    if result.draw is not None:
+        yield from result.draw(width, color, header)
+    elif result.text:
         yield from (printable(line) for line in result.text.splitlines())
     elif result.records:
         yield from table_lines(
@@ -117,7 +123,7 @@ def _raw(result: Result) -> Iterator[str]:
         else:
             yield from result.text.splitlines()
         return
-    alone = len(result.raw) == 1
+    alone = len(result.raw) == 1 and not result.named
     for cell, text in result.raw:
         body = text.removesuffix("\n")
         if alone:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,10 @@ from exacell.errors import ExitCode
 
 Record = Mapping[str, Any]
 """One row: ``cell`` first (None for a rack's own record), then camelCase attributes; sizes are integer bytes."""
+
+
+Draw = Callable[[int | None, bool, bool], Iterator[str]]
+"""Takes the terminal's columns (None: no limit), whether colour is wanted and whether titles are; yields lines."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Result:
         text: what a table-form reader sees instead of a table (help, plans); the machine formats never print it
             while there are records.
         raw: (cell, text) as the cells answered, for ``-o raw`` and for folding.
+        named: several cells were asked, so that raw lines begin with the cell's name even when only one answered.
         fold: equal cells may be shown once.
         notes: talk, one line each, for stderr.
         problems: one line per target that gave no good answer, for stderr.
@@ -45,12 +50,15 @@ class Result:
     columns: Sequence[Column] = ()
     text: str = ""
     raw: Sequence[tuple[str, str]] = ()
+    named: bool = False
     fold: bool = False
     notes: Sequence[str] = ()
     problems: Sequence[str] = ()
     exit_code: ExitCode = ExitCode.DONE
     data: bool = field(default=False)
     """True when an empty ``records`` is an answer (an empty list), not the absence of one."""
+    draw: Draw | None = field(default=None, compare=False)
+    """Yields the lines of the table form, where a plain table of the records would not do."""
 
 
 def worst(codes: Sequence[ExitCode]) -> ExitCode:

@@ -1,8 +1,9 @@
-"""Colours for terminals, and when to use none. Six names for meanings; the escape codes live here alone."""
+"""Colours for terminals, and when to use none. Eight names for meanings; the escape codes live here alone."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from typing import TextIO
@@ -14,6 +15,8 @@ _CODES = {
     "warning": "33",
     "error": "1;31",
     "dim": "2",
+    "changed": "1;36",
+    "marked": "7",
 }
 _RESET = "\x1b[0m"
 
@@ -23,8 +26,21 @@ _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F) if code not 
 
 
 def paint(text: str, meaning: str, *, color: bool) -> str:
-    """Return ``text`` coloured by ``meaning`` (title, odd, good, warning, error, dim); unchanged without colour."""
+    """Return ``text`` coloured by ``meaning``; unchanged without colour.
+
+    Args:
+        meaning: title, odd, good, warning, error, dim, changed or marked.
+    """
     return f"\x1b[{_CODES[meaning]}m{text}{_RESET}" if color and text else text
+
+
+def paint_within(text: str, meaning: str, *, color: bool) -> str:
+    """Return ``text`` with all but the blanks around it coloured, for a value in a column."""
+    bare = text.strip()
+    if not bare or not color:
+        return text
+    start = text.find(bare)
+    return text[:start] + paint(bare, meaning, color=True) + text[start + len(bare) :]
 
 
 def wants_color(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
@@ -46,3 +62,36 @@ def terminal_width(stream: TextIO) -> int | None:
 def printable(text: str) -> str:
     """Return ``text`` with control characters spelt out, so that a cell's answer can't drive the terminal."""
     return text.translate(_CONTROL)
+
+
+_STYLED = re.compile(r"(\x1b\[[0-9;]*m)")
+
+
+def plain(text: str) -> str:
+    """Return ``text`` without the codes that :func:`paint` puts in."""
+    return _STYLED.sub("", text) if "\x1b" in text else text
+
+
+def cut(text: str, width: int) -> str:
+    """Return the first ``width`` characters of ``text``, its colours ended where it was cut."""
+    pieces = rows_of(text, width)
+    return pieces[0]
+
+
+def rows_of(text: str, width: int) -> list[str]:
+    """Return ``text`` in pieces of ``width`` characters, as a terminal shows a line that is too long; each ends its
+    colours and goes on with those of the piece before."""
+    if len(text) <= width or width < 1:
+        return [text]
+    rows: list[str] = []
+    row, room, style = "", width, ""
+    for piece in _STYLED.split(text):
+        if piece.startswith("\x1b"):
+            style = "" if piece == _RESET else style + piece
+            row += piece
+            continue
+        while len(piece) > room:
+            rows.append(row + piece[:room] + (_RESET if style else ""))
+            piece, row, room = piece[room:], style, width
+        row, room = row + piece, room - len(piece)
+    return [*rows, row] if plain(row) or not rows else rows

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from exacell.cellset import fold
@@ -17,7 +19,14 @@ Record = Mapping[str, Any]
 _EXACT_SIZE = 10
 """Characters up to which a size is shown exactly, as CellCLI prints it; longer ones are rounded."""
 
-_RIGHT = frozenset(("size", "number", "percent"))
+_GAP = 2
+"""Blanks between two columns."""
+
+_TURNED = 20
+"""Records up to which a table that is too wide is turned; a longer list stays one line a record."""
+
+RIGHT = frozenset(("size", "number", "percent"))
+"""Kinds of columns whose values stand right."""
 
 
 def size_text(size_bytes: int | float) -> str:
@@ -85,7 +94,8 @@ def table_lines(
 
     Args:
         folded: show equal cells once, the odd ones marked.
-        width: columns of the terminal; a table that is wider is shown one attribute a line. None: never.
+        width: columns of the terminal; a short table that is wider is turned, so that each record is a column, and
+            where that does not fit either it is shown one attribute a line. None: never.
         color: mark titles and odd cells with colour.
         header: whether the two title lines are wanted.
     """
@@ -93,9 +103,9 @@ def table_lines(
     rows = fold_records(records) if folded else [_alone(record) for record in records]
     if not rows:
         return
-    grid = [[value_text(row.record.get(column.name), column.kind) for row in rows] for column in shown]
+    grid = [texts_of([row.record.get(column.name) for row in rows], column.kind) for column in shown]
     titles = [column.title or column.name for column in shown]
-    right = [column.kind in _RIGHT for column in shown]
+    right = [column.kind in RIGHT for column in shown]
     if any(row.cells for row in rows):
         names: dict[tuple[str, ...], str] = {(): "-"}
         for row in rows:
@@ -106,24 +116,66 @@ def table_lines(
         right.insert(0, False)
     if not grid:
         return
-    widths = [max(len(title), max(map(len, texts))) for title, texts in zip(titles, grid, strict=True)]
-    if width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
-        yield from _vertical(rows, titles, grid, color=color)
-        return
-    last = len(widths) - 1
-    align: list[Callable[[str], str]] = [
-        _aligner(size, to_right=flag, last=index == last)
-        for index, (size, flag) in enumerate(zip(widths, right, strict=True))
-    ]
-    if header:
-        yield paint("  ".join(put(title) for put, title in zip(align, titles, strict=True)), "title", color=color)
-        yield "  ".join("-" * size for size in widths)
     # Where hardly two cells agree, as in metrics, marking every row would mark nothing.
     mark = color and sum(row.odd for row in rows) * 2 <= len(rows)
-    padded = [[put(text) for text in texts] for put, texts in zip(align, grid, strict=True)]
-    for row, parts in zip(rows, zip(*padded, strict=True), strict=True):
-        line = "  ".join(parts)
+    padded, widths = [], []
+    for title, texts, to_right in zip(titles, grid, right, strict=True):
+        column_texts, size = padded_column(title, texts, to_right=to_right)
+        padded.append(column_texts)
+        widths.append(size)
+    if width is not None and sum(widths) + _GAP * (len(widths) - 1) > width and len(rows) <= _TURNED:
+        odd = [mark and row.odd for row in rows]
+        yield from turned_lines(titles, grid, odd, width=width, color=color)
+        return
+    if header:
+        yield paint("  ".join(column_texts[0] for column_texts in padded).rstrip(), "title", color=color)
+        yield "  ".join("-" * size for size in widths)
+    for row, parts in zip(rows, islice(zip(*padded, strict=True), 1, None), strict=True):
+        line = "  ".join(parts).rstrip()
         yield paint(line, "odd", color=True) if mark and row.odd else line
+
+
+def texts_of(values: Sequence[Any], kind: str = "text") -> list[str]:
+    """Return the values of one column for eyes."""
+    return [
+        value if type(value) is str and value and value.isprintable() else value_text(value, kind) for value in values
+    ]
+
+
+def padded_column(title: str, texts: Sequence[str], *, to_right: bool) -> tuple[list[str], int]:
+    """Return a column's title and texts, all of one width, and that width.
+
+    Numbers stand right. Where every text is a number with a unit, as CellCLI prints metric values and sizes, the
+    numbers end in one column of characters and the units begin in one.
+    """
+    if not to_right and (parted := _quantities(texts)):
+        number_size = max(len(number) for number, _ in parted)
+        texts = [f"{number:>{number_size}}{unit}" for number, unit in parted]
+        if not any(unit.startswith(" ") for _, unit in parted):
+            to_right, texts = True, [text.strip() for text in texts]
+    size = max(len(title), max(map(len, texts), default=0))
+    pad = str.rjust if to_right else str.ljust
+    return [pad(title, size), *[pad(text, size) for text in texts]], size
+
+
+_QUANTITY = re.compile(r"(-?\d[\d,]*(?:\.\d+)?)([KMGT]| [A-Za-z%/][A-Za-z%/ ]*)?")
+
+
+def _quantities(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Return number and unit of each text, the unit with the blank before it; nothing when one of them is neither a
+    quantity nor absent, or when none is there."""
+    found: list[tuple[str, str]] = []
+    real = False
+    for text in texts:
+        match = _QUANTITY.fullmatch(text)
+        if match is None:
+            if text != "-":
+                return []
+            found.append((text, ""))
+        else:
+            real = True
+            found.append((match[1], match[2] or ""))
+    return found if real else []
 
 
 def _alone(record: Record) -> FoldedRecord:
@@ -131,21 +183,30 @@ def _alone(record: Record) -> FoldedRecord:
     return FoldedRecord(cells=() if cell is None else (str(cell),), record=record, odd=False)
 
 
-def _aligner(size: int, *, to_right: bool, last: bool) -> Callable[[str], str]:
-    if to_right:
-        return lambda text: text.rjust(size)
-    if last:
-        return lambda text: text
-    return lambda text: text.ljust(size)
-
-
-def _vertical(
-    rows: Sequence[FoldedRecord], titles: Sequence[str], grid: Sequence[Sequence[str]], *, color: bool
+def turned_lines(
+    titles: Sequence[str], grid: Sequence[Sequence[str]], odd: Sequence[bool], *, width: int, color: bool
 ) -> Iterator[str]:
-    label = max(len(title) for title in titles) + 1
-    for index, row in enumerate(rows):
-        if index:
+    """Yield a table that is too wide: its records as columns where they fit, else a block of lines for each.
+
+    Args:
+        grid: texts by column, then by row.
+        odd: by row, whether it is marked.
+    """
+    label = max(len(title) for title in titles)
+    sizes = [max(len(texts[row]) for texts in grid) for row in range(len(grid[0]))]
+    if len(sizes) > 1 and label + sum(_GAP + size for size in sizes) <= width:
+        for index, (title, texts) in enumerate(zip(titles, grid, strict=True)):
+            parts = [
+                paint(text.ljust(size), "odd" if is_odd else "title", color=color and (is_odd or not index))
+                for text, size, is_odd in zip(texts, sizes, odd, strict=True)
+            ]
+            yield "  ".join((paint(title.ljust(label), "title", color=color), *parts)).rstrip()
+            if not index:
+                yield "  ".join("-" * size for size in (label, *sizes))
+        return
+    for row in range(len(sizes)):
+        if row:
             yield ""
         for title, texts in zip(titles, grid, strict=True):
-            line = f"{(title + ':').ljust(label)} {texts[index]}"
-            yield paint(line, "odd", color=color) if row.odd and title == "cell" else line
+            line = f"{(title + ':').ljust(label + 1)} {texts[row]}"
+            yield paint(line, "odd", color=color) if odd[row] and title == "cell" else line

@@ -8,13 +8,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TextIO
+from typing import IO, TYPE_CHECKING, TextIO
 
-from exacell.console import Progress
-from exacell.output.plans import plan_lines
-from exacell.output.progress import progress_lines, stage_line
 from exacell.output.style import paint, printable, terminal_width, wants_color
-from exacell.plan.model import Plan
+
+if TYPE_CHECKING:
+    from exacell.console import Progress
+    from exacell.output.screen import Screen
+    from exacell.plan.model import Plan
 
 _FALLBACK_WIDTH = 80
 
@@ -57,7 +58,12 @@ class TerminalConsole:
         self.local_dates = False
         self.lend: Callable[[], AbstractContextManager[object]] = nullcontext
         """Gives the terminal back to a local command while it runs, where a prompt has changed its modes."""
+        self.header = True
+        """Whether tables and the like begin with titles."""
         self._spool: tuple[Path, TextIO] | None = None
+        self._sink: IO[str] | None = None
+        self._screen: Screen | None = None
+        self._held: list[tuple[str, str]] = []
         self.color = wants_color(self._err)
         self._live = self.color
         self._drawn = 0
@@ -72,6 +78,9 @@ class TerminalConsole:
     def tell(self, text: str, meaning: str = "") -> None:
         """Print a line that quiet does not silence, coloured by ``meaning`` (see style.paint)."""
         with self._lock:
+            if self._screen is not None:
+                self._held.append((text, meaning))
+                return
             drawn = self._shown if self._drawn else None
             self._erase()
             safe = printable(text)
@@ -83,12 +92,53 @@ class TerminalConsole:
         """Write data on standard output at once, and to the spool file; control characters never reach a terminal."""
         with self._lock:
             self._erase()
-            sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
-            sys.stdout.flush()
-            self.copy(text)
+            out = self._sink if self._sink is not None else sys.stdout
+            out.write(printable(text) if out.isatty() else text)
+            out.flush()
+            if self._sink is None:
+                self.copy(text)
+
+    @contextmanager
+    def diverted(self, sink: IO[str]) -> Iterator[None]:
+        """Write data to ``sink``, which is no terminal, while it is entered."""
+        self._sink = sink
+        try:
+            yield
+        finally:
+            self._sink = None
+
+    @property
+    def unicode(self) -> bool:
+        """Whether standard output takes block characters."""
+        return "utf" in (sys.stdout.encoding or "").lower()
+
+    @contextmanager
+    def screen(self) -> Iterator[Screen | None]:
+        """Give the whole terminal while it is entered; None where there is none or the data go elsewhere.
+
+        Talk is held back meanwhile and shown afterwards.
+        """
+        from exacell.output.screen import Screen, fits_screen
+
+        if self._sink is not None or not fits_screen(sys.stdout, self._stdin):
+            yield None
+            return
+        with self._lock:
+            self._erase()
+        try:
+            with Screen(sys.stdout, self._stdin) as screen:
+                self._screen = screen
+                yield screen
+        finally:
+            self._screen = None
+            held, self._held = self._held, []
+            for text, meaning in held:
+                self.tell(text, meaning)
 
     def show_plan(self, plan: Plan) -> None:
         """Show a plan, folded over equal targets, on standard error."""
+        from exacell.output.plans import plan_lines
+
         with self._lock:
             self._erase()
             for line in plan_lines(plan, width=terminal_width(self._err), color=self.color):
@@ -166,7 +216,23 @@ class TerminalConsole:
             else:
                 self._log(progress)
 
+    def waiting(self, text: str | None) -> None:
+        """Show one line about what is waited for, in place, until anything else is shown; None takes it away.
+
+        Only where lines can be drawn over: a log is none the wiser for it.
+        """
+        with self._lock:
+            if not self._live or self._screen is not None or (self._drawn and self._shown is not None):
+                return
+            self._erase()
+            if text:
+                width = terminal_width(self._err) or _FALLBACK_WIDTH
+                self._write(paint(printable(text)[: width - 1], "dim", color=self.color) + "\n")
+                self._drawn = 1
+
     def _log(self, progress: Progress) -> None:
+        from exacell.output.progress import stage_line
+
         before = self._shown
         if before is None or (before.number, before.stage) != (progress.number, progress.stage):
             self._write(stage_line(progress) + "\n")
@@ -177,6 +243,8 @@ class TerminalConsole:
         self._shown = progress
 
     def _draw(self, progress: Progress) -> None:
+        from exacell.output.progress import progress_lines
+
         width = terminal_width(self._err) or _FALLBACK_WIDTH
         lines = list(progress_lines(progress, width))
         self._write("".join(paint(line, "dim", color=self.color) + "\n" for line in lines))

@@ -50,7 +50,10 @@ _QUERIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "file": ("v$asm_file", ("group_number", "count(*)")),
     "client": ("gv$asm_client", ("inst_id", "group_number", "instance_name", "db_name", "status")),
-    "operation": ("gv$asm_operation", ("inst_id", "group_number", "operation", "state", "est_minutes")),
+    "operation": (
+        "gv$asm_operation",
+        ("inst_id", "group_number", "operation", "state", "est_minutes", "power", "sofar", "est_work"),
+    ),
 }
 
 
@@ -163,11 +166,32 @@ class AsmDisk:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Operation:
+    """A row of gv$asm_operation that is not DONE.
+
+    Attributes:
+        diskgroup: its name; empty when the number is of no mounted group.
+        sofar, work: allocation units; 0 on instances that only wait.
+        minutes: as ASM estimates.
+    """
+
+    inst_id: str
+    diskgroup: str
+    kind: str
+    state: str
+    power: int
+    sofar: int
+    work: int
+    minutes: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class AsmFacts:
     """What one ASM cluster told.
 
     Attributes:
         node: the database node that was asked.
+        operations: how many rebalances, resyncs and the like run or wait.
     """
 
     cluster: str
@@ -176,6 +200,7 @@ class AsmFacts:
     groups: tuple[DiskGroup, ...]
     disks: tuple[AsmDisk, ...]
     operations: int
+    running: tuple[Operation, ...] = ()
 
     def group(self, name: str) -> DiskGroup | None:
         """Return the disk group of that name, None when ASM does not know it."""
@@ -243,8 +268,30 @@ def _facts(cluster: str, node: str, tables: Mapping[str, Sequence[Mapping[str, s
         )
         for r in tables["disk"]
     )
-    busy = sum(1 for r in tables["operation"] if r["state"].upper() not in ("DONE", ""))
-    return AsmFacts(cluster=cluster, node=node, instances=instances, groups=groups, disks=disks, operations=busy)
+    names = {(r["inst_id"], r["group_number"]): r["name"].upper() for r in tables["group"] if _int(r["group_number"])}
+    running = tuple(
+        Operation(
+            inst_id=r["inst_id"],
+            diskgroup=names.get((r["inst_id"], r["group_number"]), ""),
+            kind=r["operation"].upper(),
+            state=r["state"].upper(),
+            power=_int(r["power"]),
+            sofar=_int(r["sofar"]),
+            work=_int(r["est_work"]),
+            minutes=_int(r["est_minutes"]),
+        )
+        for r in tables["operation"]
+        if r["state"].upper() not in ("DONE", "")
+    )
+    return AsmFacts(
+        cluster=cluster,
+        node=node,
+        instances=instances,
+        groups=groups,
+        disks=disks,
+        operations=len(running),
+        running=running,
+    )
 
 
 def _own_instance(node: str, instances: Sequence[AsmInstance]) -> str:

@@ -243,16 +243,42 @@ def _mount_stages(asm: AsmFacts, nodes: Sequence[str], instances: Mapping[str, s
     return [Stage(title="mount it on the other nodes", key="mount", gate=Gate.ALL, steps=steps)]
 
 
+def mount_plan(rack: str, asm: AsmFacts, name: str, *, nodes: Sequence[str], statement: str) -> Plan:
+    """Return the plan that mounts a disk group wherever it is not mounted.
+
+    Raises:
+        RefusedError: ASM knows no such disk group.
+    """
+    group = asm.group(name)
+    instances = instance_nodes(nodes, asm.instances)
+    if group is None:
+        known = ", ".join(found.name for found in asm.groups) or "none"
+        raise RefusedError(f"there is no disk group {name}; there are {known}; nothing was sent")
+    unmounted = [node for node, inst in instances.items() if group.states.get(inst) != "MOUNTED"]
+    if not unmounted:
+        return Plan(statement=statement, rack=rack, done={asm.node: f"disk group {name} is mounted everywhere"})
+    return Plan(statement=statement, rack=rack, stages=tuple(_mount_stages(asm, unmounted, instances, name)))
+
+
 def drop_plan(
-    rack: str, asm: AsmFacts, name: str, *, nodes: Mapping[str, str], accepted: Sequence[str], statement: str
+    rack: str,
+    asm: AsmFacts,
+    name: str,
+    *,
+    nodes: Mapping[str, str],
+    accepted: Sequence[str],
+    statement: str,
+    may_ask: bool = False,
 ) -> Plan:
     """Return the plan that dismounts a disk group elsewhere and drops it.
 
     Args:
         accepted: names whose loss of data was accepted.
+        may_ask: the plan goes to somebody who may type the name that was not accepted.
 
     Raises:
-        RefusedError: databases use it, it holds voting files, or its files can't be counted because it is not mounted.
+        RefusedError: databases use it, it holds voting files, its files can't be counted because it is not mounted, or an
+            instance has it mounted that is on none of ``nodes``.
     """
     name = name.upper()
     group = asm.group(name)
@@ -263,12 +289,15 @@ def drop_plan(
             f"drop diskgroup {name} refused: it is {group.state} on {asm.node}, so its files can't be counted",
             hint=f'sql asm "alter diskgroup {name} mount" first',
         )
+    _refuse_strangers(asm, group, nodes)
     contents = ""
     risk = Risk.REDUNDANCY
+    why = ""
     loss: tuple[str, ...] = ()
     if group.files:
         used = f", in use by {', '.join(group.clients)}" if group.clients else ""
-        if name not in (item.upper() for item in accepted):
+        why = f"it has {group.files} files{used}, which would be destroyed"
+        if not may_ask and name not in (item.upper() for item in accepted):
             voting = " and voting files" if group.voting_files else ""
             raise RefusedError(
                 f"drop diskgroup {name} refused: it has {group.files} files{voting}{used}; nothing was sent",
@@ -320,13 +349,33 @@ def drop_plan(
         stages=tuple(stages),
         risk=risk,
         loss=loss,
-        inverse={} if contents else _created_again(asm, group, members),
+        loss_reasons={name: why} if loss else {},
+        inverse={} if contents else _created_again(asm, group, members, (asm.node, *others)),
         notes=(f"{name}: {group.files} files, {len(members)} disks, {group.total_mb} MB; their headers become FORMER",),
     )
 
 
-def _created_again(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk]) -> dict[str, tuple[str, ...]]:
-    """Return the statement that makes an empty group again, when its disks are the grid disks of one prefix."""
+def _refuse_strangers(asm: AsmFacts, group: DiskGroup, nodes: Mapping[str, str]) -> None:
+    """Refuse while an instance has the group mounted that the rack's configuration does not know: nobody dismounts it."""
+    known = set(nodes.values())
+    others = [i for i in asm.instances if group.states.get(i.inst_id) == "MOUNTED" and i.inst_id not in known]
+    unseen = [inst for inst, state in group.states.items() if state == "MOUNTED" and inst not in known]
+    if unseen:
+        where = ", ".join(f"{i.name} on {i.host}" for i in others) or f"instance {', '.join(unseen)}"
+        raise RefusedError(
+            f"drop diskgroup {group.name} refused: {where} has it mounted and is none of the nodes of ASM cluster "
+            f"{asm.cluster}; nothing was sent",
+            hint="name that node in the rack's [asm.…] table, or dismount the group there",
+        )
+
+
+def _created_again(
+    asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk], nodes: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return per node the statement that makes an empty group again, or mounts it where only that was taken back.
+
+    Empty unless its disks are the grid disks of one prefix.
+    """
     prefixes = {match[1] if (match := _CARVED.fullmatch(disk.grid_disk)) else "" for disk in members}
     if len(prefixes) != 1 or "" in prefixes:
         return {}
@@ -337,7 +386,7 @@ def _created_again(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk]) 
         f"create diskgroup {group.name} prefix={prefixes.pop()} redundancy={kind} au_size={group.au_size >> 20}M "
         f"compatible.asm={group.compatible_asm} compatible.rdbms={group.compatible_rdbms} asm={asm.cluster}"
     )
-    return {asm.node: (statement,)}
+    return dict.fromkeys(nodes, (statement,))
 
 
 def _dismount(asm: AsmFacts, node: str, instances: Mapping[str, str], name: str) -> Step:
@@ -374,7 +423,9 @@ def _drop(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk], name: str
     )
     proofs: tuple[Check, ...] = (Check(object="asm.diskgroup", op=Op.ABSENT, where={"name": name}),)
     if paths:
-        proofs += (Check(object="asm.disk", attribute="header", value="FORMER", where={"gridDisk": paths}),)
+        # Counted: a disk that can't be reached meanwhile is not listed, and comes back as MEMBER of a group that is gone.
+        former: dict[str, str | tuple[str, ...]] = {"gridDisk": paths, "header": "FORMER"}
+        proofs += (Check(object="asm.disk", op=Op.COUNT, value=len(paths), where=former),)
     return Step(
         target=asm.node,
         asm=asm.cluster,

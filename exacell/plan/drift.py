@@ -9,25 +9,37 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from exacell.cellcli.fold import neutral_text
+from exacell.cellcli.fold import VOLATILE, neutral_text
 
 Facts = Mapping[str, Mapping[str, str]]
 """Cell → ``object name attribute`` → value, both in neutral form."""
 
 STATEMENTS: Mapping[str, str] = {
-    "cell": "list cell attributes name, flashCacheMode, releaseVersion, makeModel, cpuCount, memoryGB, status, "
-    "cellsrvStatus, msStatus, rsStatus",
-    "flashcache": "list flashcache attributes name, size, status",
-    "flashlog": "list flashlog attributes name, size, status",
-    "iormplan": "list iormplan attributes name, objective, dbPlan, catPlan, status",
-    "celldisk": "list celldisk attributes name, diskType, size, freeSpace, status",
-    "griddisk": "list griddisk attributes name, size, diskType, status, cachingPolicy, availableTo",
-}
+    kind: f"list {kind} detail"
+    for kind in (
+        "cell", "flashcache", "flashlog", "iormplan", "celldisk", "griddisk", "physicaldisk", "lun", "threshold"
+    )
+}  # fmt: skip
+"""Everything that CellCLI tells of the objects that make a cell what it is."""
+
+OWN = VOLATILE | {"efficiency", "offset", "physicalDisk"}
+"""Attributes that are each cell's own, or move by themselves: no drift."""
+
+_OWN_ENDS = ("serial", "serialnumber", "time", "uuid", "macaddress")
+"""Ends of the names of further ones, in lower case."""
+
+ASM_ATTRIBUTES = (
+    "state", "type", "auSize", "disks", "failgroups", "compatibleAsm", "compatibleRdbms", "mountedOn"
+)  # fmt: skip
+"""What drift compares of a disk group; its free space and files move by themselves."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """One attribute of one object on one cell that is not as expected. Values are empty where the object is missing."""
+    """One attribute of one object on one cell that is not as expected. Values are empty where the object is missing.
+
+    ``cell`` is ``ASM`` and the cluster's name for a disk group.
+    """
 
     cell: str
     object: str
@@ -37,19 +49,42 @@ class Difference:
     expected: str
 
 
-def neutral(cell: str, tables: Sequence[Sequence[Mapping[str, object]]]) -> dict[str, str]:
-    """Return ``object|name|attribute`` → value for one cell's answers to STATEMENTS, its own name taken out."""
+def neutral(
+    cell: str, tables: Sequence[Sequence[Mapping[str, object]]], kinds: Sequence[str] = tuple(STATEMENTS)
+) -> dict[str, str]:
+    """Return ``object|name|attribute`` → value for one cell's answers, its own name taken out.
+
+    Args:
+        tables: one table for each of ``kinds``, in that order.
+    """
     found: dict[str, str] = {}
-    for kind, rows in zip(STATEMENTS, tables, strict=True):
+    for kind, rows in zip(kinds, tables, strict=True):
         for row in rows:
             name = neutral_text(str(row.get("name") or ""), cell)
             for attribute, value in row.items():
-                if attribute not in ("name", "cell"):
-                    text = (
-                        ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
-                    )
-                    found[f"{kind}|{name}|{attribute}"] = neutral_text(text, cell)
+                if attribute not in ("name", "cell") and not _is_own(attribute):
+                    found[f"{kind}|{name}|{attribute}"] = neutral_text(_text(value), cell)
     return found
+
+
+def _is_own(attribute: str) -> bool:
+    return attribute in OWN or attribute.lower().endswith(_OWN_ENDS)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, (tuple, list)):
+        # Cells print lists in any order.
+        return ",".join(sorted(map(str, value)))
+    return "" if value is None else str(value)
+
+
+def of_asm(groups: Sequence[Mapping[str, object]]) -> dict[str, str]:
+    """Return ``diskgroup|name|attribute`` → value for the disk groups of one ASM cluster."""
+    return {
+        f"diskgroup|{group['name']}|{attribute}": _text(group.get(attribute))
+        for group in groups
+        for attribute in ASM_ATTRIBUTES
+    }
 
 
 def between_cells(facts: Facts) -> list[Difference]:

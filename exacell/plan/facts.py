@@ -15,6 +15,9 @@ from exacell.units import ALLOCATION_UNIT, MIB, round_down
 Record = Mapping[str, Any]
 
 CELL = "list cell attributes name, releaseVersion, flashCacheMode, cellsrvStatus, makeModel"
+CELL_PMEM = CELL + ", pmemCacheMode"
+"""Where the release has PMEM that may be write-back. Source: reference cellcli.md section 8 (19.3 to before 23.1)."""
+PMEMCACHE = "list pmemcache attributes name, size, status"
 FLASHCACHE = "list flashcache attributes name, size, effectiveCacheSize, status, degradedCelldisks, cellDisk"
 FLASHLOG = "list flashlog attributes name, size, status"
 CELLDISK = "list celldisk attributes name, diskType, size, freeSpace, status, flushStatus, flushError"
@@ -23,12 +26,17 @@ GRIDDISK = (
     "list griddisk attributes name, cellDisk, diskType, size, status, availableTo, cachingPolicy, "
     "asmDiskGroupName, asmModeStatus, asmDeactivationOutcome"
 )
+GRIDDISK_PLAIN = "list griddisk attributes name, cellDisk, diskType, size, status"
+"""Without what only ASM can tell through CELLSRV, for a cell whose CELLSRV is stopped."""
 GRIDDISK_241 = GRIDDISK + ", storagePool, poolDiskStatus"
-IORMPLAN = "list iormplan attributes name, dbPlan, catPlan, objective, status"
+IORMPLAN = "list iormplan attributes name, dbPlan, objective, status"
 FLASH_METRICS = (
     "list metriccurrent where objectType = 'FLASHCACHE' and name like 'FC_BY_(DIRTY|USED|STALE_DIRTY|ALLOCATED)'"
 )
 DATABASE = "list database attributes name"
+
+PMEM_SINCE, PMEM_UNTIL = "19.3", "23.1"
+"""The releases whose PMEM cache may be write-back. Source: reference cellcli.md section 8."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +58,20 @@ class FlashCache:
     def healthy(self) -> bool:
         """Whether nothing is degraded and the status is one of the normal ones."""
         return self.status.startswith("normal") and not self.degraded
+
+
+@dataclass(frozen=True, kw_only=True)
+class PmemCache:
+    """A cell's cache on persistent memory; ``status`` has the words of the flash cache's."""
+
+    name: str
+    size: int
+    status: str
+
+    @property
+    def caching(self) -> str:
+        """``on``, or ``off`` while the status says flushing or flushed."""
+        return "off" if "flush" in self.status else "on"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,12 +139,15 @@ class CellFacts:
 
     Attributes:
         mode: ``writeback`` or ``writethrough``, lower case; empty on releases without the attribute (write-through).
+        pmem_mode: the same of the PMEM cache; empty on cells and releases without.
         metrics: FC_BY_* → (bytes, collectionTime in epoch ms).
     """
 
     cell: str
     release: str = ""
     mode: str = ""
+    pmem_mode: str = ""
+    pmem_cache: PmemCache | None = None
     cellsrv: str = ""
     model: str = ""
     flash_cache: FlashCache | None = None
@@ -145,6 +170,11 @@ class CellFacts:
     def writeback(self) -> bool:
         """Whether the flash cache may hold the only copy of data."""
         return self.mode == "writeback"
+
+    @property
+    def pmem_writeback(self) -> bool:
+        """Whether the PMEM cache may hold the only copy of data."""
+        return self.pmem_mode == "writeback" and self.pmem_cache is not None
 
     def metric_bytes(self, name: str) -> int | None:
         """Return an FC_BY_* metric in bytes, None when the cell did not give it."""
@@ -181,10 +211,14 @@ def rounded_cache(size: int, disks: int) -> int:
 
 
 def statements_for(*wanted: str, release: str = "") -> list[str]:
-    """Return the LIST statements, exchanged for the release's own where it knows more."""
+    """Return the LIST statements, exchanged for the release's own where it knows more, without those it knows not."""
+    exchanged: dict[str, str] = {}
     if release and release_key(release) >= release_key("24.1"):
-        return [GRIDDISK_241 if statement == GRIDDISK else statement for statement in wanted]
-    return list(wanted)
+        exchanged[GRIDDISK] = GRIDDISK_241
+    pmem = bool(release) and release_key(PMEM_SINCE) <= release_key(release) < release_key(PMEM_UNTIL)
+    if pmem and PMEMCACHE in wanted:
+        exchanged[CELL] = CELL_PMEM
+    return [exchanged.get(statement, statement) for statement in wanted if pmem or statement != PMEMCACHE]
 
 
 def _text(record: Record, name: str) -> str:
@@ -240,6 +274,7 @@ def _cell(rows: Sequence[Record]) -> dict[str, Any]:
     return {
         "release": _text(row, "releaseVersion"),
         "mode": _text(row, "flashCacheMode").lower(),
+        "pmem_mode": _text(row, "pmemCacheMode").lower(),
         "cellsrv": _text(row, "cellsrvStatus"),
         "model": _text(row, "makeModel"),
     }
@@ -257,6 +292,15 @@ def _flashcache(rows: Sequence[Record]) -> dict[str, Any]:
             degraded=_names(row, "degradedCelldisks"),
             cell_disks=_names(row, "cellDisk"),
         )
+    }
+
+
+def _pmemcache(rows: Sequence[Record]) -> dict[str, Any]:
+    if not rows:
+        return {"pmem_cache": None}
+    row = rows[0]
+    return {
+        "pmem_cache": PmemCache(name=_text(row, "name"), size=_size(row, "size"), status=_text(row, "status").lower())
     }
 
 
@@ -322,12 +366,15 @@ def _database(rows: Sequence[Record]) -> dict[str, Any]:
 
 _READERS = {
     CELL: _cell,
+    CELL_PMEM: _cell,
+    PMEMCACHE: _pmemcache,
     FLASHCACHE: _flashcache,
     FLASHLOG: _flashlog,
     CELLDISK: _celldisk,
     FLASH_PHYSICALDISK: _physical,
     GRIDDISK: _griddisk,
     GRIDDISK_241: _griddisk,
+    GRIDDISK_PLAIN: _griddisk,
     IORMPLAN: _iorm,
     FLASH_METRICS: _metrics,
     DATABASE: _database,

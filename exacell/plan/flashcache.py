@@ -6,14 +6,19 @@ from collections.abc import Mapping, Sequence
 
 from exacell.cellset import fold
 from exacell.errors import RefusedError
+from exacell.plan.estimate import flush_note, flush_seconds
 from exacell.plan.facts import CellFacts, FlashCache, rounded_cache
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch
+from exacell.plan.pmem import PMEM_FLUSHED, flush_stages, rearm_stages
 from exacell.units import format_size, human_size, parse_size, whole_size
 
 FLUSH_SINCE = "11.2.3.2"
 """The first release with ALTER FLASHCACHE … FLUSH. Source: reference cellcli.md section 8."""
 
 FLUSHED = "normal - flushed"
+
+FEW = 4
+"""Up to so many cells each have a line of their own among a plan's notes."""
 
 _GONE = "the cached blocks are gone; reads are slower until the cache is warm again"
 
@@ -78,7 +83,8 @@ def flush_refusal(fact: CellFacts) -> str:
     return ""
 
 
-def _refuse(reasons: Mapping[str, str], what: str) -> None:
+def refuse(reasons: Mapping[str, str], what: str) -> None:
+    """Raise when there is a reason for any cell, folded over cells with the same one."""
     if not reasons:
         return
     by_reason: dict[str, list[str]] = {}
@@ -88,7 +94,7 @@ def _refuse(reasons: Mapping[str, str], what: str) -> None:
     raise RefusedError(f"{what} refused on {text}; nothing was sent")
 
 
-def _flush_step(fact: CellFacts, cache: FlashCache) -> Step:
+def _flush_step(fact: CellFacts, cache: FlashCache, limit: float | None) -> Step:
     """The flush itself; a cache that is flushing or flushed already is only watched."""
     active = cache.caching == "off"
     return Step(
@@ -101,6 +107,8 @@ def _flush_step(fact: CellFacts, cache: FlashCache) -> Step:
         risk=Risk.PERFORMANCE,
         undo=Undo.NOTHING,
         caching_off=True,
+        limit=limit,
+        estimate=flush_seconds(fact),
     )
 
 
@@ -117,8 +125,12 @@ def _rearm(fact: CellFacts) -> Step:
     )
 
 
-def _drop(fact: CellFacts, cache: FlashCache, *, only_if: tuple[Check, ...] = ()) -> Step:
-    guard = (_COLD,) if fact.writeback else ()
+def drop_step(fact: CellFacts, cache: FlashCache, *, only_if: tuple[Check, ...] = ()) -> Step:
+    """Return the step that drops the cache; a write-back one only while it is proven flushed."""
+    guard: tuple[Check, ...] = (_COLD,) if fact.writeback else ()
+    if fact.pmem_writeback:
+        # Data in write-back PMEM has yet to come through this cache.
+        guard += (PMEM_FLUSHED,)
     return Step(
         target=fact.cell,
         statement="DROP FLASHCACHE",
@@ -141,7 +153,8 @@ def _sizes_made(fact: CellFacts, size: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys((size, rounded_cache(size, len(fact.flash_disks)))))
 
 
-def _create(fact: CellFacts, size: int, *, what: str, before: str = "-") -> Step:
+def create_step(fact: CellFacts, size: int, *, what: str, before: str = "-") -> Step:
+    """Return the step that creates the cache at an explicit size, where there is none."""
     return Step(
         target=fact.cell,
         statement=f"CREATE FLASHCACHE ALL size={whole_size(size)}",
@@ -169,10 +182,13 @@ def _create(fact: CellFacts, size: int, *, what: str, before: str = "-") -> Step
     )
 
 
-def flush_plan(rack: str, facts: Mapping[str, CellFacts], *, recreate: bool, statement: str) -> Plan:
+def flush_plan(
+    rack: str, facts: Mapping[str, CellFacts], *, recreate: bool, statement: str, limit: float | None = None
+) -> Plan:
     """Return the plan that leaves every cell's cache empty, proven so, and caching again.
 
     Args:
+        limit: seconds after which a flush that has not ended is cancelled; None for as long as it takes.
         facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK and FLASH_METRICS read.
         recreate: drop and re-create the cache at the same explicit size where the flush left something in it.
 
@@ -185,11 +201,12 @@ def flush_plan(rack: str, facts: Mapping[str, CellFacts], *, recreate: bool, sta
     for cell, fact in old.items():
         if fact.writeback:
             refusals.setdefault(cell, f"release {fact.release} has no FLUSH and its cache is write-back")
-    _refuse(refusals, "flush flashcache")
+    refuse(refusals, "flush flashcache")
     can = [fact for cell, fact in cells.items() if cell not in old]
     stages: list[Stage] = []
     if can:
-        stages.append(_flush_stage(can))
+        stages += flush_stages(can)
+        stages.append(flush_stage(can, limit=limit))
         if recreate:
             used = Check(
                 object="metriccurrent", attribute="metricValue", op=Op.ABOVE, value=0, where={"name": "FC_BY_USED"}
@@ -198,7 +215,7 @@ def flush_plan(rack: str, facts: Mapping[str, CellFacts], *, recreate: bool, sta
             where = ", where the flush left something in it"
             stages += _recreate_stages(can, sizes, Gate.EACH, only_if=(used,), key="left", where=where)
         stages.append(Stage(title="switch caching on again", key="rearm", steps=tuple(_rearm(f) for f in can)))
-        stages += _mending(can, "rearm")
+        stages += [*mending(can, "rearm"), *rearm_stages(can)]
     if old:
         stages += _recreate_stages(list(old.values()), {f.cell: _size(f) for f in old.values()}, Gate.EACH, key="old")
     return Plan(
@@ -219,16 +236,30 @@ def _size(fact: CellFacts) -> int:
 
 
 def _flush_notes(cells: Mapping[str, CellFacts]) -> tuple[str, ...]:
-    notes = []
-    for cell, fact in cells.items():
-        dirty, used = fact.metric_bytes("FC_BY_DIRTY"), fact.metric_bytes("FC_BY_USED")
-        if dirty is not None and used is not None:
-            notes.append(f"{cell}: {human_size(dirty)} dirty, {human_size(used)} used of {human_size(_size(fact))}")
-    return tuple(notes)
+    known = {
+        cell: (dirty, used)
+        for cell, fact in cells.items()
+        if (dirty := fact.metric_bytes("FC_BY_DIRTY")) is not None
+        and (used := fact.metric_bytes("FC_BY_USED")) is not None
+    }
+    if len(known) <= FEW:
+        notes = [
+            f"{cell}: {human_size(dirty)} dirty, {human_size(used)} used of {human_size(_size(cells[cell]))}"
+            for cell, (dirty, used) in known.items()
+        ]
+    else:
+        most = max(known, key=lambda cell: known[cell][0])
+        dirty, used = (sum(pair[place] for pair in known.values()) for place in (0, 1))
+        notes = [
+            f"{len(known)} cells: {human_size(dirty)} dirty in all, most on {most} ({human_size(known[most][0])}); "
+            f"{human_size(used)} used"
+        ]
+    return (*notes, *filter(None, [flush_note(list(cells.values()))]))
 
 
-def _flush_stage(cells: Sequence[CellFacts], gate: Gate = Gate.EACH) -> Stage:
-    steps = tuple(_flush_step(fact, fact.flash_cache) for fact in cells if fact.flash_cache is not None)
+def flush_stage(cells: Sequence[CellFacts], gate: Gate = Gate.EACH, *, limit: float | None = None) -> Stage:
+    """Return the stage that flushes these caches and proves each empty."""
+    steps = tuple(_flush_step(fact, fact.flash_cache, limit) for fact in cells if fact.flash_cache is not None)
     return Stage(title="flush the flash cache and prove it empty", key="flush", gate=gate, steps=steps)
 
 
@@ -245,30 +276,34 @@ def _recreate_stages(
     with_cache = [fact for fact in cells if fact.flash_cache is not None]
     stages = []
     if with_cache:
-        drops = tuple(_drop(fact, fact.flash_cache, only_if=only_if) for fact in with_cache if fact.flash_cache)
+        drops = tuple(drop_step(fact, fact.flash_cache, only_if=only_if) for fact in with_cache if fact.flash_cache)
         stages.append(Stage(title=f"drop the flash cache{where}", key=f"drop{key}", gate=gate, steps=drops))
-    creates = tuple(_create(fact, sizes[fact.cell], what="create the flash cache") for fact in cells)
+    creates = tuple(create_step(fact, sizes[fact.cell], what="create the flash cache") for fact in cells)
     stages.append(Stage(title=f"create the flash cache{where}", key=f"create{key}", steps=creates))
     if with_cache:
-        back = tuple(
-            _create(fact, fact.flash_cache.size, what="create the flash cache at its old size", before="gone")
-            for fact in with_cache
-            if fact.flash_cache
-        )
-        stages.append(
-            Stage(
-                title="bring back the old flash cache",
-                key=f"back{key}",
-                gate=Gate.MEND,
-                mends=f"drop{key}",
-                unless=f"create{key}",
-                steps=back,
-            )
-        )
+        stages.append(back_stage(with_cache, key))
     return stages
 
 
-def _mending(cells: Sequence[CellFacts], unless: str) -> list[Stage]:
+def back_stage(cells: Sequence[CellFacts], key: str = "") -> Stage:
+    """Return the mending stage that creates dropped caches at their old sizes."""
+    back = tuple(
+        create_step(fact, fact.flash_cache.size, what="create the flash cache at its old size", before="gone")
+        for fact in cells
+        if fact.flash_cache
+    )
+    return Stage(
+        title="bring back the old flash cache",
+        key=f"back{key}",
+        gate=Gate.MEND,
+        mends=f"drop{key}",
+        unless=f"create{key}",
+        steps=back,
+    )
+
+
+def mending(cells: Sequence[CellFacts], unless: str) -> list[Stage]:
+    """Return the mending stage that switches caching on again where a flush was begun and ``unless`` not reached."""
     steps = tuple(_rearm(fact) for fact in cells)
     return [
         Stage(
@@ -315,7 +350,7 @@ def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, stateme
             for fact in todo
             if fact.flash_cache
         },
-        notes=_resize_notes(todo, sizes, size),
+        notes=(*_resize_notes(todo, sizes, size), *filter(None, [flush_note([f for f in todo if f.writeback])])),
         warnings=_resize_warnings(todo),
         risk=Risk.PERFORMANCE if stages else Risk.NONE,
     )
@@ -332,15 +367,16 @@ def recreate_stages(todo: Sequence[CellFacts], sizes: Mapping[str, int]) -> list
     for fact in flushing:
         if fact.release and not fact.at_least(FLUSH_SINCE):
             refusals.setdefault(fact.cell, f"release {fact.release} has no FLUSH and its cache is write-back")
-    _refuse(refusals, "re-creating the flash cache")
+    refuse(refusals, "re-creating the flash cache")
     stages: list[Stage] = []
     if flushing:
         # Nothing is dropped unless all get there, so that nothing is flushed for it either.
-        stages.append(_flush_stage(flushing, Gate.ALL))
+        stages += flush_stages(flushing, Gate.ALL)
+        stages.append(flush_stage(flushing, Gate.ALL))
     if todo:
         stages += _recreate_stages(todo, sizes, Gate.ALL)
     if flushing:
-        stages += _mending(flushing, "drop")
+        stages += [*mending(flushing, "drop"), *rearm_stages(flushing)]
     return stages
 
 

@@ -128,6 +128,7 @@ class Step:
         only_if: read right before; when one does not hold the step is not needed and counts as done.
         needs: read again right before the statement leaves; the step is refused when one does not hold.
         proves: read back afterwards, polled for up to ``within`` seconds.
+        hopes: while one of these does not hold, the proofs can't come by waiting; a minute of that ends the wait.
         watch: a long wait after the statement, instead of ``proves`` alone.
         expect: how many objects the reply must report as done; 0 when the text is not counted.
         undo, inverse: see Undo.
@@ -135,6 +136,10 @@ class Step:
         shell: True when ``statement`` is an operating-system command for the database node (srvctl).
         caching_off: this step leaves the flash cache not caching until a later step mends it.
         caching_on: this step brings caching back.
+        offline: this step takes grid disks that ASM uses offline, until a step with ``online`` has proven them back.
+        online: this step brings the target's disks back; what it ``proves`` shows that ASM has them all ONLINE.
+        limit: seconds that ``watch`` may take, None for as long as it takes.
+        estimate: seconds that the step may take, roughly (see plan.estimate); None when nothing tells.
     """
 
     target: str
@@ -144,6 +149,7 @@ class Step:
     needs: tuple[Check, ...] = ()
     proves: tuple[Check, ...] = ()
     within: float = 30.0
+    hopes: tuple[Check, ...] = ()
     watch: Watch | None = None
     expect: int = 0
     risk: Risk = Risk.NONE
@@ -154,6 +160,10 @@ class Step:
     shell: bool = False
     caching_off: bool = False
     caching_on: bool = False
+    offline: bool = False
+    online: bool = False
+    limit: float | None = None
+    estimate: float | None = None
 
 
 class Gate(StrEnum):
@@ -186,6 +196,40 @@ class Stage:
     unless: str = ""
 
 
+GATE_WITHIN = 7200.0
+"""Seconds that a closed gate between two waves is waited for, unless told otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rolling:
+    """How a plan's cells take turns: each wave goes through all of the cells' stages before the next one begins.
+
+    Attributes:
+        waves: cells, in order; every cell that a step is for is in exactly one.
+        canary: the cell that goes first and alone, empty for none.
+        pause: seconds between two waves.
+        ask: somebody is asked before each further wave; nobody there means no.
+        go_on: after a wave in which a step failed the next one begins all the same, if its gate is open.
+        others: the cells that a gate looks at besides the next wave's: all of the rack's.
+        clusters: the ASM clusters in which no rebalance or resync may run.
+        within: seconds that a closed gate is waited for.
+    """
+
+    waves: tuple[tuple[str, ...], ...]
+    canary: str = ""
+    pause: float = 0.0
+    ask: bool = False
+    go_on: bool = False
+    others: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+    within: float = GATE_WITHIN
+
+    def __post_init__(self) -> None:
+        cells = [cell for wave in self.waves for cell in wave]
+        if len(set(cells)) != len(cells) or not all(self.waves):
+            raise ValueError("each cell of a rolled plan is in one wave, and no wave is empty")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """Everything that one statement would do.
@@ -200,9 +244,12 @@ class Plan:
         skipped: per target, why the statement is not applicable there.
         risk: judged from what is there; at least the highest of the steps'.
         loss: the names that must be typed, or given to --accept-data-loss, when risk is DATA.
-        estimate: seconds, None when unknown.
+        loss_reasons: why data would be lost there, by name.
+        estimate: seconds that it may take, roughly and without what ``untimed`` names; None before anybody estimated.
+        untimed: titles of the stages of which nothing tells how long they take.
         inverse: per target, the statements of exacell that take the change back there, in order. They are planned and
             guarded like any other when ``undo`` runs them. A target without an entry can't be undone.
+        rolling: how the cells take turns; None when all of them do each stage together.
     """
 
     statement: str
@@ -214,8 +261,11 @@ class Plan:
     skipped: Mapping[str, str] = field(default_factory=dict)
     risk: Risk = Risk.NONE
     loss: tuple[str, ...] = ()
+    loss_reasons: Mapping[str, str] = field(default_factory=dict)
     estimate: float | None = None
+    untimed: tuple[str, ...] = ()
     inverse: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rolling: Rolling | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "risk", highest((self.risk, *(step.risk for step in self.steps))))
@@ -276,6 +326,7 @@ def step_from_json(data: Mapping[str, Any]) -> Step:
             "only_if": tuple(check(c) for c in data["only_if"]),
             "needs": tuple(check(c) for c in data["needs"]),
             "proves": tuple(check(c) for c in data["proves"]),
+            "hopes": tuple(check(c) for c in data.get("hopes", ())),
             "watch": Watch(data["watch"]) if data["watch"] else None,
             "risk": Risk(data["risk"]),
             "undo": Undo(data["undo"]),

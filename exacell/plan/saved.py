@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Plan
+
+if TYPE_CHECKING:
+    from exacell.language.registry import Value
 
 _MOVING = ("metrics",)
 """Facts that move by themselves; steps that depend on them read them again right before they run."""
@@ -20,6 +23,8 @@ class SavedPlan:
     """A statement with the plan it led to and the facts it was made from.
 
     Attributes:
+        statement: with ON where it was planned for some of the rack's cells, without flags.
+        flags: what was asked for with it and holds when it is applied: how it rolls, its limits, its reason.
         cells: the cells it was planned for.
         facts: ``cell`` → path of an attribute → value, as text.
         stages: the stages as canonical JSON.
@@ -33,11 +38,53 @@ class SavedPlan:
     facts: Mapping[str, Mapping[str, str]]
     stages: str
     made: str
+    flags: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def line(self) -> str:
+        """The statement with its flags, as somebody would type it."""
+        given = [f"--{name}" if value is True else f"--{name}={_typed(value)}" for name, value in self.flags.items()]
+        return " ".join((self.statement, *given))
+
+    def flags_with(self, given: Mapping[str, Value]) -> dict[str, Value]:
+        """Return the flags to apply it with; those that are given now win."""
+        again = {
+            name: value for name, value in self.flags.items() if not (_TURNS.get(name, frozenset()) & given.keys())
+        }
+        return {**again, **given}
+
+
+_TURNS: Mapping[str, frozenset[str]] = {
+    "rolling": frozenset({"no-rolling"}),
+    "canary": frozenset({"no-rolling"}),
+    "pause": frozenset({"no-rolling"}),
+    "on-error": frozenset({"no-rolling"}),
+    "no-rolling": frozenset({"rolling", "canary"}),
+}
+"""A kept flag gives way to these: they say otherwise."""
+
+_NOT_KEPT = frozenset({"yes", "dry-run", "detailed-exitcode", "accept-data-loss", "accept-opaque", "format", "diff"})
+"""Flags that hold for one run only: nobody agrees, or accepts a loss, in advance."""
+
+
+def kept_flags(flags: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the flags that a kept plan remembers."""
+    return {name: value for name, value in flags.items() if name not in _NOT_KEPT and value not in (None, False)}
+
+
+def _typed(value: Value) -> str:
+    text = str(value)
+    if isinstance(value, float):
+        return f"{value:g}s"
+    return f"'{text}'" if " " in text else text
 
 
 def stages_json(plan: Plan) -> str:
-    """Return a plan's stages as canonical JSON; its notes may hold figures that move by themselves."""
-    return json.dumps(asdict(plan)["stages"], sort_keys=True, separators=(",", ":"))
+    """Return a plan's stages as canonical JSON, without estimates and notes: their figures move by themselves."""
+    stages = asdict(plan)["stages"]
+    for step in (step for stage in stages for step in stage["steps"]):
+        del step["estimate"]
+    return json.dumps(stages, sort_keys=True, separators=(",", ":"))
 
 
 def flatten(fact: CellFacts) -> dict[str, str]:

@@ -14,6 +14,9 @@ from typing import Any
 from exacell.units import human_size
 
 COMPLETE = ("complete", "completed")
+
+SLOPE_OVER = 5
+"""So many of the last collections decide how fast dirty data is written now: old ones ran under another load."""
 FLUSHED = "normal - flushed"
 
 
@@ -27,6 +30,8 @@ class FlushState:
         done: the cache is proven flushed.
         failed: why it cannot finish, empty while it can.
         dirty, used: bytes in the last collection, None before one was seen.
+        eta: seconds until nothing is dirty, as fast as it went lately, on the watcher's clock where that is known; None
+            while unknown.
     """
 
     phrase: str
@@ -35,6 +40,7 @@ class FlushState:
     failed: str = ""
     dirty: int | None = None
     used: int | None = None
+    eta: float | None = None
 
 
 @dataclass
@@ -44,10 +50,19 @@ class FlushWatch:
     first_dirty: int | None = None
     completed_at: int | None = None
     """FC_BY_DIRTY's collectionTime (epoch ms of the cell's clock) when completion was seen first."""
-    _last: FlushState = field(default_factory=lambda: FlushState(phrase="starting"))
+    _samples: list[tuple[int, int]] = field(default_factory=list)
+    """(collectionTime in ms, dirty bytes) of the last collections, oldest first."""
+    _seen: list[tuple[int, float]] = field(default_factory=list)
+    """(collectionTime in ms, watcher's seconds) of collections that were seen soon after they were made."""
+    _timed: bool = False
 
     def feed(
-        self, *, status: str, disks: Sequence[Mapping[str, Any]], metrics: Mapping[str, tuple[float, int]]
+        self,
+        *,
+        status: str,
+        disks: Sequence[Mapping[str, Any]],
+        metrics: Mapping[str, tuple[float, int]],
+        now: float | None = None,
     ) -> FlushState:
         """Return the state after one answer of the cell.
 
@@ -55,12 +70,15 @@ class FlushWatch:
             status: of the flash cache, empty when there is none.
             disks: name, flushStatus and flushError of each flash cell disk.
             metrics: FC_BY_* name → (bytes, collectionTime in ms).
+            now: seconds of the watcher's clock, which need not run as fast as the cell's; None: they run alike.
         """
         dirty_value = metrics.get("FC_BY_DIRTY")
         dirty = None if dirty_value is None else int(dirty_value[0])
         used = int(metrics["FC_BY_USED"][0]) if "FC_BY_USED" in metrics else None
         if self.first_dirty is None:
             self.first_dirty = dirty
+        if dirty_value is not None:
+            self._sample(dirty_value[1], int(dirty_value[0]), now)
         error = next((d for d in disks if d.get("flushError")), None)
         if error is not None:
             return FlushState(
@@ -124,4 +142,35 @@ class FlushWatch:
             fraction=min(fraction, 0.98),
             dirty=dirty,
             used=used,
+            eta=self._eta(),
         )
+
+    def _sample(self, at: int, dirty: int, now: float | None) -> None:
+        """Keep a collection that was not seen before; dirty data that grew begins the measuring anew."""
+        if self._samples and at <= self._samples[-1][0]:
+            return
+        if self._samples and now is not None:
+            # Of the very first one nobody knows how long before it was made.
+            self._seen.append((at, now))
+        if self._samples and dirty > self._samples[-1][1]:
+            self._samples.clear()
+        self._samples = [*self._samples, (at, dirty)][-SLOPE_OVER:]
+        self._timed = now is not None
+
+    def _eta(self) -> float | None:
+        pace = self._pace()
+        if len(self._samples) < 2 or pace is None:
+            return None
+        (since, much), (now, left) = self._samples[0], self._samples[-1]
+        if left >= much:
+            return None
+        return left * (now - since) / (much - left) / 1000 * pace
+
+    def _pace(self) -> float | None:
+        """Seconds that pass for the watcher in one of the cell's, None until two collections were seen being made."""
+        if not self._timed:
+            return 1.0
+        if len(self._seen) < 2:
+            return None
+        (collected, seen), (last, at) = self._seen[0], self._seen[-1]
+        return (at - seen) / ((last - collected) / 1000)

@@ -7,9 +7,8 @@ names arrive in the background, so that neither the first prompt nor typing wait
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
@@ -26,28 +25,27 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.renderer import CPR_Support
 
-from exacell.commands.session import SessionExit
+from exacell.aliases import Aliases
 from exacell.context import find_rack_quietly
 from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.history import history_file
-from exacell.language.line import Line
-from exacell.language.registry import Param
 from exacell.language.text import needs_more
-from exacell.output.faults import sentence, squiggle, underlined
-from exacell.output.result import Result
 from exacell.output.style import wants_color
 from exacell.output.terminal import TerminalConsole
-from exacell.repl.check import segments
-from exacell.repl.completer import StatementCompleter
-from exacell.repl.lexer import StatementLexer
-from exacell.repl.look import STYLE, prompt_fragments, toolbar_fragments
-from exacell.repl.reading import PATIENCE, Reading, StillReading, may_go_on
+from exacell.repl.lazily import LazyCompleter, LazyLexer, toolbar
+from exacell.repl.learner import Learner
+from exacell.repl.look import STYLE, prompt_fragments
 from exacell.repl.store import PrivateHistory
 from exacell.repl.typing_ahead import TypingAhead
-from exacell.runner import Runner
+from exacell.signals import EditRequested, SessionExit
+from exacell.usage import Usage
 
 if TYPE_CHECKING:
     from exacell.context import Context
+    from exacell.language.suggestion import Known
+    from exacell.repl.check import Surroundings
+    from exacell.repl.entering import PromptRunner
+    from exacell.repl.reading import Reading
 
 _CPR_TIMEOUT = 1
 """Seconds in which a terminal answers where its cursor is; one that does not has no toolbar."""
@@ -64,48 +62,83 @@ class Prompt:
     def __init__(self, ctx: Context, console: TerminalConsole) -> None:
         self.ctx = ctx
         self.console = console
-        self.runner = _PromptRunner(ctx, console, prefix="")
-        self.runner.on_end = self._reading_ended
+        self._aliases = Aliases(ctx.home)
+        self._usage = Usage(ctx.home.state_dir / "usage.json")
+        self._learner = Learner(ctx)
+        self._history = PrivateHistory(history_file(ctx.home.state_dir), self._rack_name)
+        self._typing = TypingAhead(self._keep)
         self._pending: tuple[str, ...] = ()
         self._told: set[str] = set()
         self._reading: Reading | None = None
+        self._edited = ""
         self.session = self._make_session()
+
+    @cached_property
+    def runner(self) -> PromptRunner:
+        """Runs what is entered; loaded when it is first needed."""
+        from exacell.repl.entering import PromptRunner
+
+        runner = PromptRunner(self.ctx, self.console, self._aliases)
+        runner.on_end = self._reading_ended
+        runner.typing = self._typing.typed
+        runner.learn = self._learner.observe
+        return runner
 
     def run(self) -> ExitCode:
         """Read and run statements until Ctrl-D or EXIT."""
         self.ctx.run_nested = self._nested
-        self._greet()
-        self._begin_background()
-        while True:
+        with self._typing:
+            self._greet()
             try:
-                text = self.session.prompt(pre_run=self._catch_up)
-            except KeyboardInterrupt:
-                self._give_up_reading()
-                continue  # Ctrl-C drops the line.
-            except EOFError:
+                while True:
+                    try:
+                        self._one()
+                    except KeyboardInterrupt:
+                        self.console.tell("interrupted", "warning")  # Ctrl-C before or after the statement itself.
+            except (EOFError, SessionExit):
                 return ExitCode.DONE
             finally:
-                self._settle_cpr()
-            if self._interrupted_at_once():
-                self.console.tell("interrupted: nothing was sent", "warning")
-                continue
-            try:
-                self._finish_reading()
-                self._run(text)
-                self._remind()
-            except SessionExit:
-                return ExitCode.DONE
-            except KeyboardInterrupt:
-                self.console.tell("interrupted", "warning")  # Ctrl-C before or after the statement itself.
+                self._learner.end()
+
+    def _one(self) -> None:
+        """Read one line and run what it says.
+
+        Raises:
+            EOFError: the user left with Ctrl-D.
+            SessionExit: the user left with EXIT.
+        """
+        self._learner.begin()
+        if self._history.outdated:
+            self._history.reload()
+        self.session.editing_mode = EditingMode.VI if self.ctx.settings.editing_mode == "vi" else EditingMode.EMACS
+        begun, self._edited = self._edited, ""
+        try:
+            text = self.session.prompt(default=begun, pre_run=self._catch_up)
+        except KeyboardInterrupt:
+            self._give_up_reading()
+            return  # Ctrl-C drops the line.
+        finally:
+            self._settle_cpr()
+        if self._interrupted_at_once():
+            self.console.tell("interrupted: nothing was sent", "warning")
+            return
+        self._learner.busy(True)
+        try:
+            self._finish_reading()
+            self._run(text)
+            self._remind()
+        finally:
+            self._learner.busy(False)
+            self._typing.hand_over()
 
     def _make_session(self) -> PromptSession[str]:
         color = wants_color(sys.stdout)
         session: PromptSession[str] = PromptSession(
             message=self._message,
-            lexer=StatementLexer(),
-            completer=StatementCompleter(self.ctx.names, self._recipe_params),
+            lexer=LazyLexer(self._around),
+            completer=LazyCompleter(self._known, self._usage.count),
             complete_in_thread=True,
-            history=PrivateHistory(history_file(self.ctx.home.state_dir)),
+            history=self._history,
             auto_suggest=AutoSuggestFromHistory(),
             multiline=True,
             prompt_continuation="  -> ",
@@ -113,7 +146,6 @@ class Prompt:
             bottom_toolbar=self._toolbar,
             style=STYLE,
             color_depth=None if color else ColorDepth.DEPTH_1_BIT,
-            editing_mode=EditingMode.VI if self.ctx.settings.edit_mode == "vi" else EditingMode.EMACS,
             reserve_space_for_menu=6,
             enable_open_in_editor=True,
             include_default_pygments_style=False,
@@ -121,6 +153,7 @@ class Prompt:
         # A terminal that does not say where its cursor is (a script's pty) is no reason for a warning.
         session.app.renderer.cpr_not_supported_callback = None
         session.app.renderer.CPR_TIMEOUT = _CPR_TIMEOUT
+        session.app.after_render += self._learner.prompt_shown
         return session
 
     def _nested(self, text: str) -> ExitCode:
@@ -128,10 +161,37 @@ class Prompt:
             raise StatementError("this is a prompt already", hint="connect <rack> goes to another rack")
         return self.runner.run_text(text)
 
-    def _recipe_params(self, name: str) -> Sequence[Param]:
-        from exacell.recipes import recipe_params
+    def _rack_name(self) -> str:
+        return self.ctx.rack.name if self.ctx.rack is not None else ""
 
-        return recipe_params(self.ctx.home, name)
+    def _known(self) -> Known:
+        ctx = self.ctx
+        from exacell.knowledge import knowledge
+
+        releases = self._around().releases
+        return knowledge(
+            ctx.home,
+            lambda: ctx.config.racks,
+            ctx.rack,
+            ctx.learned,
+            release=releases[0] if len(releases) == 1 else "",
+            aliases=lambda: self._around().aliases,
+        )
+
+    def _around(self) -> Surroundings:
+        """Return what a line is judged by now."""
+        from exacell.repl.check import Surroundings
+
+        try:
+            aliases = tuple(self._aliases.all().items())
+        except ExacellError:
+            aliases = ()  # Told when a line is entered.
+        ctx = self.ctx
+        if ctx.rack is None:
+            return Surroundings(aliases=aliases)
+        selected = ctx.selected()
+        releases = sorted({release for cell, release in ctx.learned.releases().items() if cell in selected})
+        return Surroundings(aliases=aliases, releases=tuple(releases))
 
     def _settle_cpr(self) -> None:
         renderer = self.session.app.renderer
@@ -149,10 +209,13 @@ class Prompt:
         return list(prompt_fragments(self.ctx, pending=len(self._pending), done=get_app().is_done))
 
     def _toolbar(self) -> StyleAndTextTuples:
-        if self._reading is not None and not get_app().current_buffer.text:
-            return [("class:toolbar", f" waiting for: {self._reading.text.strip()}   (Ctrl-C gives it up)")]
         buffer = get_app().current_buffer
-        return list(toolbar_fragments(self.ctx, buffer.text, buffer.cursor_position))
+        reading = self._reading
+        if reading is not None and not buffer.text:
+            late = reading.waiting_for
+            cells = f" from {late}" if len(late) else ""
+            return [("class:toolbar", f" waiting for: {reading.text.strip()}{cells}   (Ctrl-C gives it up)")]
+        return list(toolbar(self.ctx, buffer.text, buffer.cursor_position, self._around))
 
     def _greet(self) -> None:
         try:
@@ -196,8 +259,7 @@ class Prompt:
     def _finish_reading(self) -> None:
         """Wait for what still reads before the next statement runs: one statement at a time, in order."""
         if self._reading is not None:
-            with TypingAhead(self._keep):
-                self._deliver_reading()
+            self._deliver_reading()
 
     def _give_up_reading(self) -> None:
         if self._reading is not None:
@@ -205,33 +267,43 @@ class Prompt:
             reading.give_up()
             self.console.tell(f"gave up waiting for: {reading.text.strip()}", "warning")
 
-    def _begin_background(self) -> None:
-        threading.Thread(target=self._warm, name="exacell-warm", daemon=True).start()
-
-    def _warm(self) -> None:
-        try:
-            self.ctx.warm()
-        except ExacellError:
-            return  # The first statement meets the same problem and says it where it is read.
-
     def _run(self, text: str) -> None:
-        with TypingAhead(self._keep) as typing:
-            self.console.read_line = lambda question: typing.question(lambda: self.console.read_here(question))
-            self.console.lend = typing.lent
-            try:
-                found = segments(text)
-                self.runner.may_wait_behind = len(found) == 1
-                for segment in found:
-                    code = self.runner.run_entered(segment.text, self._indent(text) if len(found) == 1 else None)
-                    if code not in (ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT) and segment is not found[-1]:
-                        self.console.tell("stopped: the statements behind it were not run")
-                        break
-            except StillReading:
-                self._reading = self.runner.reading
-                self.console.tell("still waiting for an answer: type on, it is shown when it comes; Ctrl-C gives it up")
-            finally:
-                self.console.read_line = None
-                self.console.lend = nullcontext
+        from exacell.repl.check import segments
+        from exacell.repl.reading import StillReading
+        from exacell.runner import GOES_ON
+
+        self.console.read_line = lambda question: self._typing.question(lambda: self.console.read_here(question))
+        self.console.lend = self._typing.lent
+        try:
+            found = segments(text)
+            self.runner.may_wait_behind = len(found) == 1
+            for segment in found:
+                self._usage.note(segment.text)
+                code = self.runner.run_entered(segment.text, self._indent(text) if len(found) == 1 else None)
+                if code not in GOES_ON and segment is not found[-1]:
+                    self.console.tell("stopped: the statements behind it were not run")
+                    break
+        except StillReading:
+            self._go_on_behind()
+        except EditRequested as wanted:
+            from exacell.repl.editor import edited
+
+            with self._typing.lent():
+                self._edited = edited(wanted.text, self.ctx.env)
+        except ExacellError as error:
+            self.runner.report(error)
+        finally:
+            self.console.read_line = None
+            self.console.lend = nullcontext
+
+    def _go_on_behind(self) -> None:
+        """Leave the statement that still reads behind the prompt, and show what has been answered so far."""
+        reading = self._reading = self.runner.reading
+        assert reading is not None
+        self.runner.show_so_far(reading)
+        late = reading.waiting_for
+        cells = f" from {late}" if len(late) else ""
+        self.console.tell(f"still waiting for an answer{cells}: it is shown when it comes; Ctrl-C gives it up")
 
     def _indent(self, text: str) -> int | None:
         """Return in which column the entered line began on the screen, None when it does not fit on one row."""
@@ -245,51 +317,6 @@ class Prompt:
         parser.feed(typed)
         parser.flush()
         store_typeahead(self.session.app.input, keys)
-
-
-class _PromptRunner(Runner):
-    """Reports a bad statement by marks below the line that was entered, and lets slow reads go on behind the prompt."""
-
-    _indent: int | None = None
-    may_wait_behind = False
-    reading: Reading | None = None
-    """The statement that was run last and may still be going on."""
-    on_end: Callable[[], None] = staticmethod(lambda: None)
-
-    def run(self, line: Line, text: str = "", *, execute: Callable[[Line], Result] | None = None) -> ExitCode:
-        """Run a line as :meth:`Runner.run` does.
-
-        Raises:
-            StillReading: it reads from a slow cell and goes on; ``reading`` holds it.
-        """
-        if execute is not None or not self.may_wait_behind or not may_go_on(line):
-            return super().run(line, text, execute=execute)
-        reading = self.reading = Reading(self.ctx, line, text, self.on_end)
-        return super().run(line, text, execute=lambda _: reading.outcome(PATIENCE))
-
-    def deliver_reading(self, reading: Reading) -> ExitCode:
-        """Deliver what a statement that went on behind the prompt answers, waiting for it where it has not yet."""
-        return super().run(reading.line, reading.text, execute=lambda _: reading.outcome(None))
-
-    def run_entered(self, text: str, indent: int | None) -> ExitCode:
-        """Run a statement that stands on the screen ``indent`` columns in; None when marks can't stand below it."""
-        self._indent = indent
-        return self.run_text(text)
-
-    def report(self, error: ExacellError, text: str = "") -> None:
-        """Print an error, and marks below the entered line for a bad statement."""
-        if not isinstance(error, StatementError) or error.start is None or not text:
-            super().report(error)
-            return
-        self.console.progress(None)
-        end = error.end if error.end is not None else error.start
-        if self._indent is not None:
-            self.console.tell(squiggle(error.start, end, indent=self._indent), "error")
-        else:
-            shown, marks = underlined(text, error.start, end, width=80)
-            self.console.tell(shown)
-            self.console.tell(marks, "error")
-        self.console.tell(sentence(error), "error")
 
 
 def _bindings() -> KeyBindings:

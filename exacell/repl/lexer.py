@@ -14,7 +14,7 @@ from prompt_toolkit.lexers import Lexer
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import metrics, objects
 from exacell.language.registry import commands
-from exacell.repl.check import live_error
+from exacell.repl.check import PLAIN, Surroundings, live_error
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -78,12 +78,23 @@ def _word_class(word: str, things: frozenset[str], attributes: frozenset[str]) -
     return "cells" if "[" in word or word.startswith("@") else "word"
 
 
+def _plain() -> Surroundings:
+    return PLAIN
+
+
 class StatementLexer(Lexer):
-    """Colours a statement; the faulty part, unless it is still being typed, has the class ``wrong``."""
+    """Colours a statement; the faulty part, unless it is still being typed, has the class ``wrong``.
+
+    Args:
+        around: what statements are judged by at this moment.
+    """
+
+    def __init__(self, around: Callable[[], Surroundings] = _plain) -> None:
+        self._around = around
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
         """Return a function that gives the coloured pieces of a line by its number."""
-        found = live_error(document.text, _cursor(document))
+        found = live_error(document.text, _cursor(document), self._around())
         starts = [0]
         for line in document.lines:
             starts.append(starts[-1] + len(line) + 1)

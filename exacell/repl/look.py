@@ -1,19 +1,18 @@
-"""What the prompt and its toolbar say: rack, cells, RO or RW, and what Enter will do. Reads the context only."""
+"""What the prompt says and how everything on it is coloured. Reads the context only; loads little: it comes first."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from prompt_toolkit.styles import Style
 
-from exacell.cellset import CellSet
-from exacell.context import Context
-from exacell.errors import ExacellError
-from exacell.language.line import Line, find_command
-from exacell.language.registry import Effect
-from exacell.language.words import split_words
-from exacell.output.faults import sentence
-from exacell.repl.check import live_error, verdicts
+if TYPE_CHECKING:
+    from exacell.context import Context
 
 Fragments = list[tuple[str, str]]
+
+IDLE: Fragments = [("class:toolbar", " Tab completes, help lists the statements, Ctrl-D leaves")]
+"""The toolbar while nothing is typed."""
 
 STYLE = Style.from_dict(
     {
@@ -75,65 +74,3 @@ def _cells(ctx: Context) -> str:
     total, count = len(ctx.rack.cells), len(ctx.selected())
     noun = "cell" if total == 1 else "cells"
     return f"{count} {noun}" if count == total else f"{count}/{total} {noun}"
-
-
-def toolbar_fragments(ctx: Context, text: str, cursor: int) -> Fragments:
-    """Return what the toolbar says about what is typed: the error, else what Enter will do, else how it goes on."""
-    wrong = live_error(text, cursor)
-    if wrong is not None:
-        return [("class:toolbar.wrong", " " + sentence(wrong[2]))]
-    found = verdicts(text)
-    if not found:
-        return [("class:toolbar", " Tab completes, help lists the statements, Ctrl-D leaves")]
-    lines = [verdict.line for verdict in found if verdict.line is not None]
-    if len(lines) < len(found):
-        return [("class:toolbar", " " + _usage(found[-1].segment.text))]
-    worst = max(lines, key=lambda line: _WEIGHT[line.effect])
-    style = "class:toolbar.write" if _WEIGHT[worst.effect] > 1 else "class:toolbar"
-    return [(style, " " + intent(ctx, worst))]
-
-
-_WEIGHT = {Effect.LOCAL: 0, Effect.READ: 1, Effect.OPAQUE: 2, Effect.WRITE: 3}
-
-
-def intent(ctx: Context, line: Line) -> str:
-    """Return what Enter will do: ``read on 3 cells as cellmonitor``, ``WRITE on 3 cells: plan first``."""
-    if line.shell:
-        return "local shell command"
-    effect = line.effect
-    if effect is Effect.LOCAL:
-        return "changes only exacell's own state"
-    where = _target(ctx, line)
-    dry = bool(line.flags.get("dry-run"))
-    if effect is Effect.READ:
-        user = f" as {ctx.options.login or ctx.rack.read_user}" if ctx.rack is not None else ""
-        return f"read on {where}{user}"
-    if dry:
-        return f"plan for {where}: nothing is sent"
-    if ctx.read_only:
-        return f"WRITE on {where}: refused, the session is read-only (set mode rw)"
-    if effect is Effect.OPAQUE:
-        return f"OPAQUE on {where}: exacell can't read what it does"
-    return f"WRITE on {where}: plan first" + (", then without a question" if line.flags.get("yes") else "")
-
-
-def _target(ctx: Context, line: Line) -> str:
-    if line.on:
-        try:
-            count = len(CellSet.parse(line.on)) if ctx.rack is None else len(ctx.resolve(line.on))
-        except ExacellError:
-            return line.on
-        return f"{count} cell{'' if count == 1 else 's'}"
-    if ctx.rack is None:
-        return "no rack yet (connect <rack>)"
-    count = len(ctx.selected())
-    return f"{count} cell{'' if count == 1 else 's'}"
-
-
-def _usage(text: str) -> str:
-    try:
-        words = split_words(text)
-    except ExacellError as error:
-        return sentence(error)
-    command = find_command(words) if words else None
-    return f"{command.usage}   {command.summary}" if command is not None else ""

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exacell.arrivals import TELL_EVERY, Recording
+from exacell.cellcli.nodes import List
+from exacell.cellset import CellSet
 from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.output.result import Result
@@ -16,6 +21,11 @@ if TYPE_CHECKING:
 PATIENCE = 4.0
 """Seconds for which the prompt waits before it is shown again while the statement goes on: more than two starts of a
 cell's CellCLI, so that a rack in good health always answers before the next prompt."""
+
+AT_LEAST = 0.4
+"""Seconds for which it waits even when somebody types on."""
+
+_LOOK = 0.05
 
 _ASKING = ("recipes", "help", "session")
 """Groups whose reading statements talk with the user or wait on purpose."""
@@ -29,16 +39,27 @@ def may_go_on(line: Line) -> bool:
     """Return whether a statement may go on behind the prompt: it reads from cells and asks nobody anything."""
     if line.shell or line.effect is not Effect.READ:
         return False
-    return line.call is None or line.call.command.group not in _ASKING
+    if line.call is None:
+        return True
+    return line.call.command.group not in _ASKING and not line.call.command.streams
 
 
 class Reading:
-    """One statement that runs in a thread of its own; its result is delivered by whoever owns the terminal."""
+    """One statement that runs in a thread of its own; its result is delivered by whoever owns the terminal.
+
+    Args:
+        on_end: called from the thread when there is a result or an error.
+    """
 
     def __init__(self, ctx: Context, line: Line, text: str, on_end: Callable[[], None]) -> None:
         self.line = line
         self.text = text
+        self.shown: CellSet | None = None
+        """The cells whose answers were shown while others were waited for; None when none were."""
         self._ctx = ctx
+        self._own: Context | None = None
+        self._targets = CellSet()
+        self._recording: Recording | None = None
         self._on_end = on_end
         self._result: Result | None = None
         self._error: BaseException | None = None
@@ -48,7 +69,9 @@ class Reading:
 
     def _run(self) -> None:
         try:
-            self._result = self._ctx.execute(self.line)
+            self._recording = Recording(self._ctx.fleet)
+            self._own = self._ctx.aside(self._recording)
+            self._result = self._own.execute(self.line)
         except BaseException as error:
             # Kept for the thread that delivers, where it is raised again.
             self._error = error
@@ -60,26 +83,79 @@ class Reading:
         """Whether there is a result or an error to deliver."""
         return self._ended.is_set()
 
-    def outcome(self, patience: float | None) -> Result:
+    @property
+    def waiting_for(self) -> CellSet:
+        """The cells that have not answered yet."""
+        return self._recording.waiting_for if self._recording is not None else CellSet()
+
+    def outcome(
+        self,
+        patience: float | None,
+        *,
+        typing: Callable[[], bool] = bool,
+        tell: Callable[[str | None], None] = lambda text: None,
+    ) -> Result:
         """Return the result, waiting at most ``patience`` seconds for it (None: as long as it takes).
+
+        Args:
+            typing: whether somebody has begun to type: then the wait ends early, so that they see what they type.
+            tell: is given a line about whom it waits for, now and then, and None at the end.
 
         Raises:
             StillReading: there is none yet.
             KeyboardInterrupt: Ctrl-C was pressed twice; the connections were closed to end the statement.
             ExacellError: the statement failed.
         """
+        began = told = time.monotonic()
         try:
-            if not self._ended.wait(patience):
-                raise StillReading
+            while not self._ended.wait(_LOOK):
+                now = time.monotonic()
+                if patience is not None and (now - began >= patience or (now - began >= AT_LEAST and typing())):
+                    raise StillReading
+                if now - told >= TELL_EVERY and self._recording is not None:
+                    tell(self._recording.sentence or None)
+                    told = now
         except KeyboardInterrupt:
             self.give_up()
             raise
+        finally:
+            tell(None)
+        if self._own is not None:
+            self._ctx.selection.take_over(self._own.selection)
         if self._error is not None:
             raise self._error
         assert self._result is not None
-        return self._result
+        return self._result if self.shown is None else self._rest()
+
+    def so_far(self) -> Result | None:
+        """Return what the cells that have answered say; None when that can't be told apart from the whole answer."""
+        statement = self.line.cellcli
+        if not isinstance(statement, List) or self._recording is None or self.ended:
+            return None
+        if self._own is None:
+            return None
+        self._targets, late = self._own.selection.now, self._recording.waiting_for
+        there = self._targets - late
+        if not len(there) or not len(late):
+            return None
+        result = self._told(there)
+        if result.problems:
+            return None  # Some of them wait for the next question already.
+        self.shown = there
+        return result
+
+    def _rest(self) -> Result:
+        assert self.shown is not None
+        return self._told(self._targets - self.shown)
+
+    def _told(self, cells: CellSet) -> Result:
+        assert self._recording is not None
+        beside = self._ctx.aside(self._recording.so_far())
+        return replace(beside.execute(replace(self.line, on=",".join(cells))), named=True)
 
     def give_up(self) -> None:
         """End the statement by closing the connections it waits on; they open anew on the next use."""
+        if self._own is not None:
+            self._own.interrupt()
         self._ctx.interrupt()
         self._ctx.close()

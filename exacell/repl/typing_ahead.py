@@ -1,4 +1,4 @@
-"""Keep what is typed while a statement runs: not echoed into its output, not taken for an answer, not lost."""
+"""Keep what is typed while no prompt reads it: not echoed into output, not taken for an answer, not lost."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from types import TracebackType
 from typing import Any
 
 _LFLAG, _IFLAG, _CC = 3, 0, 6
+_ENTER = (b"\r", b"\n")
 
 
 class TypingAhead:
-    """While it is entered, the terminal neither echoes nor edits; Ctrl-C still interrupts.
+    """While it is entered, the terminal neither echoes nor edits, except where it is lent; Ctrl-C still interrupts.
 
-    Without a terminal nothing changes. ``question`` reads one answer as typed after the question was shown; what was
-    typed before it stays for the next prompt, and is handed to ``keep`` on leaving.
+    A prompt that runs meanwhile finds these modes and leaves them so. What is typed stays in the terminal's queue for
+    the next prompt; what had to be taken from there is handed to ``keep`` by :meth:`hand_over`. Without a terminal
+    nothing changes.
     """
 
     def __init__(self, keep: Callable[[str], None], descriptor: int | None = None) -> None:
@@ -37,11 +39,21 @@ class TypingAhead:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._before is not None:
-            self._drain()
             termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+        self.hand_over()
+
+    def hand_over(self) -> None:
+        """Give what was taken from the terminal's queue to ``keep``."""
         if self._ahead:
-            self._keep(self._ahead.decode("utf-8", "replace"))
-            self._ahead = b""
+            typed, self._ahead = self._ahead, b""
+            self._keep(typed.decode("utf-8", "replace"))
+
+    def typed(self) -> bool:
+        """Return whether somebody is typing a line: something is there, and no Enter in it."""
+        if self._before is None:
+            return False
+        self._drain()
+        return bool(self._ahead) and not any(key in self._ahead for key in _ENTER)
 
     def question(self, ask: Callable[[], str | None]) -> str | None:
         """Return what ``ask`` reads from the terminal, with echo and line editing on."""

@@ -63,6 +63,19 @@ class Upload:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Feed:
+    """Reads that a long-lived CellCLI may answer instead of one that is started for them.
+
+    Attributes:
+        program: the remote command that starts it.
+        statements: LIST and DESCRIBE, one line each.
+    """
+
+    program: str
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """One command for one target.
 
@@ -74,6 +87,7 @@ class Request:
         login: who logs in, instead of the one whom the configuration has for ``role``.
         on_output: told of each piece of standard output as it arrives, from the thread that reads it.
         upload: files to send instead of running ``command``, which is then only for messages.
+        feed: the same reads as in ``command``, for a transport that keeps a CellCLI open; others take no notice of it.
     """
 
     target: str
@@ -84,6 +98,7 @@ class Request:
     login: str | None = None
     on_output: Callable[[bytes], None] | None = None
     upload: Upload | None = None
+    feed: Feed | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

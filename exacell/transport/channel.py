@@ -1,23 +1,29 @@
 """One command on one plain SSH channel: sent, fed, read to its end in linear time.
 
-fabric's own runner reads 1000 bytes at a time and joins everything read so far on each, which is quadratic, and takes
-three threads a command (reference fanout.md, section 3). Here one thread drains both streams in large pieces. Deadlines
-are the caller's: closing the channel from another thread ends every wait in here.
+Commands go as a :mod:`exacell.transport.stream` where the connection allows that; this is the way for those behind a
+gateway and for uploads, and where both keep what arrives. fabric's own runner reads 1000 bytes at a time and joins
+everything read so far on each, which is quadratic, and takes three threads a command (reference fanout.md, section 3).
+Here one thread drains both streams in large pieces. Deadlines are the caller's: closing the channel from another thread
+ends every wait in here.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     import paramiko
 
 _PIECE = 1 << 20
+SPILL = 2 << 20
+"""Bytes of one stream of one command that are kept in memory; the rest of a larger answer waits on disk until it is
+complete. Many answers that grow side by side in memory would take it twice."""
 _INLINE_STDIN = 16 << 10
 """Bytes of standard input that are sent before reading; more is sent by a thread, so that a command that answers before
 it has read everything cannot block on us while we block on it."""
@@ -26,34 +32,109 @@ it has read everything cannot block on us while we block on it."""
 _LAST_WORDS_S = 0.1
 
 
-@dataclass
-class Capture:
-    """What has arrived so far; written by the reading thread, readable by any. ``on_output`` hears of standard output."""
+class Store:
+    """Bytes in the order in which they came: in memory, and on disk when there are more than ``SPILL`` of them.
 
-    stdout_parts: list[bytes] = field(default_factory=list)
-    stderr_parts: list[bytes] = field(default_factory=list)
-    on_output: Callable[[bytes], None] | None = None
+    Written by one thread, readable by any.
+    """
+
+    def __init__(self) -> None:
+        # One growing array, not a list of pieces: a large one goes back to the system when it is dropped.
+        self._data = bytearray()
+        self._size = 0
+        self._file: IO[bytes] | None = None
+        self._disk_full = False
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, piece: bytes) -> None:
+        """Keep ``piece``."""
+        with self._lock:
+            self._size += len(piece)
+            self._data += piece
+            if len(self._data) > SPILL and not self._disk_full:
+                self._spill()
+
+    def _spill(self) -> None:
+        """Move what is in memory to disk; keep it, and all that comes, where there is no room."""
+        try:
+            if self._file is None:
+                import tempfile
+
+                self._file = tempfile.TemporaryFile(prefix="exacell-", buffering=0)  # noqa: SIM115 - lives as we do
+            while self._data:
+                del self._data[: self._file.write(self._data)]
+        except OSError:
+            self._disk_full = True
+
+    @property
+    def text(self) -> str:
+        """All of it; bytes that are not UTF-8 as ``\\xNN``."""
+        with self._lock:
+            return self._text()
+
+    def hand_over(self) -> str:
+        """Return all of it and keep nothing, so that bytes and text of an answer are not held side by side for long."""
+        with self._lock:
+            text = self._text()
+            self._data, self._size = bytearray(), 0
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+            return text
+
+    def _text(self) -> str:
+        if self._file is None:
+            return self._data.decode("utf-8", "backslashreplace")
+        import mmap
+
+        if self._file.seek(0, os.SEEK_END) == 0:
+            return self._data.decode("utf-8", "backslashreplace")
+        with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            if self._data:  # a character may lie across the two
+                return (bytes(mapped) + self._data).decode("utf-8", "backslashreplace")
+            return str(mapped, "utf-8", "backslashreplace")
+
+
+class Capture:
+    """What has arrived so far; written by the reading thread, readable by any. ``on_output`` hears of standard output.
+
+    Attributes:
+        output: standard output.
+        errors: standard error.
+    """
+
+    def __init__(self, on_output: Callable[[bytes], None] | None = None) -> None:
+        self.output = Store()
+        self.errors = Store()
+        self._on_output = on_output
 
     def take(self, piece: bytes) -> None:
         """Keep a piece of standard output and hand it on."""
-        self.stdout_parts.append(piece)
-        if self.on_output is not None and piece:
-            self.on_output(piece)
+        self.output.add(piece)
+        if self._on_output is not None and piece:
+            self._on_output(piece)
+
+    def take_error(self, piece: bytes) -> None:
+        """Keep a piece of standard error."""
+        self.errors.add(piece)
 
     @property
     def stdout(self) -> str:
         """Standard output so far; bytes that are not UTF-8 as ``\\xNN``."""
-        return b"".join(list(self.stdout_parts)).decode("utf-8", "backslashreplace")
+        return self.output.text
 
     @property
     def stderr(self) -> str:
         """Standard error so far; as :attr:`stdout`."""
-        return b"".join(list(self.stderr_parts)).decode("utf-8", "backslashreplace")
+        return self.errors.text
 
     @property
     def empty(self) -> bool:
         """Whether nothing has arrived."""
-        return not self.stdout_parts and not self.stderr_parts
+        return not self.output and not self.errors
 
 
 class End(StrEnum):
@@ -63,6 +144,7 @@ class End(StrEnum):
     NO_STATUS = "without an exit status, as after a signal"
     REFUSED = "refused by the server"
     LOST = "the link died"
+    NO_CHANNEL = "the server opened no channel, so nothing was sent"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +233,7 @@ def _drain(channel: paramiko.Channel, bell: _Bell, capture: Capture) -> None:
             capture.take(channel.recv(_PIECE))
             arrived = True
         while channel.recv_stderr_ready():
-            capture.stderr_parts.append(channel.recv_stderr(_PIECE))
+            capture.take_error(channel.recv_stderr(_PIECE))
             arrived = True
         if ended:
             return

@@ -1,9 +1,10 @@
-"""Bounded fan-out: one worker a target under way, one coordinator that owns time and gives each target one reply.
+"""Bounded fan-out: at most so many targets under way, one coordinator that owns time and gives each target one reply.
 
-Workers do blocking work and tell, stage by stage, until when it may take, how to break it off, and what the reply is if
-it does not end in time. The coordinator (the thread that called :meth:`FanOut.run`) waits for replies and deadlines; an
-overdue stage is answered at once, broken off in the background and its worker replaced, so that not even a name lookup
-that cannot be interrupted delays anybody else's answer.
+Work that has to wait (a name, a connection, a login) is done by workers; what others carry on, such as a command whose
+answer the reader's thread collects, needs none. Either way it is told, stage by stage, until when it may take, how to
+break it off, and what the reply is if it does not end in time. The coordinator (the thread that called
+:meth:`FanOut.run`) waits for replies and deadlines; an overdue stage is answered at once, broken off in the background
+and its worker replaced, so that not even a name lookup that cannot be interrupted delays anybody else's answer.
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, St
 
 Abort = Callable[[], None]
 Late = Callable[[], Reply]
+MakeReply = Callable[[], Reply]
 
 
 class Flight:
-    """One request under way, as its worker sees it."""
+    """One request under way, as those who work on it see it."""
 
-    def __init__(self, request: Request, changed: threading.Condition) -> None:
+    def __init__(self, request: Request, fan_out: FanOut) -> None:
         self.request = request
         self.started = time.monotonic()
         self.abandoned = False
-        """True once the coordinator has answered: whatever the worker still does is for nobody."""
-        self._changed = changed
+        """True once the coordinator has answered: whatever is still done for it is for nobody."""
+        self._fan_out = fan_out
         self._deadline: float | None = None
         self._abort: Abort | None = None
         self._late: Late | None = None
@@ -40,11 +42,12 @@ class Flight:
             abort: breaks it off, so that the worker's blocking call ends; called from any thread, may itself block.
             late: makes the reply when the stage takes longer.
         """
-        with self._changed:
-            self._deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
+        with self._fan_out.changed:
+            self._deadline = deadline
             self._abort, self._late = abort, late
             abandoned = self.abandoned
-            self._changed.notify_all()
+            self._fan_out.wake_before(deadline)
         if abandoned:
             abort()
 
@@ -52,6 +55,14 @@ class Flight:
         """Return this flight's reply with the time it took."""
         seconds = time.monotonic() - self.started
         return Reply(target=self.request.target, state=state, problem=problem, seconds=seconds, **details)  # type: ignore[arg-type]
+
+    def finish(self, reply: Reply | MakeReply) -> None:
+        """End a flight that no worker is on any more; ``reply`` may be made later, by the coordinator."""
+        self._fan_out.settle(self, reply)
+
+    def go_on(self, work: Work) -> None:
+        """Have a worker go on with ``work``: for a flight that no worker is on, when waiting is needed after all."""
+        self._fan_out.engage(self, work)
 
     @property
     def deadline(self) -> float | None:
@@ -71,28 +82,46 @@ class Flight:
             threading.Thread(target=self._abort, name=f"abort {self.request.target}", daemon=True).start()
 
 
+Work = Callable[[Flight], Reply | None]
+"""Blocking work: returns the reply, or None when the flight goes on without a worker, until :meth:`Flight.finish`."""
+
+
 class FanOut:
-    """One fan-out of requests over at most ``limit`` workers. Use once."""
+    """One fan-out of requests, at most ``limit`` of them under way at a time. Use once.
+
+    Args:
+        work: what a worker does for a flight.
+        start: tries to get a flight going without any waiting and returns whether it did; called by the coordinator.
+            Flights that it leaves go to a worker.
+    """
 
     def __init__(
         self,
         requests: Sequence[Request],
-        work: Callable[[Flight], Reply],
+        work: Work,
         *,
         limit: int,
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
+        start: Callable[[Flight], bool] | None = None,
     ) -> None:
         self._targets = tuple(request.target for request in requests)
         self._queue = deque(requests)
         self._work = work
+        self._start = start
         self._limit = limit
         self._on_reply = on_reply
         self._cancel = cancel
-        self._changed = threading.Condition()
+        lock = threading.RLock()
+        self.changed = threading.Condition(lock)
+        self._more_work = threading.Condition(lock)
         self._flights: set[Flight] = set()
-        self._finished: deque[Reply | BaseException] = deque()
+        self._waiting: deque[tuple[Flight, Work]] = deque()
+        self._idle = 0
+        self._finished: deque[Reply | MakeReply | BaseException] = deque()
         self._replies: dict[str, Reply] = {}
+        self._wakes_at: float | None = None
+        self._over = False
 
     def run(self) -> FleetResult:
         """Work through all requests and return one reply for each; see :meth:`Transport.run`.
@@ -100,71 +129,109 @@ class FanOut:
         An exception in a worker (a bug), in ``on_reply``, or KeyboardInterrupt breaks everything off and is raised.
         """
         try:
-            for _ in range(min(self._limit, len(self._queue))):
-                self._start_worker()
             while len(self._replies) < len(self._targets):
+                self._launch()
                 for reply in self._next():
-                    self._settle(reply)
+                    self._take(reply)
         except BaseException:
             self._break_off()
             raise
-        return FleetResult(targets=self._targets, replies=self._replies)
+        with self.changed:
+            self._over = True
+            self._more_work.notify_all()
+        # Flights, streams and this object know each other; the answers must not wait for the collector of such rings.
+        replies, self._replies = self._replies, {}
+        return FleetResult(targets=self._targets, replies=replies)
 
-    def _start_worker(self) -> None:
+    def wake_before(self, deadline: float) -> None:
+        """Have the coordinator look at deadlines again by ``deadline``; the caller holds ``changed``."""
+        if self._wakes_at is None or deadline < self._wakes_at:
+            self.changed.notify_all()
+
+    def settle(self, flight: Flight, result: Reply | MakeReply | BaseException) -> None:
+        """Take what became of a flight, unless it was abandoned."""
+        with self.changed:
+            if flight.abandoned:
+                return
+            self._flights.discard(flight)
+            self._finished.append(result)
+            self.changed.notify_all()
+
+    def engage(self, flight: Flight, work: Work) -> None:
+        """Have an idle or a new worker do ``work`` for ``flight``."""
+        with self.changed:
+            if flight.abandoned:
+                return
+            self._waiting.append((flight, work))
+            if self._idle >= len(self._waiting):
+                self._more_work.notify()
+                return
         threading.Thread(target=self._worker, name="exacell fan-out", daemon=True).start()
 
-    def _settle(self, reply: Reply | BaseException) -> None:
-        if isinstance(reply, BaseException):
-            raise reply
+    def _launch(self) -> None:
+        """Start as many flights as the limit allows."""
+        while True:
+            with self.changed:
+                if not self._queue or len(self._flights) >= self._limit:
+                    return
+                flight = Flight(self._queue.popleft(), self)
+                if self._cancel is not None and self._cancel.is_set():
+                    self._finished.append(flight.reply(State.NOT_ATTEMPTED, "not started: interrupted before its turn"))
+                    continue
+                self._flights.add(flight)
+            if self._start is None or not self._start(flight):
+                self.engage(flight, self._work)
+
+    def _take(self, found: Reply | MakeReply | BaseException) -> None:
+        if isinstance(found, BaseException):
+            raise found
+        reply = found if isinstance(found, Reply) else found()
         self._replies[reply.target] = reply
         if self._on_reply is not None:
             self._on_reply(reply)
 
-    def _next(self) -> list[Reply | BaseException]:
+    def _next(self) -> list[Reply | MakeReply | BaseException]:
         """Wait for replies or overdue flights and return what they came to; may be empty."""
-        with self._changed:
+        with self.changed:
             if not self._finished:
                 deadlines = [flight.deadline for flight in self._flights if flight.deadline is not None]
-                wait = min(deadlines) - time.monotonic() if deadlines else None
+                self._wakes_at = min(deadlines, default=None)
+                wait = None if self._wakes_at is None else self._wakes_at - time.monotonic()
                 if wait is None or wait > 0:
-                    self._changed.wait(wait)
+                    self.changed.wait(wait)
             done = list(self._finished)
             self._finished.clear()
             now = time.monotonic()
             overdue = [flight for flight in self._flights if flight.deadline is not None and flight.deadline <= now]
             self._flights.difference_update(overdue)
             late = [flight.give_up() for flight in overdue]
-            replacements = min(len(overdue), len(self._queue))
-        for _ in range(replacements):
-            self._start_worker()
         return [*done, *late]
 
     def _break_off(self) -> None:
-        with self._changed:
+        with self.changed:
+            self._over = True
             self._queue.clear()
+            self._waiting.clear()
             flights = list(self._flights)
             self._flights.clear()
             for flight in flights:
                 flight.abandon()
+            self._more_work.notify_all()
 
     def _worker(self) -> None:
         while True:
-            with self._changed:
-                if not self._queue:
-                    return
-                flight = Flight(self._queue.popleft(), self._changed)
-                self._flights.add(flight)
-            result: Reply | BaseException
-            if self._cancel is not None and self._cancel.is_set():
-                result = flight.reply(State.NOT_ATTEMPTED, "not started: interrupted before its turn")
-            else:
-                try:
-                    result = self._work(flight)
-                except BaseException as error:  # Handed to the caller of run(), who raises it.
-                    result = error
-            with self._changed:
-                if flight.abandoned:
-                    return
-                self._flights.discard(flight)
-                self._finished.append(result)
-                self._changed.notify_all()
+            with self.changed:
+                while not self._waiting:
+                    if self._over:
+                        return
+                    self._idle += 1
+                    self._more_work.wait()
+                    self._idle -= 1
+                flight, work = self._waiting.popleft()
+            result: Reply | BaseException | None
+            try:
+                result = work(flight)
+            except BaseException as error:  # Handed to the caller of run(), who raises it.
+                result = error
+            if result is not None:
+                self.settle(flight, result)

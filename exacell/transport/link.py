@@ -8,9 +8,12 @@ from typing import Any, Protocol
 import paramiko
 
 from exacell.errors import TransportError
+from exacell.transport.packets import Wire
 from exacell.transport.route import Route
+from exacell.transport.session import Sessions
 
 _KEEPALIVE_S = 30
+_MOVE_S = 5.0
 _NO_SERVER = ("banner", "protocol version")
 """What paramiko says when the other side hangs up at once or speaks something else."""
 
@@ -41,6 +44,10 @@ class Link:
     Attributes:
         user: who is logged in.
         fingerprint: of the key that logged in, ``SHA256:…``.
+        sessions: the long-lived CellCLIs on the wire.
+        reads: how many reads were sent on it.
+        wire: whose reading the transport's one reader does, and on which commands are streams; None for a connection
+            with a thread of its own.
     """
 
     def __init__(self, connection: Any, *, user: str, fingerprint: str, on_close: Callable[[], None]) -> None:
@@ -49,12 +56,26 @@ class Link:
         self._transport: paramiko.Transport = connection.transport
         self.user = user
         self.fingerprint = fingerprint
-        self._transport.set_keepalive(_KEEPALIVE_S)
+        transport = self._transport
+        self.wire: Wire | None = None
+        self.sessions: Sessions | None = None
+        self.reads = 0
+        if isinstance(transport, Wire) and transport.moving and transport.moved.wait(_MOVE_S):
+            self.wire = transport
+            self.sessions = Sessions(transport)
+        else:
+            transport.set_keepalive(_KEEPALIVE_S)
 
     @property
     def alive(self) -> bool:
         """Whether the link was still up when last heard of."""
         return self._transport.is_active()
+
+    @property
+    def last_words(self) -> str:
+        """One line on how the connection ended."""
+        error = self._transport.get_exception()
+        return reason(error) if error is not None else "it was closed"
 
     @property
     def banner(self) -> str:

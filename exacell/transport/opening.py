@@ -1,6 +1,7 @@
 """Opens SSH links: fabric reads ssh_config and connects; host keys are judged before anything of ours is sent.
 
-Imports fabric and paramiko, which takes a quarter of a second: import this module only when a connection is wanted.
+Imports fabric and paramiko, which takes a tenth of a second even after :func:`exacell.transport.lean.import_fabric`:
+import this module only when a connection is wanted.
 
 What fabric leaves to us, and why: its default accepts every host key, on gateways too; it opens one gateway connection
 a target (a jump host refuses the eleventh, MaxStartups) and walks a ProxyJump list backwards; its ProxyCommand spins
@@ -24,9 +25,12 @@ import paramiko
 from paramiko.auth_strategy import AuthFailure
 
 from exacell.errors import ConfigError, TransportError
+from exacell.transport.early import EarlyConnections
 from exacell.transport.hostkeys import HostKey, KnownHostsCache, Trust, Verdict, is_revoked_by
 from exacell.transport.identity import KeyRing, KeyStrategy
 from exacell.transport.link import AuthRefusedError, HostKeyError, Link, Progress, handshake_problem, login_late, reason
+from exacell.transport.packets import Wire, prefer_framed, supported
+from exacell.transport.reader import Reader
 from exacell.transport.route import Hop, Route, jump_hops
 from exacell.transport.sockets import EagerSocket, connect, end, resolve, through_command
 from exacell.transport.sshconfig import SshConfigFiles
@@ -67,11 +71,21 @@ class Opener:
         ssh_config: read instead of the user's and the system's file.
         connect_timeout: seconds for a TCP connection, twice that for a login. None: what ssh_config's ConnectTimeout
             says, else ``default_timeout``.
+        reader: gets the connections once they are logged in; None leaves each to a thread of its own.
+        early: TCP connections that were begun before this module was imported.
     """
 
     def __init__(
-        self, *, ssh_config: Path | None, connect_timeout: float | None = None, default_timeout: float = 5.0
+        self,
+        *,
+        ssh_config: Path | None,
+        connect_timeout: float | None = None,
+        default_timeout: float = 5.0,
+        reader: Reader | None = None,
+        early: EarlyConnections | None = None,
     ) -> None:
+        self._early = early or EarlyConnections()
+        self._reader = reader if supported() else None
         self._path = ssh_config
         self._timeout = connect_timeout
         self.default_timeout = default_timeout
@@ -187,7 +201,12 @@ class Opener:
 
     def _transport(self, route: Route, sock: Any) -> paramiko.Transport:
         """Return a transport that asks first for the kind of host key that is known."""
-        transport = paramiko.Transport(sock)
+        transport: paramiko.Transport
+        if self._reader is not None and isinstance(sock, socket.socket):
+            transport = Wire(sock, self._reader)
+            prefer_framed(transport)
+        else:
+            transport = paramiko.Transport(sock)
         known = self._known.get(route.known_hosts).key_types(route.key_names)
         options = transport.get_security_options()
         usual = tuple(options.key_types)
@@ -216,7 +235,8 @@ class Opener:
         command = route.option("proxycommand")
         if command:
             return through_command(command)
-        return _tcp(route, progress), _nothing
+        early = self._early.take((route.host, route.port), time.monotonic() + route.connect_timeout / 2)
+        return early or _tcp(route, progress), _nothing
 
     def _tunnel(self, route: Route, progress: Progress) -> paramiko.Channel:
         """Return a channel to the route's host over the shared link to its last hop."""

@@ -76,13 +76,7 @@ def connect(
     place = f"{host} port {port}"
     try:
         sock.connect(address)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for name, value in _KEEPALIVE:
-            if hasattr(socket, name):
-                sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _USER_TIMEOUT_MS)
+        tune(sock)
     except TimeoutError as error:
         raise TransportError(
             f"no answer from {place} within {seconds:g}s: the host is down, or a firewall drops packets"
@@ -91,6 +85,17 @@ def connect(
         raise TransportError(f"{place} refused the connection: sshd does not run there") from error
     except OSError as error:
         raise TransportError(f"{place} cannot be reached: {error.strerror or error}") from error
+
+
+def tune(sock: socket.socket) -> None:
+    """Have a socket send at once and notice within half a minute that its other side is gone."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEPALIVE:
+        if hasattr(socket, name):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _USER_TIMEOUT_MS)
 
 
 def end(sock: Any) -> None:

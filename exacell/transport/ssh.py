@@ -8,6 +8,7 @@ before any byte came back is sent again on a new one. Writes never are.
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,10 +19,13 @@ from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.channel import Capture, End, Ending, execute, hang_up
+from exacell.transport.early import EarlyConnections, plain_place
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.hostkeys import Trust, append_key
 from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
+from exacell.transport.reader import Reader
+from exacell.transport.sshconfig import SshConfigFiles
 from exacell.transport.upload import send_files
 
 if TYPE_CHECKING:
@@ -41,6 +45,7 @@ _PROBLEMS = {
     End.NO_STATUS: "the command ended without an exit status, as after a signal",
     End.REFUSED: "the SSH server refused to run a command for this login (a forced command or a closed shell)",
     End.LOST: "the connection was lost after the command was sent: whether it ran to its end is unknown",
+    End.NO_CHANNEL: "the SSH server refused a session: {refusal}",
 }
 
 
@@ -55,6 +60,7 @@ class _Slot:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     link: Link | None = None
+    lives: int = 0
 
 
 class SshTransport:
@@ -67,6 +73,8 @@ class SshTransport:
     Attributes:
         settings: timeouts and fan-out where the rack sets none; may be replaced at any time.
         read_only: see Transport.
+        long_lived: whether reads may go to a CellCLI that is kept open: the first on each connection does not, unless
+            :meth:`warm` said that more will come.
     """
 
     def __init__(
@@ -87,12 +95,34 @@ class SshTransport:
         self._slots: dict[tuple[str, str | None], _Slot] = {}
         self._opener: Opener | None = None
         self._fallback: set[str] = set()
+        self._reader = Reader()
+        self._early = EarlyConnections()
+        self.long_lived = True
+        self._expects_more = False
 
     @property
     def read_fallback(self) -> frozenset[str]:
         """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
         with self._lock:
             return frozenset(self._fallback)
+
+    @property
+    def single_reads(self) -> dict[str, str]:
+        """Targets where no CellCLI can be kept open, so that each read starts one, and why."""
+        with self._lock:
+            slots = list(self._slots.items())
+        return {
+            target: slot.link.sessions.problem
+            for (target, _), slot in slots
+            if slot.link is not None and slot.link.sessions is not None and slot.link.sessions.problem
+        }
+
+    def lives(self, target: str) -> int:
+        """Return how often ``target`` has been connected to for reads: what was true of an earlier life may not be now."""
+        with self._lock:
+            user = self.rack.write_user if target in self._fallback else self.rack.read_user
+            slot = self._slots.get((target, user))
+        return slot.lives if slot is not None else 0
 
     def run(
         self,
@@ -116,7 +146,18 @@ class SshTransport:
                 f"rack {self.rack.name} is read-only: nothing was sent to {fold(writes)}", hint="set mode rw"
             )
         limit = self.rack.fanout or self.settings.fanout
-        return FanOut(requests, self._perform, limit=limit, on_reply=on_reply, cancel=cancel).run()
+        if "fabric" not in sys.modules:
+            self._begin_early([request.target for request in requests[:limit] if not self._local.takes(request)])
+        return FanOut(requests, self._perform, limit=limit, on_reply=on_reply, cancel=cancel, start=self._start).run()
+
+    def _begin_early(self, targets: Sequence[str]) -> None:
+        """Begin the TCP connections that are plain to see, before the import that a login needs."""
+        try:
+            files = SshConfigFiles.read(self.rack.ssh_config)
+        except ConfigError:
+            return  # The opener says so for each target.
+        places = [plain_place(files.text_for(target), target) for target in targets]
+        self._early.begin(place for place in places if place is not None)
 
     def close(self) -> None:
         """End all connections; commands under way end as failed. The next ``run`` connects anew."""
@@ -130,9 +171,18 @@ class SshTransport:
                 link.close()
         if opener is not None:
             opener.close()
+        self._early.close()
+        self._reader.stop()
 
     def warm(self, targets: Sequence[str], role: Role = Role.READ) -> threading.Thread:
         """Open connections in the background and return the thread that does; problems show when they are used."""
+        self._expects_more = True
+        thread = threading.Thread(target=self.logins, args=(targets, role), name="exacell warm", daemon=True)
+        thread.start()
+        return thread
+
+    def logins(self, targets: Sequence[str], role: Role) -> FleetResult:
+        """Log in to targets on behalf of ``role``, run nothing, and return who could; what is open stays open."""
 
         def connect(flight: Flight) -> Reply:
             try:
@@ -142,10 +192,7 @@ class SshTransport:
             return flight.reply(State.OK)
 
         requests = [Request(target=target, command="", role=role) for target in dict.fromkeys(targets)]
-        fan_out = FanOut(requests, connect, limit=self.rack.fanout or self.settings.fanout)
-        thread = threading.Thread(target=fan_out.run, name="exacell warm", daemon=True)
-        thread.start()
-        return thread
+        return FanOut(requests, connect, limit=self.rack.fanout or self.settings.fanout).run()
 
     def host_key(self, target: str) -> Offer:
         """Return the key that ``target`` (or a gateway) offers now and the verdict on it; nobody logs in.
@@ -170,6 +217,7 @@ class SshTransport:
         return append_key(offer.trust_file, offer.verdict.name, offer.verdict.key, hashed=offer.hashed)
 
     def _get_opener(self) -> Opener:
+        _import_opening()
         from exacell.transport.opening import Opener
 
         with self._lock:
@@ -178,49 +226,176 @@ class SshTransport:
                     ssh_config=self.rack.ssh_config,
                     connect_timeout=self.rack.connect_timeout,
                     default_timeout=self.settings.connect_timeout,
+                    reader=self._reader,
+                    early=self._early,
                 )
             self._opener.default_timeout = self.settings.connect_timeout
             return self._opener
 
-    def _perform(self, flight: Flight) -> Reply:
-        """Work one flight through to its reply; runs in a worker thread."""
+    def _seconds(self, request: Request) -> float:
+        return request.timeout or self.rack.command_timeout or self.settings.timeout
+
+    def _start(self, flight: Flight) -> bool:
+        """Send a request on its kept connection and return True; False when that would have to be opened first."""
         request = flight.request
-        seconds = request.timeout or self.rack.command_timeout or self.settings.timeout
-        if self._local.takes(request):
-            return self._local.run(flight, seconds)
+        if request.upload is not None or self._local.takes(request):
+            return False
         try:
-            login = Login(user=request.login) if request.login else login_for(self.rack, request.target, request.role)
-            for may_retry in (True, False):
-                link, kept, command = self._connect(flight, request, login)
-                retriable = kept and may_retry
-                try:
-                    channel = self._open_channel(flight, link)
-                except TransportError:
-                    # Nothing was sent: even a write may go to a new connection.
-                    if retriable and not link.alive:
-                        continue
-                    raise
-                capture = Capture(on_output=request.on_output)
-                late = _late(flight, link, channel, capture, seconds)
-                flight.stage(seconds, abort=functools.partial(hang_up, channel), late=late)
-                if request.upload is not None:
-                    ending = send_files(channel, request.upload, capture)
-                else:
-                    ending = execute(channel, command, request.stdin, capture)
-                if ending.end is End.LOST and retriable and capture.empty and not request.role.changes:
-                    continue
-                return _reply(flight, link, ending, capture)
+            login = self._login(request)
+        except ConfigError:
+            return False
+        falls_back = self._falls_back(request)
+        user = self.rack.write_user if falls_back and request.target in self._fallback else login.user
+        slot = self._slots.get((request.target, user))
+        link = slot.link if slot is not None else None
+        if link is None or link.wire is None or not link.alive:
+            return False
+        command = self._rewrite_read(request.command) if user != login.user else login.command(request.command)
+        self._ask(flight, link, command, kept=True)
+        return True
+
+    def _perform(self, flight: Flight, *, alone: bool = False) -> Reply | None:
+        """Connect and send one request; runs in a worker. None when the answer comes without one.
+
+        Args:
+            alone: no CellCLI that is kept is asked.
+        """
+        request = flight.request
+        if self._local.takes(request):
+            return self._local.run(flight, self._seconds(request))
+        try:
+            login = self._login(request)
+            link, kept, command = self._connect(flight, request, login)
+            if link.wire is not None and request.upload is None:
+                (self._send if alone else self._ask)(flight, link, command, kept=kept)
+                return None
+            return self._run_in_worker(flight, link, command, kept=kept)
         except (TransportError, ConfigError) as error:
             return flight.reply(State.UNREACHABLE, error.message)
-        raise AssertionError("the second attempt always ends in a reply")
+
+    def _ask(self, flight: Flight, link: Link, command: str, *, kept: bool) -> None:
+        """Have a long-lived CellCLI answer, where the request allows it and one is worth it, else send the command."""
+        from exacell.transport.session import Question, Session
+
+        request, wire, sessions = flight.request, link.wire, link.sessions
+        assert wire is not None and sessions is not None
+        feed = request.feed
+        if request.role is not Role.READ or request.login is not None or feed is None or not self.long_lived:
+            self._send(flight, link, command, kept=kept)
+            return
+        link.reads += 1
+        if sessions.problem or (link.reads == 1 and not self._expects_more):
+            self._send(flight, link, command, kept=kept)
+            return
+        seconds = self._seconds(request)
+        asked: list[Session] = []
+
+        def late() -> Reply:
+            return _timed_out(flight, link, seconds, asked[0].partial.decode("utf-8", "backslashreplace"))
+
+        def stop() -> None:
+            for session in asked:
+                wire.reader.call(session.end)
+
+        def answered(answer: bytes) -> None:
+            if request.on_output is not None:
+                request.on_output(answer)
+            flight.finish(lambda: _answer(flight, link, answer))
+
+        def lost(reason: str) -> None:
+            if not flight.abandoned:
+                self._send(flight, link, command, kept=kept)
+
+        def ask() -> None:
+            session = sessions.ask(feed, Question(statements=feed.statements, on_answer=answered, on_lost=lost))
+            if session is None:
+                self._send(flight, link, command, kept=kept)
+            else:
+                asked.append(session)
+
+        flight.stage(seconds, abort=stop, late=late)
+        wire.reader.call(ask)
+
+    def _send(self, flight: Flight, link: Link, command: str, *, kept: bool) -> None:
+        """Send ``command`` as a stream of the link's wire; the reader's thread sees it through to its reply."""
+        from exacell.transport.stream import Stream
+
+        request, wire = flight.request, link.wire
+        assert wire is not None
+        capture = Capture(request.on_output)
+        seconds = self._seconds(request)
+
+        def opened() -> None:
+            flight.stage(seconds, abort=stream.cancel, late=late)
+
+        def late() -> Reply:
+            if stream.exit_status is not None:
+                # It ended; something that it left running holds its output open.
+                return _reply(flight, link, Ending(end=End.STATUS, exit_status=stream.exit_status), capture)
+            return _timed_out(flight, link, seconds, capture.stdout, capture.stderr)
+
+        def ended(ending: Ending) -> None:
+            if ending.end is End.LOST and kept and (not stream.sent or (capture.empty and not request.role.changes)):
+                # The connection was dead already. What was not sent may be sent anew, and so may a read.
+                flight.go_on(functools.partial(self._perform, alone=True))
+            elif ending.end is End.NO_CHANNEL:
+                problem = _PROBLEMS[ending.end].format(refusal=stream.refusal)
+                flight.finish(flight.reply(State.UNREACHABLE, problem))
+            elif ending.end is End.LOST and not stream.sent:
+                flight.finish(flight.reply(State.UNREACHABLE, f"the connection was lost ({link.last_words})"))
+            else:
+                flight.finish(lambda: _reply(flight, link, ending, capture))
+
+        stream = Stream(
+            wire, command, capture, stdin=(request.stdin or "").encode("utf-8", "surrogateescape"), on_end=ended
+        )
+        stream.on_open = opened
+        patience = self.rack.connect_timeout or self.settings.connect_timeout
+        problem = f"the connection is silent for {patience:g}s"
+        flight.stage(patience + _GRACE_S, abort=stream.cancel, late=lambda: flight.reply(State.UNREACHABLE, problem))
+        stream.start(patience, link.close)
+
+    def _run_in_worker(self, flight: Flight, link: Link, command: str, *, kept: bool) -> Reply:
+        """Run a request on a connection with a thread of its own, or an upload on any."""
+        request, seconds = flight.request, self._seconds(flight.request)
+        try:
+            channel = self._open_channel(flight, link)
+        except TransportError:
+            # Nothing was sent: even a write may go to a new connection.
+            if not kept or link.alive:
+                raise
+            return self._again(flight)
+        capture = Capture(request.on_output)
+        late = _late(flight, link, channel, capture, seconds)
+        flight.stage(seconds, abort=functools.partial(hang_up, channel), late=late)
+        if request.upload is not None:
+            ending = send_files(channel, request.upload, capture)
+        else:
+            ending = execute(channel, command, request.stdin, capture)
+        if ending.end is End.LOST and kept and capture.empty and not request.role.changes:
+            return self._again(flight)
+        return _reply(flight, link, ending, capture)
+
+    def _again(self, flight: Flight) -> Reply:
+        """Run a request anew, on a connection that is opened for it."""
+        login = self._login(flight.request)
+        link, _, command = self._connect(flight, flight.request, login)
+        return self._run_in_worker(flight, link, command, kept=False)
+
+    def _login(self, request: Request) -> Login:
+        return Login(user=request.login) if request.login else login_for(self.rack, request.target, request.role)
+
+    def _falls_back(self, request: Request) -> bool:
+        """Return whether a read may run as the write login where its own is refused."""
+        return request.role is Role.READ and self.rack.read_user != self.rack.write_user and request.login is None
 
     def _connect(self, flight: Flight, request: Request, login: Login) -> tuple[Link, bool, str]:
         """Return a live link, whether it was kept from before, and the command as it has to be sent on it."""
+        _import_opening()
         from exacell.transport.link import AuthRefusedError
 
         target, write_user = request.target, self.rack.write_user
-        own_login = request.login is not None
-        falls_back = request.role is Role.READ and self.rack.read_user != write_user and not own_login
+        falls_back = self._falls_back(request)
         if falls_back and target in self.read_fallback:
             return (*self._kept_link(flight, target, write_user), self._rewrite_read(request.command))
         try:
@@ -253,6 +428,7 @@ class SshTransport:
             opener = self._get_opener()
             link = opener.open(target, user, progress)
             slot.link = link
+            slot.lives += 1
         with self._lock:
             closed = self._slots.get(key) is not slot
         if closed:
@@ -275,6 +451,9 @@ def preload() -> threading.Thread:
 
 
 def _import_opening() -> None:
+    from exacell.transport.lean import import_fabric
+
+    import_fabric()
     import exacell.transport.opening  # noqa: F401
 
 
@@ -289,15 +468,24 @@ def _late(
         if channel.exit_status_ready() and channel.exit_status >= 0:
             # It ended; something that it left running holds its output open.
             return _reply(flight, link, Ending(end=End.STATUS, exit_status=channel.exit_status), capture)
-        return flight.reply(
-            State.TIMED_OUT,
-            f"no end within {seconds:g}s; what was sent may still be running there (set timeout raises the limit)",
-            stdout=capture.stdout,
-            stderr=capture.stderr,
-            fingerprint=link.fingerprint,
-        )
+        return _timed_out(flight, link, seconds, capture.stdout, capture.stderr)
 
     return reply
+
+
+def _answer(flight: Flight, link: Link, answer: bytes) -> Reply:
+    text = answer.decode("utf-8", "backslashreplace")
+    return flight.reply(State.OK, stdout=text, exit_status=0, fingerprint=link.fingerprint, banner=link.banner)
+
+
+def _timed_out(flight: Flight, link: Link, seconds: float, stdout: str, stderr: str = "") -> Reply:
+    return flight.reply(
+        State.TIMED_OUT,
+        f"no end within {seconds:g}s; what was sent may still be running there (set timeout raises the limit)",
+        stdout=stdout,
+        stderr=stderr,
+        fingerprint=link.fingerprint,
+    )
 
 
 def _reply(flight: Flight, link: Link, ending: Ending, capture: Capture) -> Reply:
@@ -305,8 +493,8 @@ def _reply(flight: Flight, link: Link, ending: Ending, capture: Capture) -> Repl
     return flight.reply(
         state,
         "" if state is State.OK else _PROBLEMS[ending.end].format(status=ending.exit_status),
-        stdout=capture.stdout,
-        stderr=capture.stderr,
+        stdout=capture.output.hand_over(),
+        stderr=capture.errors.hand_over(),
         exit_status=ending.exit_status,
         fingerprint=link.fingerprint,
         banner=link.banner,

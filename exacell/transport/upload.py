@@ -39,7 +39,7 @@ def send_files(channel: paramiko.Channel, upload: Upload, capture: Capture) -> E
             into = _is_directory(client, _path(upload.destination))
             status = 0
             if len(upload.sources) > 1 and not into:
-                capture.stderr_parts.append(f"scp: {upload.destination}: Not a directory\n".encode())
+                capture.take_error(f"scp: {upload.destination}: Not a directory\n".encode())
                 return Ending(end=End.STATUS, exit_status=1)
             for source in upload.sources:
                 status |= _send(client, source, upload, capture, into=into)
@@ -56,10 +56,10 @@ def _send(client: paramiko.SFTPClient, source: Path, upload: Upload, capture: Ca
     try:
         _copy(client, source, name, upload)
     except _Local as problem:
-        capture.stderr_parts.append(f"{problem}\n".encode())
+        capture.take_error(f"{problem}\n".encode())
         return 1
     except OSError as error:
-        capture.stderr_parts.append(f"scp: {name}: {error.strerror or error}\n".encode())
+        capture.take_error(f"scp: {name}: {error.strerror or error}\n".encode())
         return 1
     return 0
 

@@ -59,7 +59,8 @@ def test_an_empty_plan_is_empty(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["share=8", "((share=8))", "((name=x,share))", "((name=x,share=))", "((name='x))", "plan"]
+    "text",
+    ["share=8", "((share=8))", "((name=x,share))", "((name=x,share=))", "((name='x))", "((name='',share=1))", "plan"],
 )
 def test_an_unreadable_plan_is_an_error(text: str) -> None:
     """What cannot be read is never taken for an empty plan."""

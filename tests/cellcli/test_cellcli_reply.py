@@ -197,3 +197,16 @@ def test_no_text_breaks_the_readers(text: str) -> None:
         reply.read_xml(f"<?xml {text}")
     except ReplyError:
         return
+
+
+PLAIN_CELL = st.text(
+    st.characters(codec="ascii", exclude_characters='\t\n\r"^', exclude_categories=("Cc",)), max_size=8
+)
+
+
+@given(st.lists(st.lists(PLAIN_CELL, min_size=1, max_size=4), max_size=6))
+def test_plain_rows_read_the_same(rows: list[list[str]]) -> None:
+    """It should read an answer of nothing but rows as it reads any other: the short way changes nothing."""
+    text = "".join("".join(f"\t {cell}" for cell in row) + "\n" for row in rows)
+    names = ["name", "status", "size"]
+    assert reply._plain_records(text, names) in (None, [reply._record(c, names) for c in reply._rows(text, 3)])

@@ -26,7 +26,7 @@ def _write(lock: RackLock, **changed: object) -> None:
         "kept": False, **changed,
     }  # fmt: skip
     lock.path.parent.mkdir(parents=True, exist_ok=True)
-    lock.path.write_text(json.dumps(holder))
+    lock.path.write_text(json.dumps({"kept" if holder["kept"] else "running": holder}))
 
 
 def test_a_lock_is_held_and_given_back(lock: RackLock) -> None:
@@ -99,3 +99,81 @@ def test_emulated_racks_are_locked_at_home(tmp_path: Path) -> None:
     assert lock_of("t1", None, emulated=True, state_dir=tmp_path).path == tmp_path / "locks" / "t1.lock"
     assert lock_of("prod", None, emulated=False, state_dir=tmp_path).path == Path("/var/tmp/exacell-locks/prod.lock")
     assert lock_of("prod", tmp_path / "x", emulated=False, state_dir=tmp_path).path == tmp_path / "x"
+
+
+def test_a_process_of_the_same_number_is_another_one(lock: RackLock) -> None:
+    """It should not take a new process for the dead holder whose number it got."""
+    _write(lock, host=socket.gethostname(), pid=str(os.getpid()), started="1")
+    assert lock.take("mine")
+
+
+def test_one_person_changes_a_kept_rack_in_one_process_at_a_time(lock: RackLock) -> None:
+    """It should let a second process of the one who keeps the rack wait for the first one's change."""
+    lock.take("until noon", kept=True)
+    kept = json.loads(lock.path.read_text())["kept"]
+    running = {**kept, "kept": False, "pid": "1", "started": "", "why": "flush"}
+    lock.path.write_text(json.dumps({"kept": kept, "running": running}))
+    with pytest.raises(RefusedError, match=r"\(process 1\).*: flush"):
+        lock.take("resize")
+
+
+def test_two_people_behind_sudo_are_two(lock: RackLock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It should tell two operators apart who both became the same user by sudo, and name them."""
+    monkeypatch.setenv("SUDO_USER", "ann")
+    lock.take("until noon", kept=True)
+    monkeypatch.setenv("SUDO_USER", "bob")
+    with pytest.raises(RefusedError, match="ann as "):
+        lock.take("x")
+    monkeypatch.setenv("SUDO_USER", "ann")
+    assert lock.take("x")
+
+
+def test_whoever_was_taken_over_knows_and_leaves_the_new_holder_alone(lock: RackLock) -> None:
+    """It should tell a running change that its lock is somebody else's now, and not free that one's at its end."""
+    with lock.held("flush"):
+        assert lock.still_mine() == ""
+        _write(lock, why="repair")
+        assert "was taken over by maria on elsewhere" in lock.still_mine()
+    holder = lock.holder()
+    assert holder is not None and holder.user == "maria"
+    lock.give_back(takeover=True)
+    assert lock.still_mine().endswith("was taken over")
+
+
+TAKER = """
+import sys, time
+from pathlib import Path
+from exacell.errors import RefusedError
+from exacell.racklock import RackLock
+lock, log = RackLock(Path(sys.argv[1]), "r1"), Path(sys.argv[2])
+done = 0
+while done < 15:
+    try:
+        with lock.held("x"):
+            with log.open("a") as stream:
+                stream.write("in\\n")
+            time.sleep(0.001)
+            with log.open("a") as stream:
+                stream.write("out\\n")
+        done += 1
+    except RefusedError:
+        time.sleep(0.001)
+"""
+
+
+def test_many_processes_are_never_in_it_together(lock: RackLock, tmp_path: Path) -> None:
+    """It should let one process in at a time, and lose none that waits."""
+    log = tmp_path / "log"
+    running = [subprocess.Popen([sys.executable, "-c", TAKER, str(lock.path), str(log)]) for _ in range(4)]
+    assert [process.wait(60) for process in running] == [0] * 4
+    assert log.read_text().split() == ["in", "out"] * 60
+    assert lock.holder() is None
+
+
+def test_a_link_is_no_lock(lock: RackLock, tmp_path: Path) -> None:
+    """It should write through no symbolic link that somebody left where the lock belongs."""
+    lock.path.parent.mkdir(parents=True)
+    lock.path.symlink_to(tmp_path / "precious")
+    with pytest.raises(RefusedError, match="can't be locked"):
+        lock.take("x")
+    assert not (tmp_path / "precious").exists()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from exacell.errors import RefusedError
-from exacell.plan.drift import between_cells, from_baseline, neutral
+from exacell.language.line import parse_line
+from exacell.plan.drift import between_cells, from_baseline, neutral, of_asm
 from exacell.plan.facts import CellFacts, FlashCache
 from exacell.plan.model import Plan, Stage, Step
-from exacell.plan.saved import SavedPlan, flatten, refuse_moved, refuse_other_plan, stages_json
+from exacell.plan.saved import SavedPlan, flatten, kept_flags, refuse_moved, refuse_other_plan, stages_json
 
 
 def _fact(cell: str, size: int = 100, **more: object) -> CellFacts:
@@ -82,5 +86,60 @@ def test_a_baseline_is_each_cells_own() -> None:
 
 def test_a_cells_own_name_is_no_difference() -> None:
     """It should take the cell's own name out of names and values."""
-    rows = [[{"name": "c1", "a": "c1_X"}], [], [], [], [], []]
-    assert neutral("c1", rows) == {"cell|<cell>|a": "<cell>_X"}
+    assert neutral("c1", [[{"name": "c1", "a": "c1_X"}]], ("cell",)) == {"cell|<cell>|a": "<cell>_X"}
+
+
+def test_ids_serials_and_times_are_no_drift() -> None:
+    """It should leave out what is each cell's own, and compare lists in any order."""
+    row = {
+        "name": "c1", "id": "7", "creationTime": "t", "physicalSerial": "s", "lunUID": "u", "upTime": "1 day",
+        "diskSerialNumber": "s", "fooUUID": "u", "cellDisk": ("b_c1", "a_c1"), "size": 1, "comment": None,
+    }  # fmt: skip
+    kept = {
+        "flashcache|<cell>|cellDisk": "a_<cell>,b_<cell>",
+        "flashcache|<cell>|size": "1",
+        "flashcache|<cell>|comment": "",
+    }
+    assert neutral("c1", [[row]], ("flashcache",)) == kept
+
+
+def test_disk_groups_drift_by_what_does_not_move() -> None:
+    """It should compare a disk group's shape and leave its free space and files out."""
+    group = {"name": "DATA", "type": "NORMAL", "auSize": 4, "freeMb": 1, "files": 3, "mountedOn": ("db2", "db1")}
+    found = of_asm([group])
+    assert found == of_asm([{**group, "freeMb": 2, "files": 9, "mountedOn": ("db1", "db2")}])
+    (only,) = from_baseline({"ASM main": found}, {"ASM main": of_asm([{**group, "type": "HIGH"}])})
+    assert (only.cell, only.object, only.name, only.attribute, only.value, only.expected) == (
+        "ASM main", "diskgroup", "DATA", "type", "HIGH", "NORMAL",
+    )  # fmt: skip
+
+
+KEPT = [
+    ({"rolling": 2, "canary": "c1", "pause": "ask"}, {}, {"rolling": 2, "canary": "c1", "pause": "ask"}),
+    ({"rolling": 2, "pause": 60.0}, {"rolling": 1}, {"rolling": 1, "pause": 60.0}),
+    (
+        {"rolling": 2, "on-error": "continue", "limit": 300.0},
+        {"no-rolling": True},
+        {"limit": 300.0, "no-rolling": True},
+    ),
+    ({"no-rolling": True}, {"rolling": 1}, {"rolling": 1}),
+    ({"no-rolling": True}, {"yes": True}, {"no-rolling": True, "yes": True}),
+    ({"reason": "a b"}, {"reason": "c"}, {"reason": "c"}),
+]
+
+
+@pytest.mark.parametrize(("kept", "given", "together"), KEPT)
+def test_a_kept_plan_rolls_as_it_was_planned(kept: dict[str, Any], given: dict[str, Any], together: Any) -> None:
+    """It should be applied with the flags that it was planned with, and those of apply should win."""
+    assert replace(_saved(), flags=kept).flags_with(given) == together
+
+
+def test_nobody_agrees_in_advance() -> None:
+    """It should remember how a plan rolls and why, and neither -y nor an accepted loss."""
+    given = {"yes": True, "dry-run": True, "accept-data-loss": "c1", "rolling": True, "limit": 300.0, "reason": "a b"}
+    kept = kept_flags(given)
+    assert kept == {"rolling": True, "limit": 300.0, "reason": "a b"}
+    line = replace(_saved(), statement="flush flashcache", flags=kept).line
+    assert line == "flush flashcache --rolling --limit=300s --reason='a b'"
+    parsed = parse_line(line)
+    assert parsed is not None and dict(parsed.flags) == {"rolling": True, "limit": 300.0, "reason": "a b"}

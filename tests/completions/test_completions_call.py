@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from exacell.completions import candidates, complete, completion_files
-from exacell.language.registry import commands
+from exacell.kept_commands import use_kept
+from exacell.language import registry
+from exacell.language.registry import Kind, commands
+from exacell.names import NameCache
 
 ROOT = Path(__file__).parents[2]
 
@@ -80,7 +83,7 @@ def test_a_broken_configuration_offers_nothing_and_says_nothing(
     Path(env["EXACELL_HOME"], "config.toml").write_text("= broken")
     monkeypatch.setenv("EXACELL_HOME", env["EXACELL_HOME"])
     out = io.StringIO()
-    assert complete(["bash", "1", "exacell", ""], out) == 0
+    assert complete(["bash", "2", "exacell", "connect", ""], out) == 0
     assert out.getvalue() == "" and capsys.readouterr().err == ""
 
 
@@ -102,3 +105,33 @@ def test_no_candidate_has_control_characters(env: dict[str, str]) -> None:
     """What goes to a shell is printable."""
     for typed in ([""], ["list", ""], ["run", "reset_cold", ""], ["alter", "cell", ""]):
         assert all(re.fullmatch(r"[ -~]+", word) for word in words(env, *typed))
+
+
+def test_kept_commands_are_the_declared_ones_until_a_source_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kept list holds every command as it is declared; a damaged one, or one of other sources, is written anew."""
+    monkeypatch.setattr(registry, "_ADOPTED", {})
+    use_kept(tmp_path)
+    declared = dict(commands())
+    use_kept(tmp_path)
+    adopted = dict(commands())
+    assert adopted is not declared and adopted.keys() == declared.keys()
+    assert all(adopted[words].params == declared[words].params for words in declared)
+    monkeypatch.setattr(registry, "_ADOPTED", {})
+    kept = tmp_path / "commands.pickle"
+    kept.write_bytes(b"damaged")
+    use_kept(tmp_path)
+    assert kept.read_bytes() != b"damaged" and dict(commands()).keys() == declared.keys()
+    kept.chmod(0o666)
+    monkeypatch.setattr(registry, "_ADOPTED", {})
+    use_kept(tmp_path)
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+def test_live_names_are_offered(env: dict[str, str]) -> None:
+    """Names that a prompt learned are offered to the shells too."""
+    cache = NameCache(Path(env["EXACELL_HOME"]) / "names" / "t1.json")
+    cache.learn({Kind.GRIDDISK: ["DATA_CD_00_exa1cel01"], Kind.DB: ["SPOT"]})
+    assert words(env, "list", "griddisk", "DATA_") == ["DATA_CD_00_exa1cel01"]
+    assert words(env, "enable", "flashlog", "db=S") == ["db=SPOT"]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from exacell.cli import main
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,52 @@ class Program:
         done = self(*words)
         assert done.code == 0, f"{words}: exit {done.code}\n{done.out}\n{done.err}"
         return done
+
+
+class InProcess(Program):
+    """Runs the program's ``main`` in this process: the same work without an interpreter's start for each statement."""
+
+    def __call__(self, *words: str, stdin: str | None = None, timeout: float = 120) -> Done:
+        out, err, before = io.StringIO(), io.StringIO(), dict(os.environ)
+        with open(os.devnull) as nothing, redirect_stdout(out), redirect_stderr(err):
+            sys.stdin, kept = nothing if stdin is None else io.StringIO(stdin), sys.stdin
+            os.environ.clear()
+            os.environ.update(self.env)
+            try:
+                code = main(list(words))
+            finally:
+                os.environ.clear()
+                os.environ.update(before)
+                sys.stdin = kept
+        return Done(int(code), out.getvalue(), err.getvalue())
+
+    def with_rack_of(self, other: Program) -> InProcess:
+        """Take the other home's racks into this one: the same running cells, a journal of its own."""
+        shutil.copytree(other.home / "racks.d", self.home / "racks.d")
+        return self
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    """The program with the default rack t1 at ten times its usual speed, for a module; each test leaves it as it was."""
+    program = InProcess(tmp_path_factory.mktemp("shared") / "home")
+    program.ok("emulator", "start", "t1", "speed=600")
+    yield program
+    program.ok("emulator", "stop", "t1")
+
+
+@pytest.fixture
+def inside(shared: InProcess, tmp_path: Path) -> InProcess:
+    """The program with the module's rack and a home, so a journal, of its own."""
+    return InProcess(tmp_path / "home").with_rack_of(shared)
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[InProcess]:
+    """The program, in this process, without a rack; the rack t1 that a test starts ends with it."""
+    program = InProcess(tmp_path / "home")
+    yield program
+    program.ok("emulator", "stop", "t1")
 
 
 @pytest.fixture

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+
+import pytest
+
+from exacell.journal import Journal
 
 SMALL = 309237645312
+
+
+@pytest.fixture
+def t1(inside):
+    """The program with the module's rack; each test leaves it as it was."""
+    return inside
 
 
 def test_a_kept_plan_is_applied_as_it_was_shown(t1):
@@ -17,6 +28,18 @@ def test_a_kept_plan_is_applied_as_it_was_shown(t1):
     refused = t1("-r", "t1", "apply", "small", "-y")
     assert refused.code == 2
     assert "exa1cel01" in refused.err and "was" in refused.err and "nothing was sent" in refused.err
+    t1.ok("-r", "t1", "undo", "-y")
+
+
+def test_a_kept_plan_rolls_as_it_was_planned(t1):
+    """It should go through the cells in the waves that it was kept with, by another session, and so should its undo."""
+    t1.ok("-r", "t1", "plan as=waves on exa1cel[01-02] disable flashlog db=SPOT --canary=exa1cel02")
+    assert "Rolling:" not in t1.ok("-r", "t1", "apply", "waves", "--no-rolling", "-n").err
+    t1.ok("-r", "t1", "apply", "waves", "-y")
+    undone = t1.ok("-r", "t1", "undo", "-y")
+    assert "2 waves: exa1cel[01-02], one cell at a time" in undone.err
+    rows = Journal(t1.home / "journal.db").entries()
+    assert [row.target for row in rows if row.kind == "intent"] == ["exa1cel02", "exa1cel01", "exa1cel01", "exa1cel02"]
 
 
 def test_a_killed_resize_is_resumed_to_its_end(t1):
@@ -25,10 +48,9 @@ def test_a_killed_resize_is_resumed_to_its_end(t1):
         [sys.executable, "-m", "exacell", "-r", "t1", "resize", "flashcache", "size=288g", "-y"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=t1.env,
     )  # fmt: skip
-    for _ in range(400):
-        shown = t1("-r", "t1", "-o", "json", "list", "flashcache", "attributes", "name,status").records
-        if all("flush" in r["status"] for r in shown) and shown:
-            break
+    journal, deadline = Journal(t1.home / "journal.db"), time.monotonic() + 60
+    while not any(e.kind == "intent" for e in journal.entries()) and time.monotonic() < deadline:
+        time.sleep(0.01)
     process.kill()
     process.wait()
     assert "resume finishes it" in t1.ok("-r", "t1", "show", "flashcache").err
@@ -37,6 +59,7 @@ def test_a_killed_resize_is_resumed_to_its_end(t1):
     assert {(r["size"], r["caching"]) for r in after.records} == {(SMALL, "on")}
     assert "resume finishes it" not in after.err
     assert "nothing is unfinished" in t1.ok("-r", "t1", "resume", "-y").err
+    t1.ok("-r", "t1", "undo", "-y")
 
 
 def test_drift_names_the_odd_cell_and_its_attribute(t1):
@@ -50,6 +73,7 @@ def test_drift_names_the_odd_cell_and_its_attribute(t1):
         assert [(r["cell"], r["attribute"], r["value"], r["expected"]) for r in drifted.records] == [
             ("exa1cel02", "objective", "basic", "auto")
         ]
+    t1.ok("-r", "t1", "on exa1cel02 alter iormplan objective=auto -y")
 
 
 def test_changes_are_undone_in_reverse(t1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from typing import Any
 
 import pexpect
@@ -117,4 +118,73 @@ def test_ctrl_c_gives_up_a_read_that_waits_behind_the_prompt(t1):
     prompt.child.expect("gave up waiting for: list flashlog")
     prompt.child.expect(re.escape(PROMPT))
     assert "exa1cel01" in prompt.type("on exa1cel01 list cell")
+    prompt.leave()
+
+
+def test_what_some_cells_say_is_shown_while_another_hangs(t1):
+    """It should name the slow cell, show the others' rows at once and the late cell's row alone when it comes."""
+    t1.ok("emulator", "fault", "t1", "exa1cel02", "hang")
+    prompt = Typist(t1)
+    prompt.type("connect t1")
+    prompt.child.sendline("list flashlog --timeout=8s")
+    prompt.child.expect("waiting for exa1cel02: 2 of 3 answered")
+    prompt.child.expect(re.escape(PROMPT))
+    shown = _ESCAPE.sub("", prompt.child.before)
+    assert re.search(r"exa1cel\[01,03\] +\{cell\}_FLASHLOG", shown)
+    assert "still waiting for an answer from exa1cel02" in shown
+    prompt.child.expect("exa1cel02: no end within 8s")
+    late = _ESCAPE.sub("", prompt.child.before)
+    assert "exa1cel01" not in late and "FLASHLOG" not in late
+    prompt.leave()
+
+
+def test_typing_brings_the_prompt_back_from_a_slow_read(t1):
+    """It should show the prompt with what is typed at once, while the read goes on behind it."""
+    t1.ok("emulator", "fault", "t1", "exa1cel02", "hang")
+    prompt = Typist(t1)
+    prompt.type("connect t1")
+    prompt.child.sendline("list flashlog")
+    prompt.child.expect("waiting for exa1cel02")
+    prompt.child.send("show sett")
+    prompt.child.expect("still waiting for an answer from exa1cel02", timeout=3)
+    prompt.child.expect("show")
+    prompt.child.expect("sett")
+    prompt.child.sendintr()
+    prompt.child.expect("gave up waiting")
+    prompt.leave()
+
+
+def test_cells_are_chosen_by_what_holds_for_them(t1):
+    """It should judge a condition on cells by a fresh reading, for one statement and for use, and take short names."""
+    prompt = Typist(t1)
+    prompt.type("connect t1")
+    assert "exa1cel[01-03]" in prompt.type("on (where flashCacheMode=writeback) list flashlog")
+    assert "holds for none of exa1cel[01-03]" in prompt.type("on (where flashCacheMode=writethrough) list cell")
+    assert "using 1 of 3 cells: exa1cel02" in prompt.type("use where name like '.*02'")
+    assert "using 2 of 3 cells: exa1cel[02-03]" in prompt.type("use +cel03")
+    t1.ok("emulator", "fault", "t1", "exa1cel03", "hang")
+    assert "exa1cel03: no end within 2s" in prompt.type("list flashlog --timeout=2s")
+    assert "using 1 of 3 cells: exa1cel02" in prompt.type("use not @failed")
+    prompt.leave()
+
+
+def test_names_are_learned_behind_the_prompt(t1, tmp_path):
+    """It should read the rack's names in the background and offer them, with metric descriptions from the cells."""
+    prompt = Typist(t1)
+    prompt.type("connect t1")
+    names = tmp_path / "home" / "names" / "t1.json"
+    for _ in range(200):
+        if names.exists() and '"metric"' in names.read_text():
+            break
+        time.sleep(0.05)
+    prompt.child.send("list griddisk DATA_CD_07")
+    prompt.child.expect("DATA_CD_07_exa1cel02")
+    prompt.child.expect("griddisk, seen")
+    prompt.child.send("\x03")
+    prompt.child.expect(re.escape(PROMPT))
+    prompt.child.send("list metriccurrent FL_DISK_F")
+    prompt.child.expect("redo writes that disk finished first")
+    prompt.child.send("\x03")
+    prompt.child.expect(re.escape(PROMPT))
+    assert "names learned" in prompt.type("refresh")
     prompt.leave()

@@ -15,13 +15,14 @@ from pathlib import Path
 from exacell.asm import AsmClient
 from exacell.config import AsmConfig
 from exacell.console import SilentConsole
-from exacell.engine import Engine, Outcome, Report
+from exacell.engine import Engine
 from exacell.fleet import Fleet
 from exacell.journal import Entry, Journal
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import END
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Plan
+from exacell.running import Outcome, Report
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.units import GIB, parse_size
 
@@ -291,6 +292,8 @@ class Bench:
         self.cancel = threading.Event()
         self.console = SilentConsole()
         self.pauses = 0
+        self.waited = 0.0
+        """Seconds that the engine thinks it has waited."""
         config = AsmConfig(name="main", nodes=NODES, home="/u01/grid")
         self.asm = AsmClient(self.transport, config)
         self.engine = Engine(
@@ -302,10 +305,12 @@ class Bench:
             poll=5.0,
             cancel=self.cancel,
             pause=self._pause,
+            clock=lambda: self.waited,
         )
 
     def _pause(self, event: threading.Event, seconds: float) -> None:
         self.pauses += 1
+        self.waited += seconds
         assert self.pauses < 1000, "the engine waits for ever"
 
     def facts(self, *statements: str) -> dict[str, CellFacts]:

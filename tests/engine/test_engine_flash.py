@@ -17,8 +17,8 @@ from engine_fakes import (
     said,
 )
 
-from exacell.engine import LOST_POLLS
 from exacell.errors import ExitCode
+from exacell.following import LOST_POLLS
 from exacell.journal import Journal, caching_off
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.model import Plan

@@ -24,17 +24,17 @@ from engine_fakes import (
     said,
 )
 
-from exacell.engine import Outcome, Report, StepResult
 from exacell.errors import ExitCode, JournalError, RefusedError
 from exacell.journal import Journal, Row
+from exacell.plan.carve import carve_plan
 from exacell.plan.diskgroup import Wanted, create_plan, drop_plan
 from exacell.plan.facts import GridDisk
-from exacell.plan.flashcache import flush_plan
-from exacell.plan.griddisk import carve_plan
+from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.iorm import flashlog_plan
 from exacell.plan.model import Check, Op, Plan, Stage, Step
+from exacell.running import Outcome, Report, StepResult
 from exacell.transport.base import Reply, State
-from exacell.units import MIB
+from exacell.units import GIB, MIB
 
 
 def flush(bench: Bench) -> Plan:
@@ -363,3 +363,42 @@ def test_no_node_answers(bench: Bench) -> None:
     assert bench.transport.sent == []
     assert outcomes(report)[NODES[0]] in ([REFUSED], [NOT_SENT])
     assert NOT_NEEDED not in {str(r.outcome) for r in report.results}
+
+
+def test_a_change_whose_lock_was_taken_over_sends_nothing_more(bench: Bench) -> None:
+    """It should send no further statement when somebody took the rack over, and still bring caching back."""
+    answers = iter(["", "the lock of rack t1 was taken over by maria"])
+    bench.engine._permit = lambda: next(answers)
+    report = bench.run(resize_plan("t1", bench.facts(), size=36 * GIB, statement="resize flashcache size=36g"))
+    assert not any("DROP" in statement for _, statement in bench.transport.sent)
+    assert report.stopped.startswith("the lock of rack t1 was taken over")
+    assert {cell.status for cell in bench.transport.cells.values()} == {"normal"}
+    assert report.exit_code is ExitCode.FAILED
+
+
+def test_a_proof_that_waiting_can_not_bring_ends_after_a_minute(bench: Bench) -> None:
+    """A disk that ASM dropped for good does not come ONLINE: the wait of hours ends after a minute, saying why."""
+    disk = {"name": "DATA_CD_00_exa1cel01", "size": "1G", "status": "active", "asmModeStatus": "DROPPED"}
+    bench.transport.cells[CELLS[0]].tables["griddisk"] = [disk]
+    names = {"name": ("DATA_CD_00_exa1cel01",)}
+    online = Check(object="griddisk", attribute="asmModeStatus", value="ONLINE", where=names)
+    hope = Check(object="griddisk", attribute="asmModeStatus", op=Op.NE, value="DROPPED", where=names, why="it is gone")
+    step = Step(target=CELLS[0], what="wait", proves=(online,), hopes=(hope,), within=6 * 3600.0)
+    report = bench.run(Plan(statement="s", rack="t1", stages=(Stage(title="wait", steps=(step,)),)))
+    (result,) = report.results
+    assert result.outcome is Outcome.FAILED and "it is gone" in result.reason
+    assert bench.waited == 60.0
+
+
+def test_a_proof_that_comes_within_the_minute_after_all(bench: Bench) -> None:
+    """What looks hopeless for less than a minute, as disks do while ASM takes them in again, is waited for."""
+    disk = {"name": "DATA_CD_00_exa1cel01", "size": "1G", "status": "active", "asmModeStatus": "DROPPED"}
+    bench.transport.cells[CELLS[0]].tables["griddisk"] = [disk]
+    names = {"name": ("DATA_CD_00_exa1cel01",)}
+    online = Check(object="griddisk", attribute="asmModeStatus", value="ONLINE", where=names)
+    hope = Check(object="griddisk", attribute="asmModeStatus", op=Op.NE, value="DROPPED", where=names)
+    modes = iter(["DROPPED"] * 8 + ["SYNCING"] * 30 + ["DROPPED"] * 8 + ["ONLINE"])
+    bench.transport.reading = lambda: disk.update(asmModeStatus=next(modes, "ONLINE"))
+    step = Step(target=CELLS[0], what="wait", proves=(online,), hopes=(hope,), within=6 * 3600.0)
+    report = bench.run(Plan(statement="s", rack="t1", stages=(Stage(title="wait", steps=(step,)),)))
+    assert [r.outcome for r in report.results] == [Outcome.DONE]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from exacell.language.registry import Kind, Param, commands
 from exacell.language.suggest import suggest
-from exacell.language.suggestion import pieces
+from exacell.language.suggestion import Known, pieces
 
 KNOWN = {
     Kind.CELL: ["exa1cel01", "exa1cel02"],
@@ -27,9 +27,12 @@ def names(kind: Kind) -> Sequence[str]:
     return KNOWN.get(kind, ())
 
 
+RACK = Known(names=names, recipe_params=lambda name: PARAMS if name == "reset_cold" else ())
+
+
 def offered(text: str) -> list[str]:
     """The whole lines that the suggestions make."""
-    found = suggest(text, names=names, recipe_params=lambda name: PARAMS if name == "reset_cold" else ())
+    found = suggest(text, RACK)
     return [text[: s.start] + s.text for s in found]
 
 
@@ -116,15 +119,15 @@ def test_flags_of_changes_are_not_offered_for_reads() -> None:
 
 def test_descriptions_say_units_and_kinds() -> None:
     """Metrics come with their unit, attributes with their kind."""
-    metric = suggest("list metriccurrent FL_DISK_FIRST", names=names)[0]
-    attribute = suggest("list flashcache attributes siz", names=names)[0]
+    metric = suggest("list metriccurrent FL_DISK_FIRST", RACK)[0]
+    attribute = suggest("list flashcache attributes siz", RACK)[0]
     assert "IO requests" in metric.meta and "size" in attribute.meta
 
 
 @given(st.text(alphabet="list grdkwhe=,;'\"()@!-|>$\n", max_size=40))
 def test_nothing_that_is_typed_breaks_it(text: str) -> None:
     """Whatever stands before the cursor, suggestions start inside it and begin with what is typed there."""
-    for suggestion in suggest(text, names=names):
+    for suggestion in suggest(text, RACK):
         assert 0 <= suggestion.start <= len(text)
 
 

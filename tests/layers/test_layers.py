@@ -20,7 +20,7 @@ from exacell.language.registry import Command, Effect, Kind, commands
 ROOT = Path(exacell.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 
-PURE = ("errors", "units", "cellset", "cellcli", "plan", "metrics", "language")
+PURE = ("errors", "units", "cellset", "cellcli", "plan", "care", "metrics", "language")
 """Packages and modules that reach no socket, file, clock or terminal."""
 
 IMPURE = frozenset(
@@ -78,6 +78,7 @@ BELOW = {
     "cellcli": ("errors", "units", "cellset"),
     "metrics": ("errors", "units", "cellset", "cellcli"),
     "plan": ("errors", "units", "cellset", "cellcli", "metrics"),
+    "care": ("errors", "units", "cellset", "cellcli", "metrics", "plan"),
     "language": ("errors", "units", "cellset", "cellcli"),
     "emulator": ("errors", "units"),
 }

@@ -85,7 +85,7 @@ def test_what_matters_before_confirming_is_there() -> None:
         "Cannot be undone: what {cell} had cached is gone (exa1cel[01-03])",
         "--accept-data-loss=DATA",
         "DATA WILL BE LOST",
-        "about 3m20s",
+        "roughly 3m20s",
         "only if the plan stops after 'flush the flash cache'",
     ):
         assert part in shown, part

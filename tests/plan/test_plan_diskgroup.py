@@ -194,7 +194,7 @@ def test_drop_dismounts_elsewhere_first() -> None:
     final = step(plan, "drop", "exa1db01")
     assert final.statement == "DROP DISKGROUP DATA"
     assert final.proves[0] == Check(object="asm.diskgroup", op=Op.ABSENT, where={"name": "DATA"})
-    assert final.proves[1].value == "FORMER"
+    assert (final.proves[1].op, final.proves[1].value, final.proves[1].where["header"]) == (Op.COUNT, 1, "FORMER")
     assert plan.risk is Risk.REDUNDANCY
     assert not plan.loss
     assert final.undo is Undo.STATEMENT
@@ -219,7 +219,7 @@ def test_what_brings_a_dropped_group_back() -> None:
         "create diskgroup DATA_SSD prefix=ssd redundancy=normal au_size=4M compatible.asm=19.0.0.0.0 "
         "compatible.rdbms=11.2.0.4.0 asm=main"
     )
-    assert drop(made(), name="data_ssd").inverse == {"exa1db01": (again,)}
+    assert drop(made(), name="data_ssd").inverse == {"exa1db01": (again,), "exa1db02": (again,)}
     assert drop(made(files=2), name="data_ssd", accepted=["DATA_SSD"]).inverse == {}
     mixed = asm([group(number=1)], [asm_disk("a_FD_00_x", group=1), asm_disk("b_FD_00_x", group=1)])
     assert drop(mixed).inverse == {}
@@ -271,3 +271,18 @@ def test_instance_nodes() -> None:
     """Configured nodes are matched with running instances by their short names, in the configured order."""
     instances = asm().instances
     assert instance_nodes(["exa1db02", "exa1db01.x", "exa1db09"], instances) == {"exa1db02": "2", "exa1db01.x": "1"}
+
+
+def test_drop_is_refused_while_a_stranger_has_it_mounted() -> None:
+    """A disk group that an instance outside of the configuration has mounted is not dropped; the instance is named."""
+    facts = asm([group(files=0)])
+    with pytest.raises(RefusedError, match=r"\+ASM2 on exa1db02.example.com has it mounted"):
+        drop_plan("t1", facts, "DATA", nodes={"exa1db01": "1"}, accepted=(), statement="x")
+
+
+def test_files_may_be_asked_for_by_name() -> None:
+    """Where somebody may be asked, a disk group with files is a plan whose loss must be typed."""
+    plan = drop_plan("t1", asm([group(files=7)]), "data", nodes=NODES, accepted=(), statement="x", may_ask=True)
+    assert plan.loss == ("DATA",)
+    assert "7 files" in plan.loss_reasons["DATA"]
+    assert plan.risk is Risk.DATA

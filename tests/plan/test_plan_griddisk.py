@@ -10,8 +10,9 @@ import pytest
 from plan_factory import CELLS, cache, cell, disk, free_grid, grid, rack, sent, stage, step, with_flash_grids, with_free
 
 from exacell.errors import RefusedError
+from exacell.plan.carve import carve_plan, media_of
 from exacell.plan.facts import CellFacts, GridDisk
-from exacell.plan.griddisk import carve_plan, media_of, members, refuse_used, release_plan
+from exacell.plan.griddisk import members, refuse_used, release_plan
 from exacell.plan.model import Check, Gate, Op, Plan, Risk, Undo
 from exacell.units import GIB, MIB
 
@@ -347,3 +348,25 @@ def test_what_brings_released_disks_back() -> None:
     uneven = cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"), free_grid(f"FD_01_{CELLS[0]}", size=GIB)))
     assert release(uneven).inverse == {}
     assert carve(cell()).inverse == {CELLS[0]: ("release griddisk prefix=ssd",)}
+
+
+def test_carve_for_clients_that_somebody_names() -> None:
+    """availableTo= is taken as it is said; disks that are there for other clients are not what was asked for."""
+    keyed = cell(grid_disks=(grid("CD_00_x", available_to="c1"), grid("CD_01_x", available_to="c2", asm_group="D2")))
+    said = carve(keyed, available_to="c2")
+    assert sent(said) == ["CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=1G, availableTo='c2'"]
+    assert sent(carve(keyed, groups={"D2"})) == sent(said)
+    there = with_flash_grids(keyed, available_to="c1")
+    assert not carve(there, groups={"DATA"}).changes_something
+    for asked in ({"groups": {"D2"}}, {"available_to": "c2"}):
+        with pytest.raises(RefusedError, match="ssd_FD_00_exa1cel01 already, availableTo 'c1', not 'c2'"):
+            carve(there, **asked)
+
+
+def test_release_is_undone_for_the_same_clients() -> None:
+    """What brings released grid disks back names who may use them; disks of several clients can't be brought back."""
+    keyed = with_flash_grids(cell(), available_to="c2")
+    assert release(keyed).inverse[CELLS[0]] == ("carve griddisk prefix=ssd size=512M media=flash availableTo='c2'",)
+    names = [f"FD_0{number}_{CELLS[0]}" for number in (0, 1)]
+    mixed = cell(grid_disks=(free_grid(names[0], available_to="c1"), free_grid(names[1], available_to="c2")))
+    assert release(mixed).inverse == {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from plan_factory import CELLS, cache, cell, free_grid, grid, rack, with_flash_grids
@@ -12,9 +13,10 @@ from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.cellcli.statement import Change, Grant, parse
 from exacell.errors import RefusedError
 from exacell.plan import facts as f
-from exacell.plan.facts import CellFacts
+from exacell.plan.facts import CellFacts, PmemCache
 from exacell.plan.flashcache import FLUSHED
-from exacell.plan.guard import facts_needed, guard_plan, unproven_cache
+from exacell.plan.guard import facts_needed, guard_plan
+from exacell.plan.guard_caches import unproven_cache
 from exacell.plan.model import Op, Plan, Risk, Step, Undo
 
 
@@ -273,9 +275,14 @@ def test_inactive_never_on_two_failure_groups() -> None:
 def test_stopping_cellsrv_asks_asm(verb: str, service: str) -> None:
     """CELLSRV stops only where ASM can spare the cell's disks, on one cell at a time, and that is read again."""
     text = f"alter cell {verb} services {service}"
-    with pytest.raises(RefusedError, match="failure group"):
-        guard(text)
+    if verb == "shutdown":
+        with pytest.raises(RefusedError, match="failure group"):
+            guard(text)
+    else:
+        # A restart brings the disks back: the cells take turns.
+        assert all(step.offline and step.online and step.proves for step in guard(text).steps)
     step = only(guard(text, cell()))
+    assert step.offline
     assert step.risk is Risk.REDUNDANCY
     assert step.needs[0].attribute == "asmDeactivationOutcome"
     with pytest.raises(RefusedError, match="must not go offline"):
@@ -323,7 +330,7 @@ def test_cell_disks_without_used_grid_disks_are_a_loss() -> None:
     assert step.needs[0].where == {"name": ("ssd_FD_00_exa1cel01",)}
 
 
-@pytest.mark.parametrize("text", ["alter physicaldisk 20:0 drop for replacement", "drop pmemcache all"])
+@pytest.mark.parametrize("text", ["alter physicaldisk 20:0 drop for replacement", "drop pmemlog all"])
 def test_what_is_not_understood_is_a_loss(text: str) -> None:
     """What exacell can't judge needs the loss accepted."""
     with pytest.raises(RefusedError, match="can't judge what it takes away"):
@@ -333,12 +340,102 @@ def test_what_is_not_understood_is_a_loss(text: str) -> None:
 
 def test_creating_what_is_not_known_takes_nothing() -> None:
     """CREATE of an object that has no guard of its own takes nothing away, unless it is forced."""
-    assert guard("create pmemcache all", cell()).risk is Risk.PERFORMANCE
-    statement = parse("create pmemcache all")
+    assert guard("create pmemlog all", cell()).risk is Risk.PERFORMANCE
+    statement = parse("create pmemlog all")
     assert isinstance(statement, Change)
     forced = replace(statement, flags=("FORCE",))
     with pytest.raises(RefusedError, match="can't judge what it takes away"):
         guard_plan("t1", rack(), forced, text="x", accepted=(), headers=None)
+
+
+# -- PMEM ------------------------------------------------------------------------------------------------------------
+
+
+def pmem(status: str = "normal", mode: str = "writeback", **changes: Any) -> CellFacts:
+    """A cell with a PMEM cache."""
+    cache_ = PmemCache(name="exa1cel01_PMEMCACHE", size=1 << 40, status=status)
+    return replace(cell(), pmem_mode=mode, pmem_cache=cache_, **changes)
+
+
+def test_write_back_pmem_needs_proof() -> None:
+    """A write-back PMEM cache is dropped only while proven flushed; a write-through one any time."""
+    with pytest.raises(RefusedError, match="PMEM cache is normal, not normal - flushed"):
+        guard("drop pmemcache", pmem())
+    assert only(guard("drop pmemcache", pmem(FLUSHED))).needs[0].value == FLUSHED
+    assert not only(guard("drop pmemcache", pmem(mode="writethrough"))).needs
+    with pytest.raises(RefusedError, match="FORCE throws away"):
+        guard("alter pmemcache celldisk='PM_00' force", pmem(FLUSHED))
+
+
+def test_flash_behind_write_back_pmem_is_not_proven_alone() -> None:
+    """A flushed flash cache may not go while write-back PMEM in front of it is not flushed."""
+    flash = cache(CELLS[0], status=FLUSHED)
+    with pytest.raises(RefusedError, match="PMEM cache is normal"):
+        guard("drop flashcache", pmem(flash_cache=flash))
+    objects = [n.object for n in only(guard("drop flashcache", pmem(FLUSHED, flash_cache=flash))).needs]
+    assert objects == ["flashcache", "pmemcache"]
+
+
+def test_modes_change_only_without_caches() -> None:
+    """flashCacheMode and pmemCacheMode are asked for by name while a cache of the kind is left, or PMEM needs it."""
+    with pytest.raises(RefusedError, match="still has a PMEM cache"):
+        guard("alter cell pmemCacheMode=writethrough", pmem())
+    with pytest.raises(RefusedError, match="needs a write-back flash cache"):
+        guard("alter cell flashCacheMode=writethrough", pmem(flash_cache=None))
+    step = only(guard("alter cell flashCacheMode=writethrough", cell(flash_cache=None)))
+    assert (step.needs[0].op, step.proves[0].value) == (Op.ABSENT, "writethrough")
+
+
+# -- what may be typed -----------------------------------------------------------------------------------------------
+
+
+def test_what_may_be_asked_is_in_the_plan() -> None:
+    """Where somebody may be asked, the plan names what must be typed and why, and nothing else is needed there."""
+    statement = parse("drop flashcache")
+    assert isinstance(statement, Change)
+    plan = guard_plan("t1", {CELLS[0]: cell()}, statement, text="x", accepted=(), headers=None, may_ask=True)
+    assert plan.loss == (CELLS[0],)
+    assert "may hold the only copy" in plan.loss_reasons[CELLS[0]]
+    assert plan.risk is Risk.DATA
+
+
+# -- raw flush -------------------------------------------------------------------------------------------------------
+
+
+def test_raw_flush_starts_only_where_it_can_end() -> None:
+    """A flush by hand is refused as flush flashcache is, by name and not silently; forced it is a loss."""
+    sick = cell(flash_physical=(("FLASH_1_0", "failed"),))
+    with pytest.raises(RefusedError, match="FLASH_1_0 is failed"):
+        guard("alter flashcache all flush", sick)
+    assert guard("alter flashcache all flush", sick, accepted=[CELLS[0]]).risk is Risk.DATA
+    assert only(guard("alter flashcache all flush", cell())).proves[0].attribute == "status"
+
+
+# -- proofs ----------------------------------------------------------------------------------------------------------
+
+PROOFS = [
+    ("create flashcache all size=20G", "flashcache", Op.COUNT),
+    ("alter flashcache all size=20G", "flashcache", Op.COUNT),
+    ("drop flashcache", "flashcache", Op.ABSENT),
+    ("create flashlog all", "flashlog", Op.COUNT),
+    ("drop flashlog", "flashlog", Op.ABSENT),
+    ("create griddisk all flashdisk prefix=p", "griddisk", Op.COUNT),
+    ("create griddisk g1 celldisk=FD_00_exa1cel01", "griddisk", Op.COUNT),
+    ("drop griddisk ssd_FD_00_exa1cel01", "griddisk", Op.ABSENT),
+    ("alter griddisk ssd_FD_00_exa1cel01 inactive", "griddisk", Op.EQ),
+    ("alter griddisk all active", "griddisk", Op.EQ),
+    ("alter iormplan dbplan=((name=SPOT,share=2))", "iormplan", Op.EQ),
+    ("alter cell startup services cellsrv", "service", Op.EQ),
+    ("alter cell restart services ms", "service", Op.EQ),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "op"), PROOFS)
+def test_what_can_be_read_back_is(text: str, kind: str, op: Op) -> None:
+    """A statement whose end can be seen on the cell carries the proof, so that a lost answer can be settled."""
+    fact = with_flash_grids(flushed())
+    proofs = only(guard(text, fact)).proves
+    assert (proofs[0].object, proofs[0].op) == (kind, op)
 
 
 # -- IORM ------------------------------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plan_factory import CELLS, cell, rack, with_flash_grids
 
+from exacell.plan.carve import carve_plan
 from exacell.plan.flashcache import flush_plan, resize_plan
-from exacell.plan.griddisk import carve_plan, release_plan
+from exacell.plan.griddisk import release_plan
 from exacell.plan.model import (
     Change,
     Check,

@@ -151,3 +151,54 @@ def test_used_may_be_missing() -> None:
     state = watch.feed(status=FLUSHED, disks=DONE, metrics={"FC_BY_DIRTY": (0.0, 2)})
     assert state.done
     assert state.used is None
+
+
+# -- how long it may take --------------------------------------------------------------------------------------------
+
+MINUTE = 60_000
+ETAS = [
+    ([(0, 100)], None),
+    ([(0, 100), (0, 100)], None),
+    ([(0, 100), (1, 90)], 540.0),
+    ([(0, 100), (1, 100)], None),
+    ([(0, 100), (1, 90), (1, 90)], 540.0),
+    ([(0, 100), (1, 90), (2, 80), (3, 70)], 420.0),
+    ([(0, 500), (1, 400), (2, 390), (3, 380), (4, 370), (5, 360), (6, 350)], 2100.0),
+    ([(0, 10), (1, 100), (2, 90)], 540.0),
+]
+
+
+@pytest.mark.parametrize(("samples", "seconds"), ETAS)
+def test_eta_is_the_slope_over_the_cells_own_clock(samples: list[tuple[int, int]], seconds: float | None) -> None:
+    """The ETA divides what is dirty by how fast it went over the last collections; one collection or no fall tells none."""
+    watch = FlushWatch()
+    for minute, dirty in samples:
+        state = watch.feed(
+            status="normal - flushing",
+            disks=[{"name": "FD_00", "flushStatus": "working", "flushError": ""}],
+            metrics={"FC_BY_DIRTY": (float(dirty), minute * MINUTE), "FC_BY_STALE_DIRTY": (0.0, minute * MINUTE)},
+        )
+    assert state.eta == seconds
+
+
+PACES = [
+    # One look at each collection, so many seconds apart; the first one may have been made long before it was seen.
+    ([(0, 100, 0.0)], None),
+    ([(0, 100, 0.0), (1, 90, 0.2)], None),
+    ([(0, 100, 0.0), (1, 90, 0.2), (2, 80, 1.2)], 8.0),
+    ([(0, 100, 0.0), (1, 90, 0.2), (2, 80, 1.2), (3, 70, 2.2)], 7.0),
+    ([(0, 100, 0.0), (1, 90, 40.0), (2, 80, 100.0)], 480.0),
+    ([(0, 100, 0.0), (1, 90, 40.0), (1, 90, 45.0), (2, 80, 100.0), (2, 80, 130.0)], 480.0),
+    ([(0, 100, 0.0), (1, 100, 0.2), (2, 100, 1.2)], None),
+]
+
+
+@pytest.mark.parametrize(("samples", "seconds"), PACES)
+def test_eta_is_what_the_watcher_will_wait(samples: list[tuple[int, int, float]], seconds: float | None) -> None:
+    """With the watcher's clock given the ETA is in its seconds, however fast the cell's clock runs, once that is known."""
+    watch = FlushWatch()
+    for minute, dirty, now in samples:
+        state = watch.feed(
+            status="normal - flushing", disks=BUSY, metrics=metrics(dirty=dirty, at=minute * MINUTE), now=now
+        )
+    assert state.eta == (None if seconds is None else pytest.approx(seconds))

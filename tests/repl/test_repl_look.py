@@ -10,8 +10,10 @@ import pytest
 from exacell.context import Context, Options, open_context
 from exacell.history import append_history, history_file, is_secret, read_history
 from exacell.output.terminal import TerminalConsole
-from exacell.repl.look import prompt_fragments, toolbar_fragments
+from exacell.repl.check import Surroundings, live_error
+from exacell.repl.look import prompt_fragments
 from exacell.repl.store import PrivateHistory
+from exacell.repl.toolbar import toolbar_fragments
 
 
 def context(home: Path, rack: str = "") -> Context:
@@ -50,14 +52,21 @@ def test_a_production_rack_is_red(home: Path) -> None:
     [
         ("list cell", "read on 3 cells as cellmonitor"),
         ("on exa1cel01 list cell", "read on 1 cell as cellmonitor"),
-        ("flush flashcache", "WRITE on 3 cells: plan first"),
-        ("flush flashcache -y", "WRITE on 3 cells: plan first, then without a question"),
+        ("flush flashcache", "WRITE performance risk on 3 cells: plan first"),
+        ("flush flashcache -y", "WRITE performance risk on 3 cells: plan first, then without a question"),
         ("flush flashcache -n", "plan for 3 cells: nothing is sent"),
-        ("alter flashcache all flush", "WRITE on 3 cells: plan first"),
+        ("alter flashcache all flush", "WRITE performance risk on 3 cells: plan first"),
         ("racks", "changes only exacell's own state"),
-        ("racks; flush flashcache", "WRITE on 3 cells: plan first"),
+        ("racks; flush flashcache", "WRITE performance risk on 3 cells: plan first"),
         ("!ls", "local shell command"),
         ("list flashcach detail", "'flashcach'"),
+        ("plan resize flashcache size=1g", "plan for 3 cells: nothing is sent"),
+        ("plan resize flashcache sise=1g as", "'sise' is not a parameter"),
+        ("drop griddisk all prefix=x", "WRITE data risk on 3 cells: plan first"),
+        ("alter alerthistory 1_1 examinedBy=me", "WRITE on 3 cells: plan first"),
+        ("on (where flashCacheMode=writeback) list cell", "read on the cells where flashCacheMode=writeback"),
+        ("li celld", "= list celldisk · read on 3 cells"),
+        ("list griddisk where status=", "the value that status is compared with is missing"),
         ("resize flashcache ", "resize flashcache size=<size>"),
         ("", "Tab completes"),
     ],
@@ -91,3 +100,23 @@ def test_history_comes_back_as_it_was(tmp_path: Path) -> None:
         PrivateHistory(path).append_string(text)
     assert read_history(path) == ["list cell", "list griddisk -\n where name like '\\n'", "racks"]
     assert next(iter(PrivateHistory(path).load_history_strings())) == "racks"
+
+
+def test_what_the_cells_release_lacks_is_wrong_before_enter(home: Path) -> None:
+    """An attribute of a later release is marked where it stands, with the release that has it."""
+    around = Surroundings(releases=("11.2.3.2.0",))
+    text = "list griddisk attributes name, asmDiskSize where name=x"
+    found = live_error(text, len(text), around)
+    assert found is not None and text[found[0] : found[1]] == "asmDiskSize" and "12.1.2.3" in found[2].message
+    assert live_error(text, len(text)) is None
+    assert "12.1.2.3" in shown(toolbar_fragments(context(home, "t1"), text, len(text), around))
+
+
+def test_an_alias_is_judged_by_what_it_stands_for(home: Path) -> None:
+    """The toolbar says what an alias becomes and what that does; a wrong one is marked at the alias."""
+    around = Surroundings(aliases=(("cold", "flush flashcache"), ("bad", "list flashcach detail")))
+    assert "= flush flashcache · WRITE performance risk" in shown(
+        toolbar_fragments(context(home, "t1"), "cold", 4, around)
+    )
+    found = live_error("bad x", 5, around)
+    assert found is not None and found[:2] == (0, 3) and "flashcach" in found[2].message

@@ -126,7 +126,7 @@ def test_tab_completes(start: Start) -> None:
     child.expect_exact("what set can change")
     child.send("\t\r")
     child.expect_exact(PROMPT)
-    assert "edit_mode" in plain(child.before)
+    assert "editing_mode" in plain(child.before)
 
 
 @pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])

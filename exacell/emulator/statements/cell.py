@@ -12,7 +12,7 @@ from exacell.emulator.changes import (
     CellServices,
 )
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import RUNNING, STOPPED, Cell
+from exacell.emulator.models import DISABLED, RUNNING, STOPPED, Cell
 from exacell.emulator.objects import Place
 from exacell.emulator.profiles import ONLINE_MODE_SINCE, REDUNDANCY_CHECK_SINCE
 from exacell.emulator.program import Pause
@@ -21,15 +21,16 @@ from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 
 _MODES = {"writeback": "WriteBack", "writethrough": "WriteThrough"}
 _MAX_TEXT = 255
+_EXASCALE_S = 5.0
 _SERVICE_S = {"RS": 2.0, "MS": 6.0, "CELLSRV": 10.0}
-"""Rack seconds that a service takes to stop or to start."""
+"""Rack seconds that a service takes to stop or to start; ``_EXASCALE_S`` for one of Exascale's."""
 
 
 def alter(place: Place, statement: AlterCell) -> Effects:
     """Set attributes of the cell; nothing changes when one of them cannot be set."""
     cell = place.cell
     settings: dict[str, str] = {}
-    mode, new_name = cell.mode, cell.name
+    mode, pmem_mode, new_name = cell.mode, cell.pmem_mode, cell.name
     for name, text in statement.values.items():
         attribute = object_types()["CELL"].attribute(name, place.rack.release.number)
         if attribute is None:
@@ -44,9 +45,14 @@ def alter(place: Place, statement: AlterCell) -> Effects:
             continue
         if attribute.name == "flashCacheMode":
             mode = _new_mode(place, text)
+        elif attribute.name == "pmemCacheMode":
+            pmem_mode = _new_pmem_mode(place, text)
         else:
             settings[attribute.name] = _checked(attribute, text)
-    cell.mode, cell.name = mode, new_name
+    if pmem_mode == "WriteBack" and mode.lower() != "writeback" and place.rack.model.pmem is not None:
+        altered = "flashCacheMode" if pmem_mode != cell.pmem_mode else "pmemCacheMode"
+        raise CellError(Code.PMEM_NEEDS_FLASH, attribute=altered)
+    cell.mode, cell.pmem_mode, cell.name = mode, pmem_mode, new_name
     cell.settings |= settings
     yield line(f"Cell {cell.name} successfully altered")
 
@@ -65,6 +71,21 @@ def _new_mode(place: Place, text: str) -> str:
     return mode
 
 
+def _new_pmem_mode(place: Place, text: str) -> str:
+    """Return the mode asked for: it can be altered while there is no PMEM cache. Source: Oracle DBMMN, enable- and
+    disable-write-back-pmem-cache."""
+    cell = place.cell
+    require_cellsrv(cell)
+    mode = _MODES.get(text.lower())
+    if mode is None:
+        raise CellError(Code.BAD_VALUE, value=text, attribute="pmemCacheMode", rule="writeback or writethrough")
+    if place.rack.model.pmem is None:
+        raise CellError(Code.NO_PMEM, cell=cell.name)
+    if mode != cell.pmem_mode and cell.pmem_cache is not None:
+        raise CellError(Code.PMEM_MODE_NEEDS_DROP, name=cell.pmem_cache.name)
+    return mode
+
+
 def _checked(attribute: Attribute, text: str) -> str:
     if attribute.kind == "bool" and text.upper() not in ("TRUE", "FALSE"):
         raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="TRUE or FALSE")
@@ -79,6 +100,11 @@ def services(place: Place, statement: CellServices) -> Effects:
     """Stop, start or restart services, with the check of redundancy that CELLSRV makes before it stops."""
     everything = statement.service == "ALL"
     chosen = ("RS", "MS", "CELLSRV") if everything else (statement.service,)
+    if statement.action == "DISABLE":
+        yield from _stop(place, statement.service)
+        place.cell.services[statement.service] = DISABLED
+        yield line(f"The DISABLE of {statement.service} services was successful.")
+        return
     if statement.action in ("SHUTDOWN", "RESTART"):
         yield line(_announce("Stopping", statement.service) + ("" if everything else " "))
         if "CELLSRV" in chosen and place.cell.cellsrv_up and not statement.ignore_redundancy:
@@ -125,9 +151,9 @@ def _groups_at_risk(place: Place) -> list[str]:
 
 
 def _stop(place: Place, service: str) -> Effects:
-    if place.cell.services[service] == STOPPED:
+    if place.cell.services.get(service, STOPPED) != RUNNING:
         return
-    yield Pause(_SERVICE_S[service])
+    yield Pause(_SERVICE_S.get(service, _EXASCALE_S))
     place.rack.advance()
     if service == "CELLSRV":
         place.rack.stop_cellsrv(place.cell)
@@ -136,9 +162,9 @@ def _stop(place: Place, service: str) -> Effects:
 
 
 def _start(place: Place, service: str) -> Effects:
-    if place.cell.services[service] == RUNNING:
+    if place.cell.services.get(service, STOPPED) == RUNNING:
         return
-    yield Pause(_SERVICE_S[service])
+    yield Pause(_SERVICE_S.get(service, _EXASCALE_S))
     place.rack.advance()
     if service == "CELLSRV":
         place.rack.start_cellsrv(place.cell)

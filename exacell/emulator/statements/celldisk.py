@@ -9,7 +9,7 @@ from exacell.emulator.changes import (
     AlterCellDisk,
 )
 from exacell.emulator.messages import FLUSH_COMPLETE, CellError, Code
-from exacell.emulator.models import CellDisk, DiskType
+from exacell.emulator.models import CacheMember, CellDisk
 from exacell.emulator.objects import Place
 from exacell.emulator.schema import object_types
 from exacell.emulator.statements.effects import Effects, chosen, line, require_cellsrv
@@ -23,7 +23,7 @@ def alter(place: Place, statement: AlterCellDisk) -> Effects:
     """Flush cell disks, cancel their flush, or set their comment."""
     require_cellsrv(place.cell)
     _check_values(place, statement.values)
-    waiting: list[str] = []
+    waiting: list[CacheMember] = []
     altered: list[str] = []
     for found in list(chosen(place, statement.which, sorted(place.cell.cell_disks), "Cell disk")):
         if isinstance(found, CellError):
@@ -60,9 +60,17 @@ def _check_values(place: Place, values: Mapping[str, str]) -> None:
 
 
 def _set_values(place: Place, disk: CellDisk, values: Mapping[str, str]) -> None:
-    """Set comment or name; everything that lies on the disk follows its new name."""
+    rename(place, disk, values.get("name", disk.name))
+    disk.comment = values.get("comment", disk.comment)
+
+
+def rename(place: Place, disk: CellDisk, new: str) -> None:
+    """Give a cell disk another name; everything that lies on it follows.
+
+    Raises:
+        CellError: the name is taken, or is none.
+    """
     cell, old = place.cell, disk.name
-    new = values.get("name", old)
     if new != old:
         if new.lower() in (name.lower() for name in cell.cell_disks):
             raise CellError(Code.OBJECT_EXISTS, kind="Cell disk", name=new)
@@ -76,23 +84,23 @@ def _set_values(place: Place, disk: CellDisk, values: Mapping[str, str]) -> None
         for grid_disk in cell.grid_disks.values():
             if grid_disk.cell_disk == old:
                 grid_disk.cell_disk = new
-        if cell.flash_log is not None:
-            cell.flash_log.members = {new if n == old else n: size for n, size in cell.flash_log.members.items()}
-        if cell.flash_cache is not None:
-            for member in cell.flash_cache.members.values():
+        for log in cell.logs:
+            log.members = {new if n == old else n: size for n, size in log.members.items()}
+        for cache in cell.caches:
+            for member in cache.members.values():
                 member.cell_disk = new if member.cell_disk == old else member.cell_disk
-            cell.flash_cache.members = {m.cell_disk: m for m in cell.flash_cache.members.values()}
-    disk.comment = values.get("comment", disk.comment)
+            cache.members = {m.cell_disk: m for m in cache.members.values()}
 
 
-def _flush(place: Place, disk: CellDisk) -> list[str]:
-    """Flush a flash disk's part of the cache, or what the cache holds for the grid disks of a hard disk."""
+def _flush(place: Place, disk: CellDisk) -> list[CacheMember]:
+    """Flush the part of a cache that lies on a disk, or what the cache holds for the grid disks of a hard disk."""
     cell = place.cell
-    if disk.disk_type is DiskType.FLASH:
-        if cell.flash_cache is None or disk.name not in cell.flash_cache.members:
-            return []
-        flush_members(place, [disk.name])
-        return [disk.name]
+    if not disk.disk_type.is_cached:
+        for cache in cell.caches:
+            if disk.name in cache.members:
+                flush_members(place, cache, [disk.name])
+                return [cache.members[disk.name]]
+        return []
     for grid_disk in cell.grid_disks_on(disk.name):
         flush_grid_disk(place, grid_disk)
     disk.flush_status = FLUSH_COMPLETE
@@ -101,10 +109,9 @@ def _flush(place: Place, disk: CellDisk) -> list[str]:
 
 def _cancel(place: Place, disk: CellDisk) -> None:
     cell = place.cell
-    if disk.disk_type is DiskType.FLASH and cell.flash_cache is not None:
-        member = cell.flash_cache.members.get(disk.name)
-        if member is not None:
-            member.flush_from = None
+    member = cell.member(disk.name)
+    if member is not None:
+        member.flush_from = None
     disk.flush_status = disk.flush_error = ""
     for grid_disk in cell.grid_disks_on(disk.name):
         grid_disk.flushing = False

@@ -11,6 +11,8 @@ from exacell.emulator.changes import (
     AlterFlashCache,
     AlterGridDisk,
     AlterIormPlan,
+    AssignKey,
+    CellAction,
     CellServices,
     CreateFlashCache,
     CreateFlashLog,
@@ -18,6 +20,7 @@ from exacell.emulator.changes import (
     DropFlashCache,
     DropFlashLog,
     DropGridDisk,
+    Grant,
     NotEmulated,
     Statement,
 )
@@ -29,6 +32,7 @@ from exacell.emulator.printer import Format
 from exacell.emulator.program import Out
 from exacell.emulator.statements import (
     cell,
+    cell_actions,
     celldisk,
     flashcache,
     flashlog,
@@ -36,7 +40,10 @@ from exacell.emulator.statements import (
     hardware,
     iorm,
     listing,
+    security,
+    support,
     threshold,
+    transfer,
 )
 from exacell.emulator.statements.effects import Effects
 
@@ -70,12 +77,18 @@ def _check_services(place: Place, statement: Statement) -> None:
 
 def _change(place: Place, statement: Statement) -> Effects:
     match statement:
+        case CreateFlashCache(object_name="XRMEMCACHE") if place.rack.model.pmem is None:
+            return hardware.create_memory_cache(place, statement)
+        case AlterFlashCache(object_name="XRMEMCACHE") if place.rack.model.pmem is None:
+            raise CellError(Code.NO_PMEM, cell=place.cell.name)
+        case DropFlashCache(object_name="XRMEMCACHE") if place.rack.model.pmem is None:
+            return hardware.drop_memory_cache(place)
         case CreateFlashCache():
             return flashcache.create(place, statement)
         case AlterFlashCache():
             return flashcache.alter(place, statement)
         case DropFlashCache():
-            return flashcache.drop(place)
+            return flashcache.drop(place, statement)
         case CreateFlashLog():
             return flashlog.create(place, statement)
         case DropFlashLog():
@@ -92,6 +105,12 @@ def _change(place: Place, statement: Statement) -> Effects:
             return cell.alter(place, statement)
         case CellServices():
             return cell.services(place, statement)
+        case CellAction():
+            return cell_actions.act(place, statement)
+        case AssignKey():
+            return security.assign_key(place, statement)
+        case Grant():
+            return security.grant(place, statement)
         case AlterIormPlan():
             return iorm.alter(place, statement)
         case AdminStatement():
@@ -116,7 +135,20 @@ _ADMIN: Mapping[tuple[str, str], Callable[[Place, AdminStatement], Effects]] = {
     ("ALTER", "IBPORT"): hardware.alter_ports,
     ("ALTER", "OFFLOADGROUP"): hardware.alter_offload_groups,
     ("ALTER", "SOFTWAREUPDATE"): hardware.alter_software_update,
-    ("CREATE", "XRMEMCACHE"): hardware.create_memory_cache,
-    ("DROP", "XRMEMCACHE"): hardware.drop_memory_cache,
     ("CALIBRATE", "LUN"): hardware.calibrate,
+    ("CREATE", "KEY"): security.create_key,
+    ("CREATE", "ROLE"): security.create_roles,
+    ("DROP", "ROLE"): security.drop_roles,
+    ("CREATE", "USER"): security.create_user,
+    ("ALTER", "USER"): security.alter_user,
+    ("DROP", "USER"): security.drop_users,
+    ("CREATE", "QUARANTINE"): support.create_quarantine,
+    ("ALTER", "QUARANTINE"): support.alter_quarantines,
+    ("DROP", "QUARANTINE"): support.drop_quarantines,
+    ("CREATE", "DIAGPACK"): support.create_diagpack,
+    ("DROP", "SOFTWAREHISTORY"): hardware.drop_software_history,
+    ("EXPORT", "CELLDISK"): transfer.export,
+    ("IMPORT", "CELLDISK"): transfer.import_,
+    ("CREATE", "CELL"): cell_actions.create,
+    ("DROP", "CELL"): cell_actions.drop,
 }

@@ -31,25 +31,34 @@ def require_cellsrv(cell: Cell) -> None:
         raise CellError(Code.CELLSRV_DOWN)
 
 
+_MEDIA = {
+    "HARDDISK": DiskType.HARD,
+    "FLASHDISK": DiskType.FLASH,
+    "PERFORMANCEOPTIMIZED FLASHDISK": DiskType.FLASH,
+    "CAPACITYOPTIMIZED FLASHDISK": DiskType.CAPACITY,
+    "PMEM": DiskType.PMEM,
+}
+
+
 def media_types(place: Place, media: str | None) -> frozenset[DiskType]:
     """Return the disk types that ``ALL [media]`` means.
 
-    Without a media word it is every disk, and from 24.1 the primary media alone: hard disks, or flash disks where there are
-    no others. Source:
-    reference cellcli.md 2.4.
+    Without a media word it is every disk, and from 24.1 the primary media alone: hard disks, else capacity-optimized flash,
+    else flash. FLASHDISK means capacity-optimized flash then, where there is any. Source: reference cellcli.md 2.4.
     """
+    newer = place.rack.release.number >= PRIMARY_MEDIA_SINCE
+    capacity = place.rack.model.capacity is not None
     if media is None:
-        primary = place.rack.release.number >= PRIMARY_MEDIA_SINCE
-        first = DiskType.FLASH if place.rack.model.extreme_flash else DiskType.HARD
-        return frozenset((first,)) if primary else frozenset(DiskType)
-    if media == "HARDDISK":
-        return frozenset((DiskType.HARD,))
-    return frozenset() if media in ("CAPACITYOPTIMIZED FLASHDISK", "PMEM") else frozenset((DiskType.FLASH,))
+        first = DiskType.CAPACITY if capacity else DiskType.FLASH if place.rack.model.extreme_flash else DiskType.HARD
+        return frozenset((first,)) if newer else frozenset(DiskType)
+    if media == "FLASHDISK" and newer and capacity:
+        return frozenset((DiskType.CAPACITY,))
+    return frozenset((_MEDIA[media],))
 
 
-def cell_disk_names(place: Place, media: str | None) -> list[str]:
-    """Return the cell disks that ``ALL [media]`` means, by name."""
-    types = media_types(place, media)
+def grid_disk_media(place: Place, media: str | None) -> list[str]:
+    """Return the cell disks that ``ALL [media]`` of CREATE GRIDDISK means, by name: never persistent memory."""
+    types = media_types(place, media) - {DiskType.PMEM}
     return sorted(disk.name for disk in place.cell.cell_disks.values() if disk.disk_type in types)
 
 

@@ -1,8 +1,9 @@
-"""CREATE and DROP FLASHLOG. There is no ALTER FLASHLOG. Source: reference cellcli.md 2.3 and 6.4."""
+"""CREATE and DROP FLASHLOG; PMEMLOG and XRMEMLOG likewise. There is no ALTER. Source: reference cellcli.md 2.3 and 6.4."""
 
 from __future__ import annotations
 
-from exacell.emulator.build import FLASH_LOG_BYTES, new_id
+from exacell.emulator.build import new_id
+from exacell.emulator.cache_kinds import FLASH_LOG, log_kind
 from exacell.emulator.changes import (
     CreateFlashLog,
     DropFlashLog,
@@ -16,35 +17,42 @@ from exacell.units import format_size
 
 
 def create(place: Place, statement: CreateFlashLog) -> Effects:
-    """Create the flash log, 512M unless a size is given, in equal parts on its disks."""
-    cell = place.cell
+    """Create the log, of its default size unless one is given, in equal parts on its disks."""
+    cell, kind = place.cell, log_kind(statement.object_name, place.rack.release.number)
     require_cellsrv(cell)
-    if cell.flash_log is not None:
-        raise CellError(Code.FLASHLOG_EXISTS, name=cell.flash_log.name)
-    disks = flash_members(cell, statement.members)
-    size = FLASH_LOG_BYTES if statement.size_bytes is None else statement.size_bytes
-    if size >= MAX_LOG or size // len(disks) >= MAX_LOG_PER_DISK:
+    if (old := kind.of(cell)) is not None:
+        if kind is FLASH_LOG:
+            raise CellError(Code.FLASHLOG_EXISTS, name=old.name)
+        raise CellError(Code.OBJECT_EXISTS, kind=kind.noun, name=old.name)
+    disks = flash_members(cell, statement.members, kind.media)
+    size = kind.default_bytes if statement.size_bytes is None else statement.size_bytes
+    if kind is FLASH_LOG and (size >= MAX_LOG or size // len(disks) >= MAX_LOG_PER_DISK):
         limit = f"less than {format_size(min(MAX_LOG, MAX_LOG_PER_DISK * len(disks)))}"
-        raise CellError(Code.TOO_LARGE, what="Flash log", wanted=format_size(size), limit=limit, cell=cell.name)
-    cell.flash_log = FlashLog(
-        name=f"{cell.name}_FLASHLOG",
+        raise CellError(Code.TOO_LARGE, what=kind.noun, wanted=format_size(size), limit=limit, cell=cell.name)
+    log = FlashLog(
+        name=kind.name(cell),
         id=new_id(cell, place.rack.spec.seed),
         creation_time=place.rack.now(),
-        members=even_share(cell, disks, size, what="Flash log"),
+        members=even_share(cell, disks, size, what=kind.noun),
     )
-    place.rack.metrics[cell.host].restart_log_counters()
-    yield line(f"Flash log {cell.flash_log.name} successfully created")
+    kind.put(cell, log)
+    if kind is FLASH_LOG:
+        place.rack.metrics[cell.host].restart_log_counters()
+    yield line(f"{kind.noun} {log.name} successfully created")
 
 
 def drop(place: Place, statement: DropFlashLog) -> Effects:
-    """Drop the flash log; refused while it holds redo that is nowhere else, unless FORCE."""
-    cell = place.cell
+    """Drop the log; refused while it holds redo that is nowhere else, unless FORCE."""
+    cell, kind = place.cell, log_kind(statement.object_name, place.rack.release.number)
     require_cellsrv(cell)
-    log = cell.flash_log
+    log = kind.of(cell)
     if log is None:
-        raise CellError(Code.FLASHLOG_MISSING, cell=cell.name)
+        if kind is FLASH_LOG:
+            raise CellError(Code.FLASHLOG_MISSING, cell=cell.name)
+        raise CellError(Code.OBJECT_MISSING, kind=kind.noun, name=kind.name(cell))
     if log.kept_bytes and not statement.force:
-        raise CellError(Code.REDO_SAVED, name=log.name, kept=log.kept_bytes)
-    cell.flash_log = None
-    place.rack.metrics[cell.host].restart_log_counters()
-    yield line(f"Flash log {log.name} successfully dropped")
+        raise CellError(Code.REDO_SAVED, kind=kind.noun, name=log.name, kept=log.kept_bytes)
+    kind.put(cell, None)
+    if kind is FLASH_LOG:
+        place.rack.metrics[cell.host].restart_log_counters()
+    yield line(f"{kind.noun} {log.name} successfully dropped")

@@ -16,11 +16,11 @@ from exacell.emulator.changes import (
 from exacell.emulator.grammar_changes import size_of
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.metrics import dirty_by_grid_disk
-from exacell.emulator.models import GridDisk
+from exacell.emulator.models import DiskType, GridDisk
 from exacell.emulator.objects import Place, asm_view, grid_disk_row
 from exacell.emulator.schema import object_types
 from exacell.emulator.space import free_bytes
-from exacell.emulator.statements.effects import Effects, cell_disk_names, chosen, find, line, require_cellsrv
+from exacell.emulator.statements.effects import Effects, chosen, find, grid_disk_media, line, require_cellsrv
 from exacell.emulator.values import passes
 from exacell.units import ALLOCATION_UNIT, format_size, round_down
 
@@ -43,7 +43,7 @@ def create(place: Place, statement: CreateGridDisk) -> Effects:
         disk = find(sorted(cell.cell_disks), statement.cell_disk, "Cell disk")
         yield line(_create_one(place, statement.name, disk, statement.values))
         return
-    disks = cell_disk_names(place, statement.media)
+    disks = grid_disk_media(place, statement.media)
     if not disks:
         raise CellError(Code.OBJECT_MISSING, kind="Cell disk", name=f"ALL {statement.media or ''}".strip())
     for index, prefix in enumerate(statement.prefixes):
@@ -69,6 +69,8 @@ def _nth_values(values: Mapping[str, str], index: int, count: int) -> dict[str, 
 def _create_one(place: Place, name: str, disk: str, values: Mapping[str, str]) -> str:
     cell = place.cell
     _check_name(place, name)
+    if cell.cell_disks[disk].disk_type is DiskType.PMEM:
+        raise CellError(Code.BAD_VALUE, value=disk, attribute="cellDisk", rule="a cell disk that is not PMEM")
     if cell.cell_disks[disk].status != "normal":
         raise CellError(Code.CELLDISK_NOT_NORMAL, disk=disk)
     free = free_bytes(cell, [disk])[disk]
@@ -239,6 +241,8 @@ def drop(place: Place, statement: DropGridDisk) -> Effects:
             yield line(target.line)
         elif prefixes and not _has_prefix(target, statement.prefixes):
             continue
+        elif statement.pool:
+            yield line(CellError(Code.NO_POOL_DISK, disk=target.name).line)
         elif target.status == "active" and not statement.force:
             yield line(CellError(Code.GRIDDISK_ACTIVE, disk=target.name).line)
         else:

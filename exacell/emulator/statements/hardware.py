@@ -10,12 +10,13 @@ import random
 from collections.abc import Iterator, Sequence
 
 from exacell.emulator.admin import AdminStatement
-from exacell.emulator.build import new_id
+from exacell.emulator.build import DISK_PREFIX, new_id, new_memory_cache
+from exacell.emulator.changes import CreateFlashCache
 from exacell.emulator.device_io import RECEIVED, SENT
-from exacell.emulator.hardware_rows import offload_groups
+from exacell.emulator.hardware_rows import offload_groups, software_history_rows
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.metric_objects import IB_PORTS
-from exacell.emulator.models import Cell, CellDisk, DiskType, GridDisk, Lun, MemoryCache
+from exacell.emulator.models import Cell, CellDisk, DiskType, GridDisk, Lun
 from exacell.emulator.objects import Place
 from exacell.emulator.program import Pause
 from exacell.emulator.schema import object_types
@@ -50,11 +51,11 @@ def create_cell_disks(place: Place, statement: AdminStatement) -> Effects:
         yield line(_create(place, lun, name, comment, force="FORCE" in statement.options))
         return
     types = media_types(place, statement.media)
-    numbers = dict.fromkeys(DiskType, 0)
+    numbers = dict.fromkeys(DISK_PREFIX.values(), 0)
     for lun in cell.luns.values():
-        prefix = "CD" if lun.disk_type is DiskType.HARD else "FD"
-        name = f"{prefix}_{numbers[lun.disk_type]:02d}_{cell.name}"
-        numbers[lun.disk_type] += 1
+        prefix = DISK_PREFIX[lun.disk_type]
+        name = f"{prefix}_{numbers[prefix]:02d}_{cell.name}"
+        numbers[prefix] += 1
         if lun.disk_type in types and not lun.cell_disk:
             try:
                 yield line(_create(place, lun, name, comment, force=False))
@@ -133,10 +134,11 @@ def drop_cell_disks(place: Place, statement: AdminStatement) -> Effects:
 
 def _remove(place: Place, name: str, *, force: bool) -> None:
     cell = place.cell
-    if cell.flash_cache is not None and name in cell.flash_cache.members:
-        raise CellError(Code.CELLDISK_IN_USE, disk=name, user=cell.flash_cache.name)
-    if cell.flash_log is not None and name in cell.flash_log.members:
-        raise CellError(Code.CELLDISK_IN_USE, disk=name, user=cell.flash_log.name)
+    users = [(cache.name, name in cache.members) for cache in cell.caches]
+    users += [(log.name, name in log.members) for log in cell.logs]
+    for user, uses in users:
+        if uses:
+            raise CellError(Code.CELLDISK_IN_USE, disk=name, user=user)
     grid_disks = cell.grid_disks_on(name)
     if grid_disks and not force:
         raise CellError(Code.CELLDISK_HAS_GRIDDISKS, disk=name, grid_disks=", ".join(d.name for d in grid_disks))
@@ -283,27 +285,36 @@ def alter_software_update(place: Place, statement: AdminStatement) -> Effects:
     yield line("Software Update successfully altered.")
 
 
+def drop_software_history(place: Place, statement: AdminStatement) -> Effects:
+    """Forget finished updates."""
+    known = [str(row["name"]) for row in software_history_rows(place)]
+    chosen = list(known) if statement.names is None else list(_found(statement.names, known, "Software history"))
+    for found in chosen:
+        if isinstance(found, CellError):
+            yield line(found.line)
+            continue
+        place.cell.records.setdefault("SOFTWAREHISTORY", {})[found] = {}
+        yield line(f"Software History {found} successfully dropped")
+
+
 # -- the cache in memory -------------------------------------------------------------------------------------------------
 
 
-def create_memory_cache(place: Place, statement: AdminStatement) -> Effects:
-    """Create XRMEMCACHE in the cell's memory; it takes what the model has for it."""
+def create_memory_cache(place: Place, statement: CreateFlashCache) -> Effects:
+    """Create XRMEMCACHE in the cell's memory; it takes what the model has for it, so the statement takes no arguments."""
     cell, size = place.cell, place.rack.model.memory_cache
     require_cellsrv(cell)
+    if not statement.bare:
+        raise CellError(Code.SYNTAX)
     if cell.memory_cache is not None:
         raise CellError(Code.OBJECT_EXISTS, kind="XRMEM cache", name=cell.memory_cache.name)
     if not size:
         raise CellError(Code.NO_MEMORY, cell=cell.name)
-    cell.memory_cache = MemoryCache(
-        name=f"{cell.name}_XRMEMCACHE",
-        id=new_id(cell, place.rack.spec.seed),
-        creation_time=place.rack.now(),
-        size_bytes=size,
-    )
+    cell.memory_cache = new_memory_cache(cell, size, seed=place.rack.spec.seed, now=place.rack.now())
     yield line(f"Xrmem cache {cell.memory_cache.name} successfully created")
 
 
-def drop_memory_cache(place: Place, statement: AdminStatement) -> Effects:
+def drop_memory_cache(place: Place) -> Effects:
     """Drop XRMEMCACHE; it never holds the only copy of anything."""
     cell = place.cell
     require_cellsrv(cell)
@@ -322,7 +333,9 @@ def calibrate(place: Place, statement: AdminStatement) -> Effects:
     if cell.cellsrv_up and "FORCE" not in statement.options:
         raise CellError(Code.CALIBRATE_BUSY)
     wanted = None if statement.names is None else set(statement.names)
-    media = {"HARDDISK": {DiskType.HARD}, "FLASHDISK": {DiskType.FLASH}}.get(statement.media or "", set(DiskType))
+    media = {"HARDDISK": {DiskType.HARD}, "FLASHDISK": {DiskType.FLASH, DiskType.CAPACITY}}.get(
+        statement.media or "", {DiskType.HARD, DiskType.FLASH, DiskType.CAPACITY}
+    )
     luns = [lun for _n, lun in sorted(cell.luns.items()) if lun.disk_type in media]
     if wanted is not None:
         luns = [lun for lun in luns if lun.name in wanted]
@@ -333,7 +346,9 @@ def calibrate(place: Place, statement: AdminStatement) -> Effects:
     yield Pause(_CALIBRATE_S)
     rng = random.Random(f"{place.rack.spec.seed}|{cell.host}|calibrate")
     measured = {lun.name: _speed(rng, lun, cell) for lun in sorted(cell.luns.values(), key=lambda lun: lun.name)}
-    groups = [(kind, [lun for lun in luns if lun.disk_type is kind]) for kind in DiskType]
+    groups = [
+        (kind, [lun for lun in luns if lun.disk_type.printed == kind]) for kind in (DiskType.HARD, DiskType.FLASH)
+    ]
     groups = [(kind, members) for kind, members in groups if members]
     names = {DiskType.HARD: "hard", DiskType.FLASH: "flash"}
     for kind, members in groups:
@@ -359,8 +374,8 @@ def calibrate(place: Place, statement: AdminStatement) -> Effects:
 def _speed(rng: random.Random, lun: Lun, cell: Cell) -> tuple[float, int]:
     """Return megabytes and requests a second that a LUN reads; a disk that is not normal is slow."""
     nvme = "nvme" in lun.device_name
-    megabytes, requests = {DiskType.HARD: (118.0, 230), DiskType.FLASH: (2650.0, 310_000) if nvme else (201.0, 9450)}[
-        lun.disk_type
+    megabytes, requests = {True: (2650.0, 310_000) if nvme else (201.0, 9450), False: (118.0, 230)}[
+        lun.disk_type.is_flash
     ]
     factor = rng.uniform(0.97, 1.03) * (1.0 if cell.physical_disks[lun.physical_disk].status == "normal" else 0.3)
     return megabytes * factor, round(requests * factor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 from exacell.emulator import hardware_rows, printer
@@ -11,7 +12,7 @@ from exacell.emulator.messages import CellError, Code
 from exacell.emulator.objects import ROWS, Place
 from exacell.emulator.profiles import PRIMARY_MEDIA_SINCE
 from exacell.emulator.schema import Attribute, ObjectType, Release
-from exacell.emulator.statements import metric_listing
+from exacell.emulator.statements import history, metric_listing, security, support
 from exacell.emulator.values import Row, order_key, passes
 
 NOUNS = {
@@ -31,15 +32,24 @@ LISTED: Mapping[str, Callable[[Place], list[Row]]] = {
     "ALERTHISTORY": hardware_rows.alert_rows,
     "DISKMAP": hardware_rows.disk_map_rows,
     "IBPORT": hardware_rows.ib_port_rows,
+    "KEY": security.key_rows,
     "OFFLOADGROUP": hardware_rows.offload_group_rows,
+    "QUARANTINE": support.quarantine_rows,
+    "ROLE": security.role_rows,
+    "USER": security.user_rows,
     "SOFTWAREHISTORY": hardware_rows.software_history_rows,
     "SOFTWAREUPDATE": hardware_rows.software_update_rows,
     "THRESHOLD": hardware_rows.threshold_rows,
     "XRMEMCACHE": hardware_rows.memory_cache_rows,
 }
-"""Object types that LIST answers, besides those of metrics; others are refused as not emulated."""
+"""Object types that LIST answers, besides those of metrics: all that there are."""
 
-_NEEDS_CELLSRV = frozenset(("FLASHCACHE", "FLASHCACHECONTENT", "FLASHLOG", "IORMPLAN", "ACTIVEREQUEST"))
+_NEEDS_CELLSRV = frozenset(
+    (
+        *("FLASHCACHE", "FLASHCACHECONTENT", "FLASHLOG", "IORMPLAN", "ACTIVEREQUEST"),
+        *("PMEMCACHE", "PMEMLOG", "XRMEMCACHE", "XRMEMCACHECONTENT", "XRMEMLOG"),
+    )
+)
 
 _DETAIL_LAST: dict[str, tuple[str, ...]] = {
     "CELL": (
@@ -55,17 +65,22 @@ def list_texts(place: Place, statement: ListStatement, look: printer.Format) -> 
     """Yield what LIST prints, in one piece, or in many when it is long.
 
     Raises:
-        CellError: an object does not exist, CELLSRV is needed and down, or the object type is not emulated.
+        CellError: an object does not exist, or CELLSRV is needed and down.
     """
-    owner, release = statement.object_type, place.rack.release
+    owner, release = on_hardware(place, statement.object_type), place.rack.release
+    if owner is not statement.object_type:
+        statement = _on_hardware(statement, owner, release.number)
+    if owner.name == "DIAGPACK" and not (look.xml or look.json):
+        yield support.diagpack_text(place, detail=statement.detail)
+        return
     attributes = statement.attributes
     if attributes is None and (statement.detail or look.xml or look.json):
         attributes = _detail_attributes(owner, release.number)
     if attributes is None:
         named = (owner.attribute(name, release.number) for name in owner.default_columns)
         attributes = tuple(attribute for attribute in named if attribute is not None)
-    if look == printer.Format() and metric_listing.prints_by_minute(statement, attributes):
-        yield from metric_listing.minutes_of(place, statement, attributes)
+    if owner.name == "METRICHISTORY":
+        yield from history.texts(place, statement, attributes, look)
         return
     rows = list_rows(place, statement)
     if look.xml:
@@ -83,9 +98,35 @@ def list_texts(place: Place, statement: ListStatement, look: printer.Format) -> 
     yield layout(rows, attributes, largest_suffix=release.largest_suffix)
 
 
+def _on_hardware(statement: ListStatement, owner: ObjectType, release: Release) -> ListStatement:
+    known = owner.attributes_in(release)
+    if statement.all_attributes:
+        return replace(statement, attributes=tuple(a for a in statement.attributes or () if a in known))
+    unknown = next((a for a in statement.attributes or () if a not in known), None)
+    if unknown is not None:
+        raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=unknown.name, object=owner.name)
+    return statement
+
+
 def describe_text(place: Place, owner: ObjectType) -> str:
     """Return what DESCRIBE prints."""
-    return printer.describe(owner, place.rack.release.number)
+    return printer.describe(on_hardware(place, owner), place.rack.release.number)
+
+
+_DRAM_ATTRIBUTES = ("name", "creationTime", "effectiveCacheSize")
+
+
+def on_hardware(place: Place, owner: ObjectType) -> ObjectType:
+    """Return an object type as the cell's hardware has it.
+
+    XRMEMCACHE is what PMEMCACHE is on persistent memory, and has three attributes in DRAM. Source: Oracle SAGUG,
+    describe-xrmemcache.
+    """
+    if owner.name != "XRMEMCACHE":
+        return owner
+    if place.rack.model.pmem is not None:
+        return replace(owner, default_columns=("name", "status"))
+    return replace(owner, attributes=tuple(a for a in owner.attributes if a.name in _DRAM_ATTRIBUTES))
 
 
 def _detail_attributes(owner: ObjectType, release: Release) -> tuple[Attribute, ...]:
@@ -100,11 +141,11 @@ def list_rows(place: Place, statement: ListStatement) -> list[Row]:
     _check_cellsrv(place, statement)
     if owner.name in metric_listing.OBJECT_TYPES:
         rows = list(metric_listing.rows_of(place, statement))
-    elif owner.name in LISTED:
-        rows = _named(LISTED[owner.name](place), statement)
     else:
-        raise CellError(Code.NOT_EMULATED, statement=f"LIST {owner.name}")
+        rows = _named(LISTED[owner.name](place), statement)
     rows = [row for row in rows if all(passes(row.get(f.attribute.name), f) for f in statement.filters)]
+    if statement.key_type:
+        rows = [row for row in rows if row.get("type") == statement.key_type]
     for attribute, descending in reversed(statement.order_by):
         rows.sort(key=partial(_key, attribute), reverse=descending)
     return rows if statement.limit is None else rows[: statement.limit]

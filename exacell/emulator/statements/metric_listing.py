@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from exacell.emulator.alerts import alert_state
 from exacell.emulator.clock import MINUTE, iso_time
-from exacell.emulator.grammar import ListStatement, Over
+from exacell.emulator.grammar import ListStatement
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.metric_reader import MetricReader, Reading
 from exacell.emulator.metric_words import description
 from exacell.emulator.metrics import HISTORY_S
 from exacell.emulator.models import Cell
 from exacell.emulator.objects import Place
-from exacell.emulator.schema import Attribute, MetricDefinition, metric_definitions
+from exacell.emulator.schema import Attribute, MetricDefinition, metrics_in
 from exacell.emulator.values import Metric, Row, Time, Value, metric_text, passes
 
 OBJECT_TYPES = frozenset(("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM"))
@@ -29,6 +29,8 @@ _OF_DEFINITION = ("name", "objectType", "metricType")
 _OF_MINUTE = ("collectionTime", "ageInMinutes")
 _FIXED = {"name", "metricObjectName", "metricType", "objectType"}
 _LEAD = "\t "
+_KEPT_TEXTS = 400_000
+"""Values of a history that are kept between computing their widths and printing them."""
 
 
 def definition_row(cell: Cell, definition: MetricDefinition) -> Row:
@@ -47,44 +49,45 @@ def definition_row(cell: Cell, definition: MetricDefinition) -> Row:
     }
 
 
+def check_names(place: Place, statement: ListStatement) -> None:
+    """Raise CellError for a metric that is named and does not exist."""
+    definitions = metrics_in(place.rack.release.number)
+    for name in statement.names:
+        if name.upper() not in definitions:
+            noun = "Metric definition" if statement.object_type.name == "METRICDEFINITION" else "Metric"
+            raise CellError(Code.OBJECT_MISSING, kind=noun, name=name)
+
+
 def rows_of(place: Place, statement: ListStatement) -> Iterator[Row]:
-    """Yield the rows of a LIST of metrics or their definitions, before filters on values.
+    """Yield the rows of a LIST of current metrics or of definitions, before filters on values.
 
     Raises:
         CellError: a metric that is named does not exist.
     """
-    definitions = metric_definitions()
-    kind = statement.object_type.name
-    for name in statement.names:
-        if name.upper() not in definitions:
-            noun = "Metric definition" if kind == "METRICDEFINITION" else "Metric"
-            raise CellError(Code.OBJECT_MISSING, kind=noun, name=name)
+    check_names(place, statement)
+    definitions, kind = metrics_in(place.rack.release.number), statement.object_type.name
     if kind == "METRICDEFINITION":
         names = [name.upper() for name in statement.names] or list(definitions)
         yield from (definition_row(place.cell, definitions[name]) for name in names)
         return
-    wanted = _wanted(place.cell, statement)
-    if kind == "METRICHISTORY":
-        rows = _history(place, statement, wanted)
-        yield from rows if statement.over is None else _windows(rows, statement.over)
-        return
+    wanted = wanted_by(place, statement)
     moment = place.rack.collection_time(place.cell)
     order = {name.upper(): index for index, name in enumerate(statement.names)}
-    readings = _readings(place.rack.reader(place.cell), moment, wanted, statement)
-    rows = (_row(place.cell, reading) for reading in readings)
+    readings = readings_of(place.rack.reader(place.cell), moment, wanted, statement)
+    rows = (reading_row(place.cell, reading) for reading in readings)
     yield from sorted(rows, key=lambda row: order.get(str(row["name"]), 0)) if order else rows
 
 
-def _wanted(cell: Cell, statement: ListStatement) -> list[MetricDefinition]:
+def wanted_by(place: Place, statement: ListStatement) -> list[MetricDefinition]:
     """Return the metrics that can pass, judged by their names and by filters on what a definition has."""
     names = frozenset(name.upper() for name in statement.names)
     filters = [f for f in statement.filters if f.attribute.name in _OF_DEFINITION]
     streamed = statement.object_type.name == "METRICSTREAM"
     found: list[MetricDefinition] = []
-    for definition in metric_definitions().values():
+    for definition in metrics_in(place.rack.release.number).values():
         if names and definition.name not in names:
             continue
-        if streamed and definition_row(cell, definition)["streaming"] != "Enabled":
+        if streamed and definition_row(place.cell, definition)["streaming"] != "Enabled":
             continue
         facts = {"name": definition.name, "objectType": definition.object_type, "metricType": definition.metric_type}
         if all(passes(facts[f.attribute.name], f) for f in filters):
@@ -92,9 +95,10 @@ def _wanted(cell: Cell, statement: ListStatement) -> list[MetricDefinition]:
     return found
 
 
-def _readings(
+def readings_of(
     reader: MetricReader, moment: float, wanted: Sequence[MetricDefinition], statement: ListStatement
 ) -> Iterator[Reading]:
+    """Yield the values of metrics at the collection of ``moment`` whose objects pass the filters on them."""
     filters = [f for f in statement.filters if f.attribute.name == "metricObjectName"]
     if not filters:
         yield from reader.readings(moment, wanted)
@@ -108,16 +112,17 @@ def _readings(
             yield reading
 
 
-def _row(cell: Cell, reading: Reading) -> Row:
-    definition = reading.definition
+def reading_row(cell: Cell, reading: tuple[MetricDefinition, str, float, float]) -> Row:
+    """Return the row of a :class:`~exacell.emulator.metric_reader.Reading`."""
+    definition, owner, moment, number = reading
     return {
         "name": definition.name,
-        "alertState": alert_state(cell, definition.name, reading.object_name) if cell.thresholds else "normal",
+        "alertState": alert_state(cell, definition.name, owner) if cell.thresholds else "normal",
         "collection": "default",
-        "collectionTime": Time(reading.moment),
-        "metricObjectName": reading.object_name,
+        "collectionTime": Time(moment),
+        "metricObjectName": owner,
         "metricType": definition.metric_type,
-        "metricValue": Metric(reading.number, definition.unit),
+        "metricValue": Metric(number, definition.unit),
         "objectType": definition.object_type,
     }
 
@@ -147,35 +152,6 @@ def history_minutes(place: Place, statement: ListStatement) -> list[float]:
     return found
 
 
-def _history(place: Place, statement: ListStatement, wanted: Sequence[MetricDefinition]) -> Iterator[Row]:
-    reader, now = place.rack.reader(place.cell), place.rack.now()
-    for moment in history_minutes(place, statement):
-        age = int((now - moment) // MINUTE)
-        for reading in _readings(reader, moment, wanted, statement):
-            yield {**_row(place.cell, reading), "alertState": "normal", "ageInMinutes": age}
-
-
-def _windows(rows: Iterable[Row], over: Over) -> Iterator[Row]:
-    """Yield one row for each metric, object and window of ``over.minutes``, with the aggregates asked for."""
-    groups: dict[tuple[str, str, int], list[Row]] = {}
-    for row in rows:
-        collected = row["collectionTime"]
-        window = int(collected.moment // MINUTE // over.minutes) if isinstance(collected, Time) else 0
-        groups.setdefault((str(row["name"]), str(row["metricObjectName"]), window), []).append(row)
-    for group in groups.values():
-        yield _window(group, over.functions or frozenset(("MAX", "MIN", "AVG")))
-
-
-def _window(rows: Sequence[Row], functions: frozenset[str]) -> Row:
-    metrics = [value for row in rows if isinstance(value := row["metricValue"], Metric)]
-    numbers, unit = [metric.number for metric in metrics], metrics[-1].unit
-    aggregates = {"MAX": max(numbers), "MIN": min(numbers), "AVG": sum(numbers) / len(numbers)}
-    return {
-        **rows[-1],
-        **{f"metricValue{name.capitalize()}": Metric(aggregates[name], unit) for name in sorted(functions)},
-    }
-
-
 # -- the plain layout of a long history ----------------------------------------------------------------------------------
 
 
@@ -198,22 +174,19 @@ def prints_by_minute(statement: ListStatement, attributes: Sequence[Attribute]) 
 
 
 def minutes_of(place: Place, statement: ListStatement, attributes: Sequence[Attribute]) -> Iterator[str]:
-    """Yield the text of a plain history, a piece for each minute.
+    """Yield the text of a plain history, a piece for each minute, and empty pieces while the widths are computed.
 
-    Columns are as wide as their widest value, so values are computed twice: once for their widths, once to be printed.
-    That keeps the memory small however long the history is.
+    Columns are as wide as their widest value. A very long history is computed twice, once for the widths and once to be
+    printed: that keeps the memory small.
     """
-    for name in statement.names:
-        if name.upper() not in metric_definitions():
-            raise CellError(Code.OBJECT_MISSING, kind="Metric", name=name)
-    wanted = _wanted(place.cell, statement)
+    wanted = wanted_by(place, statement)
     minutes = history_minutes(place, statement)
     if not minutes or not wanted:
         return
     heads = [a.name for a in attributes if a.name in _FIXED]
     timed = attributes[-1].name == "collectionTime"
     reader = place.rack.reader(place.cell)
-    mask = _Mask(statement)
+    mask = Mask(statement)
     texts = _Texts(mask)
     fixed = [
         tuple(_fixed(definition, owner, name) for name in heads)
@@ -222,13 +195,21 @@ def minutes_of(place: Place, statement: ListStatement, attributes: Sequence[Attr
     ]
     if not fixed:
         return
-    width = max(max(map(len, texts.of(reader.table(moment, wanted)))) for moment in minutes)
+    kept: dict[float, list[str]] = {}
+    keep = len(minutes) * len(fixed) <= _KEPT_TEXTS
+    width = 0
+    for moment in minutes:
+        values = texts.of(reader.table(moment, wanted))
+        width = max(width, *map(len, values))
+        if keep:
+            kept[moment] = values
+        yield ""
     widths = [max(map(len, column)) for column in zip(*fixed, strict=True)]
     starts = [
         "".join(_LEAD + text.ljust(size) for text, size in zip(row, widths, strict=True)) + _LEAD for row in fixed
     ]
     for moment in minutes:
-        values = texts.of(reader.table(moment, wanted))
+        values = kept[moment] if keep else texts.of(reader.table(moment, wanted))
         if timed:
             end = f"{_LEAD}{iso_time(moment)}\n"
             yield "".join([start + text.ljust(width) + end for start, text in zip(starts, values, strict=True)])
@@ -248,7 +229,7 @@ def _fixed(definition: MetricDefinition, owner: str, attribute: str) -> str:
             return definition.object_type
 
 
-class _Mask:
+class Mask:
     """Which objects the filters on metricObjectName let pass."""
 
     def __init__(self, statement: ListStatement) -> None:
@@ -272,7 +253,7 @@ class _Mask:
 class _Texts:
     """Metric values as text, remembered: most values of a history are those of the minute before."""
 
-    def __init__(self, mask: _Mask) -> None:
+    def __init__(self, mask: Mask) -> None:
         self._mask = mask
         self._known: dict[str, tuple[list[float], list[str]]] = {}
 

@@ -12,7 +12,7 @@ from exacell.emulator.alerts import COMPARISONS, clear_all, metric_and_object
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import Threshold
 from exacell.emulator.objects import Place
-from exacell.emulator.schema import metric_definitions, object_types
+from exacell.emulator.schema import metrics_in, object_types
 from exacell.emulator.statements.effects import Effects, line
 from exacell.emulator.statements.metric_listing import definition_row
 from exacell.emulator.values import passes
@@ -55,7 +55,7 @@ def create(place: Place, statement: AdminStatement) -> Effects:
     """Create a threshold on a metric, or on a metric of one object."""
     (given,) = statement.names or ("",)
     metric, owner = metric_and_object(given)
-    definition = metric_definitions().get(metric)
+    definition = metrics_in(place.rack.release.number).get(metric)
     if definition is None:
         raise CellError(Code.OBJECT_MISSING, kind="Metric", name=given)
     if definition.metric_type == "Cumulative":
@@ -159,7 +159,7 @@ def alter_definitions(place: Place, statement: AdminStatement) -> Effects:
         if text.lower() not in _SWITCHES:
             raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="enabled or disabled")
         settings[attribute.name] = _SWITCHES[text.lower()]
-    definitions = metric_definitions()
+    definitions = metrics_in(place.rack.release.number)
     for found in _chosen(statement.names, list(definitions), "Metric definition"):
         if isinstance(found, CellError):
             yield line(found.line)

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exacell.emulator.ora_messages import OraError
-from exacell.emulator.sql_engine import Relation, ResultColumn, run_query
+from exacell.emulator.sql_engine import run_query
 from exacell.emulator.sql_functions import FUNCTIONS, GROUP_FUNCTIONS, SqlSettings
+from exacell.emulator.sql_scope import Relation, ResultColumn
 from exacell.emulator.sql_syntax import parse_query
 from exacell.emulator.sql_values import ColumnType, Kind, char
 from exacell.emulator.sqlplus_format import render

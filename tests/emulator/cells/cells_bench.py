@@ -9,7 +9,8 @@ from typing import Any
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.clock import RackClock
 from exacell.emulator.program import Ask, Out, Pause
-from exacell.emulator.rack import AsmDiskView, Rack, RackSpec
+from exacell.emulator.rack import AsmDiskView, Rack
+from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.spool import ReadFile, WriteFile
 
 MORNING = 1_600_000_000.0

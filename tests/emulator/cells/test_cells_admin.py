@@ -35,7 +35,7 @@ def test_a_crossed_threshold_raises_an_alert_that_ends_when_it_is_back(bench: Be
 def test_a_sequence_changes_severity_and_clears(bench: Bench) -> None:
     """One sequence goes warning, critical, clear; all its members then have an end."""
     bench.e("create threshold FL_IO_DB_BY_W_SEC comparison='>', warning=0.1, critical=5")
-    end = bench.rack.start_load(db="SPOT", redo=50, seconds=180)
+    end = bench.rack.start_load(db="SPOT", redo=50, seconds=180).end
     bench.pass_time(end - bench.rack.clock.now() - 119)
     bench.rack.start_load(db="SPOT", redo=3000, seconds=60)
     bench.pass_time(300)
@@ -100,7 +100,7 @@ def test_refusals_name_what_is_wrong(statement: str, answer: str) -> None:
 def test_alerts_are_examined_and_dropped_together(bench: Bench) -> None:
     """Examining names who did; a member of a sequence cannot go without the others."""
     bench.e("create threshold FL_IO_DB_BY_W_SEC comparison='>', warning=0.1")
-    end = bench.rack.start_load(db="SPOT", redo=500, seconds=60)
+    end = bench.rack.start_load(db="SPOT", redo=500, seconds=60).end
     bench.pass_time(end - bench.rack.clock.now() + 61)
     assert bench.e("alter alerthistory 1_1 examinedby=jdoe") == "Alert 1_1 successfully altered\n"
     assert [row[2] for row in _alerts(bench)] == ["jdoe", ""]
@@ -195,7 +195,7 @@ def test_a_disk_is_dropped_for_replacement_and_comes_back(bench: Bench) -> None:
 
 def test_ports_count_and_are_reset(bench: Bench) -> None:
     """The two ports of an InfiniBand card count what a load sends, and start anew when told to; RoCE has none."""
-    end = bench.rack.start_load(db="SPOT", redo=500, seconds=60)
+    end = bench.rack.start_load(db="SPOT", redo=500, seconds=60).end
     bench.pass_time(end - bench.rack.clock.now() + 1)
     statement = "list ibport attributes name, status, xmtData"
     assert [row[:2] for row in bench.values(statement)] == [["HCA-1:1", "Active"], ["HCA-1:2", "Active"]]
@@ -224,7 +224,7 @@ def test_other_objects_answer(bench: Bench) -> None:
     assert bench.e("list softwareupdate").startswith("\t unknown")
     assert bench.e("alter softwareupdate store='https://depot/'") == "Software Update successfully altered.\n"
     assert bench.one("list softwareupdate attributes store") == "https://depot/"
-    assert len(bench.values("list alertdefinition")) > 400
+    assert len(bench.values("list alertdefinition")) > 250 < len(Bench(model="x10m").values("list alertdefinition"))
     bench.e("alter cell shutdown services cellsrv ignore redundancy")
     assert {row[0] for row in bench.values("list offloadgroup attributes runtimeState")} == {"stopped"}
 

@@ -10,12 +10,12 @@ import pytest
 from cells_bench import Bench
 
 from exacell.emulator.clock import RackClock
+from exacell.emulator.load_profiles import PROFILES
 from exacell.emulator.metric_rules import rules
 from exacell.emulator.metric_words import description
 from exacell.emulator.past import grown
 from exacell.emulator.rack import Rack
-from exacell.emulator.schema import metric_definitions
-from exacell.emulator.workload import PROFILES
+from exacell.emulator.schema import metric_definitions, metrics_in
 from exacell.errors import EmulatorError
 
 Values = dict[str, dict[str, float]]
@@ -32,7 +32,7 @@ def _values(bench: Bench, cell: str = "exa1cel01") -> Values:
 
 
 def _load(bench: Bench, **load: object) -> None:
-    end = bench.rack.start_load(**{"db": "SPOT", "redo": 800, "seconds": 180, **load})  # type: ignore[arg-type]
+    end = bench.rack.start_load(**{"db": "SPOT", "redo": 800, "seconds": 180, **load}).end  # type: ignore[arg-type]
     bench.pass_time(end - bench.rack.clock.now() + 0.001)
 
 
@@ -90,14 +90,43 @@ def test_every_rate_is_a_derivative(bench: Bench) -> None:
 
 def test_objects_that_exist_have_all_their_metrics(bench: Bench) -> None:
     """Every metric of every object type that the rack has is there, on InfiniBand and on RoCE hardware."""
-    missing = {"IORM_PLUGGABLE_DATABASE", "IORM_CLUSTER", "IORM_VAULT", "IORM_VOLUME", "DISKGROUP"}
+    missing = {"IORM_CATEGORY", "IORM_PLUGGABLE_DATABASE", "IORM_CLUSTER", "IORM_VAULT", "IORM_VOLUME", "DISKGROUP"}
     for rack, absent in (
-        (bench, missing | {"XRMEMCACHE", "DEVICE", "NETDEV_QUEUE"}),
+        (bench, missing | {"PMEMCACHE", "XRMEMCACHE", "DEVICE", "NETDEV_QUEUE"}),
         (Bench(model="x8m"), missing | {"XRMEMCACHE", "IBPORT"}),
+        (Bench(model="x10m"), missing | {"PMEMCACHE", "IBPORT"}),
     ):
         values = _values(rack)
         assert {d.object_type for n, d in metric_definitions().items() if n not in values} == absent
-    assert len(rules()) == 854
+    assert len(metrics_in((25, 1))) == 854 and set(rules()) == set(metric_definitions())
+
+
+def test_a_release_has_the_metrics_of_its_time() -> None:
+    """What came later or is gone is neither listed, defined nor accepted as a threshold; counts rise over time."""
+    counts = {}
+    for release, model, absent, there in (
+        ("11.2.2.4", "x2", ("FC_BY_DIRTY", "OS_CPU_PCT", "CLU_IO_RQ_SM", "PC_BY_ALLOCATED"), ("FL_IO_W", "CT_IO_LOAD")),
+        (
+            "12.1.2",
+            "x6",
+            ("PDB_IO_LOAD", "VLT_IO_LOAD", "EXW_FC_LW_REJECTED_BY"),
+            ("FC_BY_DIRTY", "GD_SP_BY_ALLOCATED"),
+        ),
+        ("19.3", "x8m", ("XRM_BY_ALLOCATED", "DB_CF_IO_LOAD"), ("PC_BY_ALLOCATED", "FL_IO_W_SKIP_LOG_ON_FAST_DEV")),
+        ("22.1", "x8m", ("FL_IO_W_SKIP_LOG_ON_FLASH", "VLT_IO_LOAD"), ("OS_CPU_PCT", "CLU_IO_RQ_SM", "CT_IO_LOAD")),
+        ("24.1", "x8m", ("PC_BY_ALLOCATED", "DB_PC_BY_ALLOCATED"), ("XRM_BY_ALLOCATED", "VLT_IO_LOAD")),
+        ("26.1", "x10m", ("CT_IO_LOAD",), ("XRM_BY_ALLOCATED", "DB_CF_IO_LOAD")),
+    ):
+        bench = Bench(release=release, model=model, mode="writethrough")
+        names = {row[0] for row in bench.values("list metricdefinition")}
+        assert names.isdisjoint(absent) and names >= set(there)
+        counts[release] = len(names)
+        current = {row[0] for row in bench.values("list metriccurrent attributes name")}
+        assert current <= names
+        assert "CELL-02906" in bench.e(f"list metriccurrent {absent[0]}")
+        assert "CELL-02906" in bench.e(f"list metrichistory {absent[0]}")
+        assert "CELL-02906" in bench.e(f"create threshold {absent[0]} comparison='>', warning=1")
+    assert counts["11.2.2.4"] < counts["12.1.2"] < counts["19.3"] < counts["22.1"] < counts["24.1"] == 854 + 42
 
 
 def test_a_restart_of_cellsrv_starts_all_counters_anew(bench: Bench) -> None:

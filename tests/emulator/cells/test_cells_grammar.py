@@ -166,5 +166,5 @@ def test_what_is_no_size_is_refused(text: str) -> None:
 
 def test_what_real_cells_know_is_not_called_a_syntax_error(bench: Bench) -> None:
     """A statement that only real cells carry out says so instead of pretending."""
-    assert "EXPORT CELLDISK is not carried out" in bench.e("export celldisk all")
-    assert "CREATE KEY is not carried out" in bench.e("create key")
+    assert "CREATE ESCLUSTER is not carried out" in Bench(model="x10m").e("create escluster")
+    assert "CELL-01504" in bench.e("create escluster")

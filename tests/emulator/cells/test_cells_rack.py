@@ -13,7 +13,8 @@ from cells_bench import Bench
 import exacell.emulator as emulator
 from exacell.emulator.clock import RackClock
 from exacell.emulator.profiles import models, releases
-from exacell.emulator.rack import Rack, RackSpec
+from exacell.emulator.rack import Rack
+from exacell.emulator.rack_spec import RackSpec
 from exacell.errors import EmulatorError
 
 PURE = (

@@ -73,7 +73,7 @@ def test_extreme_flash_has_no_hard_disks() -> None:
     total = sum(disk.size_bytes for disk in bench.cell.cell_disks.values())
     assert cache.size_bytes == pytest.approx(total * 0.05, rel=0.01)
     assert len(bench.values("list griddisk where diskType=flashdisk")) == 16
-    end = bench.rack.start_load(db="SPOT", redo=100, seconds=60)
+    end = bench.rack.start_load(db="SPOT", redo=100, seconds=60).end
     bench.pass_time(end - bench.rack.clock.now() + 1)
     assert bench.metric("FL_IO_W") == 0 < bench.metric("FL_IO_W_SKIP_LOG_ON_FAST_DEV")
 
@@ -94,3 +94,30 @@ def test_administrators_of_26_1_are_restricted() -> None:
     ):
         assert "not allowed for celladmin" in refusal(admin, command)
         assert refusal(root, command) == refusal(Login(host=old, user="celladmin"), command) == ""
+
+
+def test_capacity_optimized_flash_holds_the_data() -> None:
+    """X10M EF: cache and log on performance-optimized flash, grid disks on the other, which ALL and FLASHDISK mean."""
+    bench = Bench(model="x10mef")
+    fast, large = ([f"FD_{n:02d}_exa1cel01" for n in numbers] for numbers in (range(4), range(4, 12)))
+    cache, log = bench.cell.flash_cache, bench.cell.flash_log
+    assert cache is not None and log is not None and sorted(cache.members) == sorted(log.members) == fast
+    assert {row[0] for row in bench.values("list celldisk attributes diskType")} == {"FlashDisk"}
+    assert {row[0] for row in bench.values("list griddisk attributes cellDisk")} == set(large)
+    assert bench.one("list griddisk DATA_FD_04_exa1cel01 attributes cachedBy") == ", ".join(fast)
+    for media, disks in (
+        ("", large),
+        ("flashdisk", large),
+        ("capacityoptimized flashdisk", large),
+        ("performanceoptimized flashdisk", fast),
+    ):
+        made = bench.e(f"create griddisk all {media} prefix=t size=1G").splitlines()
+        assert [name for name in disks if any(name in line for line in made)] == disks and len(made) == len(disks)
+        bench.e("drop griddisk all flashdisk prefix=t force")
+    load = bench.rack.start_load(db="SPOT", redo=2000, seconds=120)
+    bench.pass_time(load.end - bench.rack.clock.now() + 1)
+    written = dict(bench.values("list metriccurrent CD_IO_RQ_R_SM attributes metricObjectName, metricValue"))
+    assert all(written[disk] != "0 IO requests" for disk in (*fast, *large))
+    small = dict(bench.values("list metriccurrent DB_CF_IO_RQ_SM attributes metricObjectName, metricValue"))
+    assert small["SPOT"] != "0 IO requests"
+    assert bench.metric("FL_IO_W") > 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from cells_bench import Bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -127,3 +129,77 @@ def test_the_model_and_the_cell_agree(steps: list[tuple[str, int | None, list[in
         grid_disks = {disk.name: disk.size_bytes for disk in cell.grid_disks.values() if disk.name[0] == "g"}
         owners = {o: n for used in model.used.values() for o, n in used.items() if o[0] == "g"}
         assert grid_disks == {owner: units * UNIT for owner, units in owners.items()}
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where caches and logs lie: a model's disks of one kind, their units of 16M, and the words of the statements."""
+
+    model: str
+    release: str
+    prefix: str
+    numbers: tuple[int, ...]
+    units: int
+    word: str
+    memory: bool
+
+    @property
+    def disks(self) -> list[str]:
+        return [f"{self.prefix}_{number:02d}_{CELL}" for number in self.numbers]
+
+
+GROUNDS = (
+    # 125.9375G less 48M.
+    Ground(model="x8m", release="19.3", prefix="PM", numbers=tuple(range(12)), units=8057, word="pmem", memory=True),
+    Ground(model="x8m", release="24.1", prefix="PM", numbers=tuple(range(12)), units=8057, word="xrmem", memory=True),
+    # 6.184600830078125T less 48M.
+    Ground(
+        model="x10mef", release="24.1", prefix="FD", numbers=(0, 1, 2, 3), units=405_311, word="flash", memory=False
+    ),
+)
+ACTS = st.one_of(
+    st.tuples(st.just("create cache"), st.one_of(st.none(), st.integers(1, 110_000))),
+    st.tuples(st.just("create log"), st.one_of(st.none(), st.integers(1, 4000))),
+    st.tuples(st.just("drop cache"), st.none()),
+    st.tuples(st.just("drop log"), st.none()),
+    st.tuples(st.just("flush"), st.none()),
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(GROUNDS), st.lists(ACTS, min_size=1, max_size=12))
+def test_space_in_memory_and_on_fast_flash(ground: Ground, acts: list[tuple[str, int | None]]) -> None:
+    """On persistent memory and on an EF cell's fast flash: as predicted, whole units, nothing negative, nothing lost."""
+    bench = Bench(model=ground.model, release=ground.release, mode="writethrough")
+    bench.e(f"drop {ground.word}cache; drop {ground.word}log")
+    used = {CACHE: 0, LOG: 0}
+    default = {"19.3": 60, "24.1": 636}[ground.release] if ground.memory else 32
+    for what, units in acts:
+        verb, owner = what.split() if " " in what else (what, CACHE)
+        free = ground.units - sum(used.values())
+        if verb == "create":
+            share = (
+                free
+                if units is None and owner == CACHE
+                else (units if units is not None else default) // len(ground.disks)
+            )
+            small = owner == CACHE or ground.memory or (share < 256 and (units or default) < 4096)
+            fine = not used[owner] and 1 <= share <= free and small
+            size = "" if units is None else f" size={units * UNIT}"
+            text = bench.e(f"create {ground.word}{owner} all{size}")
+            assert ("successfully created" in text) == fine, text
+            used[owner] = share if fine else used[owner]
+        elif verb == "drop":
+            assert ("successfully dropped" in bench.e(f"drop {ground.word}{owner}")) == bool(used[owner])
+            used[owner] = 0
+        else:
+            answer = bench.e(f"alter {ground.word}cache all flush; alter {ground.word}cache all cancel flush")
+            assert ("altered successfully" in answer) == bool(used[CACHE])
+        shown = bench.values(f"list celldisk attributes name where name like '{ground.prefix}_.*'")
+        assert {name for (name,) in shown} >= set(ground.disks)
+        for disk in ground.disks:
+            assert bench.cell.free_space(disk) == (ground.units - sum(used.values())) * UNIT >= 0
+        for owner, kept in ((CACHE, bench.cell.caches), (LOG, bench.cell.logs)):
+            mine = [thing for thing in kept if thing.name.lower().endswith(f"{ground.word}{owner}")]
+            total = used[owner] * len(ground.disks) * UNIT
+            assert sum(thing.size_bytes for thing in mine) == total and total % UNIT == 0

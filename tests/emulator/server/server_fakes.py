@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from exacell.emulator.clock import RackClock
+from exacell.emulator.clusters import Cluster, make_clusters
 from exacell.emulator.faults import FaultBook
 from exacell.emulator.program import Ask, Out, Pause, Program
 from exacell.emulator.store import Json, RackFiles
+from exacell.emulator.world import StartedLoad
 from exacell.errors import EmulatorError
 
 
@@ -21,6 +23,7 @@ class FakeWorld:
 
     cells: tuple[str, ...] = ("exa1cel01", "exa1cel02")
     dbnodes: tuple[str, ...] = ("exa1db01",)
+    clusters: tuple[Cluster, ...] = make_clusters(1, ("exa1db01",), ("SPOT", "ERP"))
     faults: FaultBook = field(default_factory=lambda: FaultBook(RackClock()))
     statements: int = 0
     saved: int = 0
@@ -109,10 +112,10 @@ class FakeWorld:
     def wall_seconds(self, pause: Pause) -> float:
         return pause.seconds if pause.wall else pause.seconds / 60
 
-    def start_load(self, *, db: str, redo: float, seconds: float) -> float:
-        if db != "SPOT":
+    def start_load(self, *, db: str, redo: float | None, seconds: float, profile: str) -> StartedLoad:
+        if db not in ("", "SPOT"):
             raise EmulatorError(f"rack t1 has no database {db}")
-        return 0.01
+        return StartedLoad(db="SPOT", redo=2000.0 if redo is None else redo, profile=profile, wall_seconds=0.01)
 
     def advance(self) -> None:
         return None

@@ -129,7 +129,10 @@ def test_a_rack_file_is_written_and_a_real_racks_is_never_touched(home: Path) ->
     """start describes the rack for -r, and refuses a name that a real rack has."""
     info, _ = control.start(home, "t1", options=SMALL)
     described = tomllib.loads(control.rack_file(home, "t1").read_text())
+    root = info.ssh_config.parent
+    programs = {"dcli": root / "bin/path/dcli", "exacli": root / "bin/path/exacli", "cookie_jar": root / "cookies"}
     assert described == {
+        **{name: str(path) for name, path in programs.items()},
         "cells": "exa1cel[01-02]",
         "dbnodes": "exa1db01",
         "ssh_config": str(info.ssh_config),
@@ -166,6 +169,10 @@ def test_a_load_ends_when_it_is_collected(home: Path) -> None:
     assert (loaded["db"], loaded["redo"], loaded["seconds"]) == ("SPOT", 100, 60)
     listed = ssh(info, "exa1cel01", "cellcli -e list metriccurrent FL_IO_W").stdout
     assert float(listed.split()[2].replace(",", "")) > 0
+    own = control.load(home, "t1", seconds=60, profile="dw")
+    assert (own["db"], own["profile"], own["redo"]) == ("SPOT", "dw", 40)
+    with pytest.raises(EmulatorError, match="profile=web is no load; there are redo, oltp, dw, mixed, batch"):
+        control.load(home, "t1", seconds=60, profile="web")
     with pytest.raises(EmulatorError, match="NOSUCH"):
         control.load(home, "t1", db="NOSUCH", redo=100, seconds=60)
     control.stop(home, "t1")

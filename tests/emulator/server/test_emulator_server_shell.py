@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 
 import pytest
+from server_fakes import RunningRack
 
-from exacell.emulator.names import GRID_HOME
-from exacell.emulator.shell import CELL, DBNODE, simple_command
+from exacell.emulator.names import DATABASE_HOME, GRID_HOME
+from exacell.emulator.shell import CELL, DBNODE
+from exacell.emulator.simple_command import simple_command
 
 PLAIN = (
     "cellcli -e list cell",
@@ -83,3 +85,20 @@ def test_programs_are_known_by_name_and_where_they_are_installed() -> None:
     """A host's kind answers its own programs, bare or by installed path, and no others."""
     assert CELL.answers("cellcli") and DBNODE.answers("sqlplus") and DBNODE.answers(f"{GRID_HOME}/bin/asmcmd")
     assert not CELL.answers("sqlplus") and not DBNODE.answers("cellcli") and not DBNODE.answers("/tmp/bin/asmcmd")
+
+
+def test_processes_of_a_node_are_its_instances(rack: RunningRack) -> None:
+    """On a database node ps shows the instances in the forms that scripts ask for; anything else is the machine's ps."""
+    full = rack.ssh("exa1db01", "ps -ef | grep pmon | grep -v grep | awk '{print $NF}'").stdout.split()
+    assert full == ["asm_pmon_+ASM1", "ora_pmon_SPOT1", "ora_pmon_ERP1"]
+    assert "asm_smon_+ASM1" in rack.ssh("exa1db01", "ps -eo args").stdout.splitlines()
+    assert rack.ssh("exa1db01", "ps aux | awk '/lgwr_ERP1/ {print $1}'").stdout == "oracle\n"
+    assert rack.ssh("exa1db01", "ps -p $$ -o pid=").stdout.strip().isdigit()
+
+
+def test_oraenv_sets_the_home_of_a_sid(rack: RunningRack) -> None:
+    """Sourced with ORAENV_ASK=NO it exports the home that the instance runs from."""
+    line = "export ORAENV_ASK=NO ORACLE_SID={}; . oraenv > /dev/null; printenv ORACLE_HOME"
+    assert rack.ssh("exa1db01", line.format("+ASM1")).stdout == f"{GRID_HOME}\n"
+    assert rack.ssh("exa1db01", line.format("SPOT1")).stdout == f"{DATABASE_HOME}\n"
+    assert "oraenv" in rack.ssh("exa1cel01", ". oraenv").stderr

@@ -1,0 +1,377 @@
+"""Prints how fast exacell asks many cells, as ratios to pdsh, clush, dcli's way, ssh with xargs and a bare client.
+
+Run: python benchmarks/fanout.py [--hosts 3,14,64,255] [--rounds 5] [--parts cold,warm,java,connect,bulk,idle]
+
+Everything runs on this machine: sshd daemons on loopback play the cells (benchmarks/lab.py), so clients and cells share
+its processors. Within a table the clients take turns, round by round, and the median counts; a machine that others use
+too drifts, so read ratios of one table and never figures of two runs. A run whose output is not complete is marked BAD.
+Peers that are not installed are left out: apt-get install pdsh clustershell libssh2-1-dev.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import selectors
+import shlex
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab import HERE, Lab
+
+ROWS = 300
+COMMAND = "cellcli -e list metriccurrent"
+STATEMENT = "list metriccurrent"
+PARTS = ("cold", "warm", "java", "connect", "bulk", "idle")
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass
+class Row:
+    """One client's figures in one table: seconds a round, and what else was seen."""
+
+    name: str
+    walls: list[float] = field(default_factory=list)
+    cpus: list[float] = field(default_factory=list)
+    bad: int = 0
+
+    @property
+    def wall(self) -> float:
+        """The median of the walls."""
+        return statistics.median(self.walls)
+
+    @property
+    def cpu(self) -> float:
+        """The median of the processors' time, 0 when it was not measured."""
+        return statistics.median(self.cpus) if self.cpus else 0.0
+
+
+def main() -> None:
+    """Measure what was asked for and print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--hosts", default="3,14,64,255")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--only", default="", help="clients to measure, by comma; all when empty")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended on the way out
+    counts = [int(word) for word in options.hosts.split(",")]
+    parts = options.parts.split(",")
+    only = {name for name in options.only.split(",") if name}
+    with tempfile.TemporaryDirectory(prefix="exacell-bench-") as folder, Lab(Path(folder), max(counts)) as lab:
+        bench = Bench(lab, options.rounds, only)
+        print(
+            f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {options.rounds} rounds in turn, medians",
+            flush=True,
+        )
+        for count in counts:
+            if "cold" in parts:
+                bench.cold(count)
+            if "warm" in parts:
+                bench.warm(count)
+        for part, run in (("java", bench.java), ("connect", bench.connect), ("bulk", bench.bulk), ("idle", bench.idle)):
+            if part in parts:
+                run(max(counts) if part == "idle" else min(14, max(counts)))
+
+
+class Bench:
+    """The measurements on one lab."""
+
+    def __init__(self, lab: Lab, rounds: int, only: set[str]) -> None:
+        self.lab = lab
+        self.rounds = rounds
+        self.only = only
+        self.environment = {
+            **os.environ,
+            "EXACELL_HOME": str(lab.folder / "home"),
+            "PYTHONPATH": str(HERE.parent),
+            "PYTHONDONTWRITEBYTECODE": "",
+            "PYTHONUNBUFFERED": "",
+            "PYTHONPYCACHEPREFIX": str(lab.folder / "bytecode"),
+            "PDSH_SSH_ARGS_APPEND": f"-F {lab.folder / 'ssh_config'}",
+        }
+
+    # -- tables ----------------------------------------------------------------------------------------------------
+
+    def cold(self, count: int) -> None:
+        """Whole processes: start, connect, ask, print, end."""
+        clients = self._cold_clients(count)
+        rows = self._in_turn(clients, lambda name: self._process(clients[name], ROWS * count))
+        table(f"cold, {count} cells: a whole process", rows, "pdsh" if "pdsh" in rows else "dcli's way")
+
+    def warm(self, count: int) -> None:
+        """Clients that stay connected: from the statement to the last row."""
+        hostfile, config = self.lab.hostfile(count), self.lab.folder / "ssh_config"
+        held = [sys.executable, str(HERE / "held.py")]
+        place = [str(hostfile), str(config), self.lab.user]
+        shell = self._exacell(hostfile)
+        commands: dict[str, tuple[list[str], str]] = {
+            "exacell, a channel each": ([*held, "channel", *place], COMMAND),
+            "exacell, kept CellCLI, -o raw": ([*shell, "-o", "raw"], STATEMENT),
+            "exacell, kept CellCLI, table": ([*shell, "-o", "table"], STATEMENT),
+            "fabric's runner": ([*held, "fabric", *place], COMMAND),
+        }
+        if self.lab.floor is not None:
+            floor = [str(self.lab.floor), str(hostfile), str(self.lab.port), self.lab.user, str(self.lab.folder / "id")]
+            commands["floor, a channel each"] = (floor, COMMAND)
+        if count > 64:
+            del commands["exacell, kept CellCLI, table"]  # tens of thousands of rows measure the table alone
+        with contextlib.ExitStack() as stack:
+            clients = {
+                name: stack.enter_context(Held(words, self.environment))
+                for name, (words, _) in commands.items()
+                if self._wanted(name)
+            }
+            for name, client in clients.items():
+                for _ in range(3):
+                    client.ask(commands[name][1], ROWS * count)
+            rows = self._in_turn(clients, lambda name: clients[name].ask(commands[name][1], ROWS * count), times=3)
+        if count <= 64:
+            cold = self._cold_clients(count)
+            rows |= self._in_turn(
+                {"dcli's way, cold": cold["dcli's way"]}, lambda _: self._process(cold["dcli's way"], ROWS * count)
+            )
+        base = "floor, a channel each" if "floor, a channel each" in rows else next(iter(rows))
+        table(f"warm, {count} cells: statement to last row", rows, base)
+
+    def java(self, count: int) -> None:
+        """A CellCLI that takes 1.5 s to start."""
+        self.lab.start_takes(1500)
+        hostfile = self.lab.hostfile(count)
+        with Held([*self._exacell(hostfile), "-o", "raw"], self.environment) as client:
+            first = client.ask(STATEMENT, ROWS * count)[0]
+            second = client.ask(STATEMENT, ROWS * count)[0]
+            later = Row("exacell, third read and later")
+            for _ in range(4 * self.rounds):
+                wall, cpu, bad = client.ask(STATEMENT, ROWS * count)
+                later.walls.append(wall)
+                later.cpus.append(cpu)
+                later.bad += bad
+        cold = self._cold_clients(count)["dcli's way"]
+        rows = self._in_turn({"dcli's way": cold}, lambda _: self._process(cold, ROWS * count))
+        rows |= {"exacell, first read": Row("exacell, first read", [first]), "exacell, second": Row("", [second])}
+        rows["exacell, third and later"] = later
+        table(f"CellCLI takes 1.5 s to start, {count} cells", rows, "dcli's way")
+        self.lab.start_takes(0)
+
+    def connect(self, count: int) -> None:
+        """One cell: connect and run a first command, inside a shell that is running."""
+        del count
+        config = self.lab.folder / "ssh_config"
+        words = [
+            sys.executable,
+            str(HERE / "held.py"),
+            "connect",
+            str(self.lab.hostfile(1)),
+            str(config),
+            self.lab.user,
+        ]
+        done = subprocess.run(words, env=self.environment, capture_output=True, text=True, check=True)
+        inside = [float(line) for line in done.stdout.split()][1:]
+        ssh = ["ssh", "-F", str(config), self.lab.hosts[0], "true"]
+        rows = self._in_turn({"ssh": ssh}, lambda _: self._process(ssh, None), times=2)
+        rows["exacell, inside the shell"] = Row("", inside)
+        table("one cell: connect and first answer (true)", rows, "ssh")
+
+    def bulk(self, count: int) -> None:
+        """10 MB from each cell, over connections that are open."""
+        for cells in (1, count):
+            place = [str(self.lab.hostfile(cells)), str(self.lab.folder / "ssh_config"), self.lab.user]
+            for megabytes in (1, 10):
+                with Held([sys.executable, str(HERE / "held.py"), "channel", *place], self.environment) as client:
+                    client.ask("true", 0)
+                    base = client.memory()
+                    rows = [client.ask(f"cellcli -e bulk {megabytes}", None)[0] for _ in range(self.rounds)]
+                    seconds = statistics.median(rows)
+                    peak = client.memory(peak=True) - base - megabytes * cells
+                print(
+                    f"bulk, {cells:>2} x {megabytes:>2} MB: {seconds * 1000:>7.0f} ms  "
+                    f"{cells * megabytes / seconds:>6.1f} MB/s   peak memory above the answers: {peak:.0f} MB",
+                    flush=True,
+                )
+
+    def idle(self, count: int) -> None:
+        """Connections that nobody uses."""
+        place = [str(self.lab.hostfile(count)), str(self.lab.folder / "ssh_config"), self.lab.user]
+        with Held([sys.executable, str(HERE / "held.py"), "channel", *place], self.environment) as client:
+            client.ask("true", 0)
+            time.sleep(1)
+            before, seconds = client.cpu(), 20.0
+            time.sleep(seconds)
+            share = (client.cpu() - before) / seconds
+            print(f"idle, {count} connections: {100 * share:.2f} % of a core, {client.memory():.0f} MB", flush=True)
+
+    # -- clients ---------------------------------------------------------------------------------------------------
+
+    def _exacell(self, hostfile: Path) -> list[str]:
+        config = str(self.lab.folder / "ssh_config")
+        return [sys.executable, "-m", "exacell", "-g", str(hostfile), "-l", self.lab.user, "--ssh-config", config]
+
+    def _cold_clients(self, count: int) -> dict[str, list[str]]:
+        hostfile, config = self.lab.hostfile(count), self.lab.folder / "ssh_config"
+        clients = {
+            "exacell": [*self._exacell(hostfile), "-o", "raw", "-e", STATEMENT],
+            "dcli's way": [
+                *(sys.executable, "-S", str(HERE / "dcli_like.py"), "-g", str(hostfile), "-l", self.lab.user),
+                *("-s", f"-F {config}", COMMAND),
+            ],
+            "ssh + xargs": ["sh", "-c", f"xargs -P 64 -I@ ssh -F {config} @ {shlex.quote(COMMAND)} < {hostfile}"],
+        }
+        if shutil.which("pdsh"):
+            clients["pdsh"] = ["pdsh", "-R", "ssh", "-f", "64", "-w", f"^{hostfile}", COMMAND]
+        if shutil.which("clush"):
+            clients["clush"] = ["clush", "-f", "64", "-o", f"-F {config}", "--hostfile", str(hostfile), COMMAND]
+        if self.lab.floor is not None:
+            key = str(self.lab.folder / "id")
+            clients["floor"] = [str(self.lab.floor), str(hostfile), str(self.lab.port), self.lab.user, key, COMMAND]
+        return {name: words for name, words in clients.items() if self._wanted(name)}
+
+    def _wanted(self, name: str) -> bool:
+        return not self.only or any(name.startswith(word) for word in self.only) or name == "dcli's way"
+
+    # -- measuring -------------------------------------------------------------------------------------------------
+
+    def _in_turn(
+        self, clients: dict[str, object], measure: Callable[[str], tuple[float, float, bool]], *, times: int = 1
+    ) -> dict[str, Row]:
+        rows = {name: Row(name) for name in clients}
+        for number in range(times * self.rounds + 1):
+            for name, row in rows.items():
+                wall, cpu, bad = measure(name)
+                row.bad += bad
+                if number:  # the first round warms caches and bytecode
+                    row.walls.append(wall)
+                    row.cpus.append(cpu)
+        return rows
+
+    def _process(self, words: Sequence[str], expected: int | None) -> tuple[float, float, bool]:
+        """Run a process to its end: seconds of wall and of its and its children's CPU, and whether it was bad."""
+        self._settle()
+        with tempfile.TemporaryFile() as output:
+            started = time.perf_counter()
+            process = subprocess.Popen(
+                words, env=self.environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd="/"
+            )
+            _, status, usage = os.wait4(process.pid, 0)
+            wall = time.perf_counter() - started
+            process.returncode = os.waitstatus_to_exitcode(status)
+            output.seek(0)
+            seen = output.read().count(b"IO/sec")
+        bad = process.returncode != 0 or (expected is not None and seen != expected)
+        return wall, usage.ru_utime + usage.ru_stime, bad
+
+    def _settle(self) -> None:
+        """Wait until the cells have forgotten the sessions of the last round."""
+        deadline = time.monotonic() + 2
+        held = self.lab.sessions()
+        while time.monotonic() < deadline:
+            time.sleep(0.02)
+            now = self.lab.sessions()
+            if now in (0, held):
+                return
+            held = now
+
+
+class Held:
+    """A client that stays and is given a line at a time; use as a context manager."""
+
+    def __init__(self, words: Sequence[str], environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/"
+        )
+        self._ready = "exacell" in words[1:3]
+
+    def __enter__(self) -> Held:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stdin.close()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def ask(self, line: str, expected: int | None) -> tuple[float, float, bool]:
+        """Send a line and read until ``expected`` rows have come; None: until nothing comes for a while."""
+        if not self._ready:
+            self._ready = self._until(b"ready\n", 1, 300.0) == 1
+        cpu, started = self.cpu(), time.perf_counter()
+        self._stdin.write(f"{line}\n".encode())
+        self._stdin.flush()
+        if expected is None:
+            wall = self._until_quiet() - started
+            return wall, self.cpu() - cpu, False
+        seen = self._until(b"IO/sec", expected, 15.0) if expected else 0
+        return time.perf_counter() - started, self.cpu() - cpu, seen != expected
+
+    def cpu(self) -> float:
+        """Return the seconds of CPU used so far."""
+        words = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(words[11]) + int(words[12])) / _TICK
+
+    def memory(self, *, peak: bool = False) -> float:
+        """Return the resident memory in MB, now or at its highest."""
+        wanted = "VmHWM" if peak else "VmRSS"
+        for line in Path(f"/proc/{self._process.pid}/status").read_text().splitlines():
+            if line.startswith(wanted):
+                return int(line.split()[1]) / 1000
+        return 0.0
+
+    @property
+    def _stdin(self):  # type: ignore[no-untyped-def]
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    def _pieces(self, patience: float, *, first: float = 0.0) -> Iterator[bytes]:
+        assert self._process.stdout is not None
+        source = self._process.stdout.fileno()
+        with selectors.DefaultSelector() as selector:
+            selector.register(source, selectors.EVENT_READ)
+            wait = max(first, patience)
+            while selector.select(wait):
+                wait = patience
+                piece = os.read(source, 1 << 20)
+                if not piece:
+                    return
+                yield piece
+
+    def _until(self, mark: bytes, count: int, patience: float) -> int:
+        seen, tail = 0, b""
+        for piece in self._pieces(patience):
+            both = tail + piece
+            seen += both.count(mark) - tail.count(mark)
+            tail = both[-len(mark) + 1 :]
+            if seen >= count:
+                return seen
+        return seen
+
+    def _until_quiet(self) -> float:
+        last = time.perf_counter()
+        for _ in self._pieces(0.5, first=60.0):
+            last = time.perf_counter()
+        return last
+
+
+def table(title: str, rows: dict[str, Row], base: str) -> None:
+    """Print medians, ranges and ratios to ``base``."""
+    print(f"\n{title}\n{'':34}{'wall ms':>9}{'range':>17}{'cpu ms':>9}   x {base}", flush=True)
+    for name, row in sorted(rows.items(), key=lambda item: item[1].wall):
+        span = f"{min(row.walls) * 1000:.1f}-{max(row.walls) * 1000:.1f}"
+        cpu = f"{row.cpu * 1000:.0f}" if row.cpus else ""
+        bad = f"  BAD {row.bad}" if row.bad else ""
+        ratio = row.wall / rows[base].wall
+        print(f"  {name:<32}{row.wall * 1000:>9.1f}{span:>17}{cpu:>9}   {ratio:.3f}{bad}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

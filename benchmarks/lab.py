@@ -1,0 +1,144 @@
+"""Real sshd daemons on loopback addresses that play cells, for the benchmarks. Nothing outside its folder is touched.
+
+The daemons run as the current user and take only the key that is made here. OpenSSH allows 16 listening sockets a
+daemon, so a few daemons play all cells. Post-quantum key exchange is off, as on the cells' Oracle Linux 7 and 8.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+_PER_DAEMON = 16
+_CONFIG = """Port {port}
+{listen}
+HostKey {folder}/hostkey
+AuthorizedKeysFile {folder}/id.pub
+StrictModes no
+UsePAM no
+UseDNS no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin prohibit-password
+KexAlgorithms -sntrup761*,mlkem*
+MaxStartups 2000:30:3000
+MaxSessions 100
+PrintMotd no
+PrintLastLog no
+PidFile none
+LogLevel ERROR
+SetEnv PATH={folder}/bin:/usr/local/bin:/usr/bin:/bin FAKECELL_DIR={folder} SHLVL=2
+"""
+_SSH_CONFIG = """Host 127.0.*
+    Port {port}
+    User {user}
+    IdentityFile {folder}/id
+    IdentitiesOnly yes
+    UserKnownHostsFile {folder}/known_hosts
+    GlobalKnownHostsFile /dev/null
+    StrictHostKeyChecking yes
+    BatchMode yes
+    LogLevel ERROR
+"""
+
+
+class Lab:
+    """So many cells in a folder; use as a context manager.
+
+    Attributes:
+        hosts: the cells' addresses.
+        floor: the bare client's program, None where it can't be built.
+    """
+
+    def __init__(self, folder: Path, count: int, *, port: int = 0) -> None:
+        self.folder = folder
+        self.user = getpass.getuser()
+        self.port = port or _free_port()
+        self.hosts = [f"127.0.{1 + n // 250}.{1 + n % 250}" for n in range(count)]
+        self.floor: Path | None = None
+        self._daemons: list[subprocess.Popen[bytes]] = []
+
+    def __enter__(self) -> Lab:
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _start(self) -> None:
+        (self.folder / "bin").mkdir(parents=True, exist_ok=True)
+        _build(HERE / "fakecell.c", self.folder / "bin" / "cellcli")
+        with contextlib.suppress(subprocess.CalledProcessError):
+            self.floor = _build(HERE / "floor.c", self.folder / "bin" / "floor", "-lssh2", "-lpthread")
+        for name in ("hostkey", "id"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / name], check=True)
+        public = " ".join((self.folder / "hostkey.pub").read_text().split()[:2])
+        self._write("known_hosts", "".join(f"[{host}]:{self.port} {public}\n" for host in self.hosts))
+        self._write("ssh_config", _SSH_CONFIG.format(port=self.port, user=self.user, folder=self.folder))
+        if os.geteuid() == 0:
+            Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+        program = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin")
+        if program is None:
+            raise SystemExit("no sshd program is installed: apt-get install openssh-server")
+        for start in range(0, len(self.hosts), _PER_DAEMON):
+            listen = "\n".join(f"ListenAddress {host}" for host in self.hosts[start : start + _PER_DAEMON])
+            config = self._write(f"sshd_{start}", _CONFIG.format(port=self.port, listen=listen, folder=self.folder))
+            command = [program, "-D", "-f", str(config), "-E", str(self.folder / "sshd.log")]
+            self._daemons.append(subprocess.Popen(command, start_new_session=True))
+        deadline = time.monotonic() + 10
+        for host in self.hosts:
+            while socket.socket().connect_ex((host, self.port)):
+                if time.monotonic() > deadline:
+                    raise SystemExit(f"sshd does not start: see {self.folder / 'sshd.log'}")
+                time.sleep(0.02)
+
+    def __exit__(self, *_: object) -> None:
+        for daemon in self._daemons:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(daemon.pid, signal.SIGTERM)
+            daemon.wait()
+
+    def hostfile(self, count: int) -> Path:
+        """Return a file with the first ``count`` cells, one a line."""
+        return self._write(f"hosts.{count}", "".join(f"{host}\n" for host in self.hosts[:count]))
+
+    def start_takes(self, milliseconds: int) -> None:
+        """Have each start of CellCLI take so long from now on."""
+        self._write("start_ms", f"{milliseconds}\n")
+
+    def sessions(self) -> int:
+        """Return how many connections the daemons hold."""
+        return sum(len(_children(daemon.pid)) for daemon in self._daemons)
+
+    def _write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+
+def _build(source: Path, target: Path, *libraries: str) -> Path:
+    quiet = subprocess.DEVNULL if libraries else None
+    subprocess.run(["cc", "-O2", "-o", target, source, *libraries], check=True, stderr=quiet)
+    return target
+
+
+def _children(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

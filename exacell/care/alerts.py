@@ -1,0 +1,96 @@
+"""Alerts as people count them: one for each sequence, open until it is clear or somebody has looked at it. Pure.
+
+A stateful alert is a sequence, ``3_1``, ``3_2`` …, whose last member says how it stands; a stateless one, ``7``, stands
+until it is examined. Source: reference cellcli.md 2.3; Oracle SAGUG, "ALTER ALERTHISTORY", "LIST ALERTHISTORY".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ALERTS = "list alerthistory attributes name, beginTime, endTime, severity, alertMessage, examinedBy"
+"""What is read from each cell."""
+
+_RANK = {"critical": 0, "warning": 1, "info": 2, "clear": 3}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alert:
+    """The last word of one sequence, or a stateless alert.
+
+    Attributes:
+        name: of the last member, ``3_2``.
+        severity: lower case; ``clear`` when the condition is over.
+        begin: when this member began, as read.
+        end: when it ended, empty while it has not.
+        examined_by: who has looked at any member of it, empty for nobody.
+    """
+
+    name: str
+    severity: str
+    begin: str
+    end: str
+    message: str
+    examined_by: str
+
+    @property
+    def stateful(self) -> bool:
+        """Whether it clears by itself when its condition is over."""
+        return "_" in self.name
+
+    @property
+    def open(self) -> bool:
+        """Whether it still wants somebody: not clear, not ended, and if stateless not examined."""
+        if self.severity == "clear" or self.end:
+            return False
+        return self.stateful or not self.examined_by
+
+    @property
+    def critical(self) -> bool:
+        """Whether it is open and of the worst severity."""
+        return self.open and self.severity == "critical"
+
+
+def alerts_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Alert, ...]:
+    """Return the alerts in records of :data:`ALERTS`: the worst first, then the newest."""
+    sequences: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        name = _text(row, "name")
+        # A name without a member number stands alone: it must not meet the sequence of the same number.
+        sequences.setdefault(name.partition("_")[0] + "_" if "_" in name else name, []).append(row)
+    found = [_last(members) for members in sequences.values()]
+    newest = sorted(found, key=lambda alert: alert.begin, reverse=True)
+    return tuple(sorted(newest, key=lambda alert: (not alert.open, _RANK.get(alert.severity, 2))))
+
+
+def short_message(message: str, most: int = 40) -> str:
+    """Return what an alert is about in so many characters: of a crossed threshold the metric, its object and values."""
+    labels = r"(?:Metric Name|Object Name|Current Value|Threshold Value)\s*:\s*"
+    _, found, tail = message.partition("Metric Name")
+    text = " ".join(re.sub(labels, "", found + tail if found else message).split())
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _last(members: list[Mapping[str, Any]]) -> Alert:
+    row = max(members, key=lambda member: _number(_text(member, "name")))
+    return Alert(
+        name=_text(row, "name"),
+        severity=_text(row, "severity").lower(),
+        begin=_text(row, "beginTime"),
+        end=_text(row, "endTime"),
+        message=" ".join(_text(row, "alertMessage").split()),
+        examined_by=next((by for by in (_text(member, "examinedBy") for member in members) if by), ""),
+    )
+
+
+def _number(name: str) -> int:
+    tail = name.rpartition("_")[2]
+    return int(tail) if tail.isdigit() else 0
+
+
+def _text(row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    return "" if value is None else str(value)

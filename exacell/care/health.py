@@ -1,0 +1,327 @@
+"""Whether cells are well: facts in, findings out, each with what to do next. Pure.
+
+What makes a cell unwell is taken from Oracle's own values: services run, disks and caches are normal, ASM has its grid
+disks ONLINE, nothing is alerted, and what should be alike on all cells (release, IORM plan) is. Source: reference
+cellcli.md 3.3, 6.2, 6.5 and 7.2 (plans are per cell, keep them identical).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from exacell.care.alerts import ALERTS, alerts_of
+from exacell.cellcli import iorm
+from exacell.errors import ExacellError
+from exacell.plan import facts as f
+from exacell.plan.gate import in_use
+from exacell.units import human_size
+
+Record = Mapping[str, Any]
+
+CELL = (
+    "list cell attributes name, status, releaseVersion, flashCacheMode, makeModel, cellsrvStatus, msStatus, rsStatus, "
+    "fanStatus, powerStatus, temperatureStatus"
+)
+PHYSICAL = "list physicaldisk attributes name, diskType, status"
+FLASHLOG = "list flashlog attributes name, size, status, degradedCelldisks"
+QUARANTINES = "list quarantine attributes name"
+
+PLAIN = (CELL, PHYSICAL, f.CELLDISK, ALERTS)
+"""What a cell answers whose CELLSRV is stopped. Source: reference cellcli.md 3.3, asm* attributes come through CELLSRV."""
+
+FULL = (*PLAIN, f.FLASHCACHE, FLASHLOG, f.GRIDDISK, f.IORMPLAN, f.FLASH_METRICS, QUARANTINES)
+"""What health is judged from."""
+
+AREAS = ("services", "hw", "disks", "flash", "cache", "log", "asm", "iorm", "image", "alerts")
+"""The columns of the matrix: services, fans and power, hard disks, flash disks, flash cache, flash log, grid disks as ASM
+sees them, IORM plan, release, open alerts and quarantines."""
+
+
+class Level(StrEnum):
+    """How bad a finding is."""
+
+    OK = "ok"
+    UNKNOWN = "unknown"
+    WARN = "warn"
+    BAD = "bad"
+
+    @property
+    def rank(self) -> int:
+        """0 for OK up to 3 for BAD."""
+        return list(Level).index(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing that is not as it should be.
+
+    Attributes:
+        word: for the matrix, a few characters.
+        text: the object, the attribute and its value.
+        way: the statement or the job that comes next.
+    """
+
+    area: str
+    level: Level
+    word: str
+    text: str
+    way: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """What one cell answered, by LIST statement; a statement without an entry was not answered."""
+
+    cell: str
+    tables: Mapping[str, Sequence[Record]] = field(default_factory=dict)
+
+    def rows(self, statement: str) -> Sequence[Record] | None:
+        """Return the records of one statement, None when there was no answer to it."""
+        return self.tables.get(statement)
+
+    def facts(self, statement: str) -> f.CellFacts | None:
+        """Return the planners' view of one statement's answer, None when there was none."""
+        rows = self.tables.get(statement)
+        return None if rows is None else f.build(self.cell, [statement], [rows])
+
+
+def examine(observed: Mapping[str, Observed]) -> dict[str, tuple[Finding, ...]]:
+    """Return what is wrong on each cell, the worst first; nothing for a cell that is well."""
+    usual = {"image": _usual(_release(seen) for seen in observed.values())}
+    usual["iorm"] = _usual(_plan_text(seen) for seen in observed.values())
+    return {
+        cell: tuple(sorted(_examine(seen, usual), key=lambda finding: -finding.level.rank))
+        for cell, seen in observed.items()
+    }
+
+
+def words(findings: Sequence[Finding]) -> dict[str, str]:
+    """Return the matrix row: ``ok`` or the word of the worst finding, by area."""
+    row = dict.fromkeys(AREAS, "ok")
+    for finding in reversed(findings):
+        row[finding.area] = finding.word
+    return row
+
+
+def worst(findings: Iterable[Finding]) -> Level:
+    """Return the worst level, OK when there is no finding."""
+    return max((finding.level for finding in findings), key=lambda level: level.rank, default=Level.OK)
+
+
+def _examine(seen: Observed, usual: Mapping[str, str]) -> list[Finding]:
+    parts: tuple[Callable[[Observed], list[Finding]], ...] = (
+        _services,
+        _hardware,
+        _disks,
+        _cache,
+        _log,
+        _asm,
+        _alerts,
+    )
+    found = [finding for part in parts for finding in part(seen)]
+    release, plan = _release(seen), _plan_text(seen)
+    if release and release != usual["image"]:
+        text = f"releaseVersion is {release}, {usual['image']} on most cells"
+        found.append(_finding("image", Level.WARN, release.rsplit(".", 1)[0], text, "show versions; check patch"))
+    if plan is not None and plan != usual["iorm"]:
+        text = "the IORM plan differs from the one on most cells"
+        found.append(
+            _finding("iorm", Level.WARN, "differs", text, "show iorm; the drift statement names the directives")
+        )
+    areas = {"cache": f.FLASHCACHE, "log": FLASHLOG, "asm": f.GRIDDISK, "iorm": f.IORMPLAN}
+    found += [
+        _finding(area, Level.UNKNOWN, "?", f"{area}: not answered while CELLSRV is not running", "")
+        for area, statement in areas.items()
+        if seen.rows(statement) is None
+    ]
+    return found
+
+
+def _finding(area: str, level: Level, word: str, text: str, way: str) -> Finding:
+    return Finding(area=area, level=level, word=word, text=text, way=way)
+
+
+def _usual(values: Iterable[str | None]) -> str:
+    counted = Counter(value for value in values if value is not None)
+    return counted.most_common(1)[0][0] if counted else ""
+
+
+def _first(seen: Observed) -> Record:
+    rows = seen.rows(CELL) or ()
+    return rows[0] if rows else {}
+
+
+def _release(seen: Observed) -> str:
+    return _text(_first(seen), "releaseVersion")
+
+
+def _plan_text(seen: Observed) -> str | None:
+    """Return the dbplan and the objective in one spelling, the cell's own text where it can't be read."""
+    fact = seen.facts(f.IORMPLAN)
+    if fact is None:
+        return None
+    try:
+        text = iorm.render(iorm.parse(fact.iorm_text))
+    except ExacellError:
+        text = fact.iorm_text
+    return f"{text} {fact.objective.lower()}"
+
+
+def _services(seen: Observed) -> list[Finding]:
+    row, found = _first(seen), []
+    for service in ("cellsrv", "ms", "rs"):
+        status = _text(row, f"{service}Status").lower()
+        if status and status != "running":
+            way = f"online cell {seen.cell}" if service == "cellsrv" else f"on {seen.cell} restart service {service}"
+            text = f"{service}Status is {status}"
+            found.append(_finding("services", Level.BAD, f"{service} {status}", text, way))
+    status = _text(row, "status").lower()
+    if status and status != "online":
+        way = "show services; list cell detail"
+        found.append(_finding("services", Level.BAD, status, f"status of the cell is {status}", way))
+    return found
+
+
+def _hardware(seen: Observed) -> list[Finding]:
+    row = _first(seen)
+    return [
+        _finding(
+            "hw",
+            Level.WARN,
+            name.removesuffix("Status"),
+            f"{name} is {_text(row, name)}",
+            f"on {seen.cell} show alerts; list cell detail",
+        )
+        for name in ("fanStatus", "powerStatus", "temperatureStatus")
+        if _text(row, name).lower() not in ("", "normal")
+    ]
+
+
+def _disks(seen: Observed) -> list[Finding]:
+    found = []
+    for row in seen.rows(PHYSICAL) or ():
+        status, name = _text(row, "status").lower(), _text(row, "name")
+        if status == "normal":
+            continue
+        area = "flash" if "flash" in _text(row, "diskType").lower() else "disks"
+        level = Level.WARN if status.startswith("warning") else Level.BAD
+        word = "warning" if status.startswith("warning") else status
+        way = f"on {seen.cell} locate disk {name}"
+        found.append(_finding(area, level, word, f"physical disk {name}: status is {status}", way))
+    fact = seen.facts(f.CELLDISK)
+    for disk in fact.cell_disks if fact is not None else ():
+        if disk.status != "normal":
+            way = f"on {seen.cell} list celldisk {disk.name} detail"
+            text = f"cell disk {disk.name}: status is {disk.status}"
+            found.append(_finding("flash" if disk.flash else "disks", Level.BAD, disk.status, text, way))
+    return found
+
+
+def _cache(seen: Observed) -> list[Finding]:
+    fact, metrics = seen.facts(f.FLASHCACHE), seen.facts(f.FLASH_METRICS)
+    if fact is None:
+        return []
+    cache = fact.flash_cache
+    if cache is None:
+        flash = seen.facts(f.CELLDISK)
+        if flash is None or not flash.flash_disks:
+            return []
+        way = "list celldisk attributes name, freeSpace where diskType=flashdisk; create flashcache all"
+        return [_finding("cache", Level.WARN, "none", "there is no flash cache", way)]
+    found = []
+    if cache.caching == "off":
+        way = "wait for the flush, or: alter flashcache all cancel flush (pending tells who left it so)"
+        found.append(
+            _finding("cache", Level.BAD, "off", f"flash cache status is {cache.status}: it does not cache", way)
+        )
+    elif not cache.healthy:
+        degraded = f", degraded on {', '.join(cache.degraded)}" if cache.degraded else ""
+        text = f"flash cache status is {cache.status}{degraded}"
+        way = f"on {seen.cell} list physicaldisk attributes name, status where diskType=flashdisk"
+        word = cache.status.split(" - ")[0]
+        found.append(_finding("cache", Level.BAD, "degraded" if word == "normal" else word, text, way))
+    stale = metrics.metric_bytes("FC_BY_STALE_DIRTY") if metrics is not None else None
+    if stale:
+        text = f"FC_BY_STALE_DIRTY is {human_size(stale)}: dirty data that no disk takes"
+        way = "bring the grid disks that it belongs to back online; never drop the cache"
+        found.append(_finding("cache", Level.BAD, "stale", text, way))
+    return found
+
+
+def _log(seen: Observed) -> list[Finding]:
+    rows = seen.rows(FLASHLOG)
+    found = []
+    for row in rows or ():
+        status = _text(row, "status").lower()
+        degraded = _text(row, "degradedCelldisks")
+        if status != "normal" or degraded:
+            text = f"flash log status is {status}" + (f", degraded on {degraded}" if degraded else "")
+            way = f"on {seen.cell} list flashlog detail"
+            found.append(_finding("log", Level.WARN, "degraded" if degraded else status.split(" - ")[0], text, way))
+    flash = seen.facts(f.CELLDISK)
+    if rows is not None and not rows and flash is not None and flash.flash_disks:
+        way = "create flashlog all (the cache must leave room: resize flashcache)"
+        found.append(_finding("log", Level.WARN, "none", "there is no flash log", way))
+    return found
+
+
+def _asm(seen: Observed) -> list[Finding]:
+    fact = seen.facts(f.GRIDDISK)
+    found = []
+    by_mode: dict[str, list[f.GridDisk]] = {}
+    for grid in fact.grid_disks if fact is not None else ():
+        if in_use(grid) and grid.asm_mode != "ONLINE":
+            by_mode.setdefault(grid.asm_mode or "unknown", []).append(grid)
+        elif grid.status not in ("active", "inactive") or (in_use(grid) and grid.status == "inactive"):
+            text = f"grid disk {grid.name}: status is {grid.status}"
+            way = f"on {seen.cell} list griddisk {grid.name} detail"
+            found.append(_finding("asm", Level.BAD, grid.status, text, way))
+    for mode, grids in by_mode.items():
+        more = f" and {len(grids) - 1} more" if len(grids) > 1 else ""
+        level = Level.WARN if mode == "SYNCING" else Level.BAD
+        way = (
+            "show rebalance tells how long"
+            if mode == "SYNCING"
+            else f"online cell {seen.cell}; can offline {seen.cell}"
+        )
+        text = f"grid disk {grids[0].name}{more}: asmModeStatus is {mode}"
+        found.append(_finding("asm", level, f"{len(grids)} {mode.lower()}", text, way))
+    return found
+
+
+def _alerts(seen: Observed) -> list[Finding]:
+    waiting = [alert for alert in alerts_of(seen.rows(ALERTS) or ()) if alert.open and not alert.examined_by]
+    quarantines = len(seen.rows(QUARANTINES) or ())
+    found = []
+    if waiting:
+        critical = [alert for alert in waiting if alert.critical]
+        level = Level.BAD if critical else Level.WARN
+        text = f"alert {waiting[0].name}, {waiting[0].severity}: {brief(waiting[0].message)}"
+        more = f" (and {len(waiting) - 1} more)" if len(waiting) > 1 else ""
+        word = f"{len(critical)} critical" if critical else f"{len(waiting)} open"
+        found.append(
+            _finding("alerts", level, word, text + more, f"on {seen.cell} show alerts; ack alert {waiting[0].name}")
+        )
+    if quarantines:
+        text = (
+            f"{quarantines} quarantine{'s' if quarantines > 1 else ''}: smart scan or more is switched off for some SQL"
+        )
+        found.append(_finding("alerts", Level.WARN, f"{quarantines} quarant.", text, "show quarantine"))
+    return found
+
+
+def brief(text: str, most: int = 90) -> str:
+    """Return a text on one line, cut to so many characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 3] + "..."
+
+
+def _text(row: Record, name: str) -> str:
+    value = row.get(name)
+    if isinstance(value, tuple):
+        return ",".join(str(item) for item in value)
+    return "" if value is None else str(value)

@@ -1,0 +1,139 @@
+"""Whether a rack is ready to be patched one cell after the other: checks with their answer and what to do. Pure.
+
+Only what public facts tell is checked: that cells run alike and well, that nothing waits to be looked at, that ASM can
+spare every cell in turn and has room to restore redundancy if one does not come back. What the patch itself asks for is
+patchmgr's to say. Source: reference cellcli.md 6.5, asm.md sections 4 and 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from exacell.care.health import CELL, Finding, Level, Observed
+from exacell.cellset import fold
+from exacell.plan import facts as f
+from exacell.plan.asmfacts import AsmFacts
+from exacell.plan.gate import in_use
+from exacell.units import MIB, human_size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readiness:
+    """One check.
+
+    Attributes:
+        check: what was looked at, a phrase.
+        level: OK, WARN (look at it), BAD (not ready), UNKNOWN (could not be read).
+        found: what is there.
+        way: what to do; empty when it is OK.
+    """
+
+    check: str
+    level: Level
+    found: str
+    way: str = ""
+
+
+_HEALTH = (
+    ("services run", ("services",)),
+    ("fans, power, temperature", ("hw",)),
+    ("hard disks normal", ("disks",)),
+    ("flash disks, cache and log normal", ("flash", "cache", "log")),
+    ("grid disks ONLINE in ASM", ("asm",)),
+    ("no open alerts or quarantines", ("alerts",)),
+    ("one release on all cells", ("image",)),
+)
+
+
+def readiness(
+    observed: Mapping[str, Observed],
+    findings: Mapping[str, Sequence[Finding]],
+    silent: Sequence[str],
+    asm: Sequence[AsmFacts] | None,
+) -> tuple[Readiness, ...]:
+    """Return the checks in the order in which they are mended.
+
+    Args:
+        silent: cells that gave no answer.
+        asm: what each ASM cluster told; None when none can be asked.
+    """
+    checks = [_answered(observed, silent)]
+    checks += [_of_areas(title, areas, findings) for title, areas in _HEALTH]
+    checks.append(_spared(observed))
+    if asm is None:
+        text = "no database node is known, so that ASM can't be asked"
+        checks.append(Readiness(check="ASM is quiet", level=Level.UNKNOWN, found=text, way="name nodes in [asm.…]"))
+    for facts in asm or ():
+        checks += _asm(facts)
+    return tuple(checks)
+
+
+def _answered(observed: Mapping[str, Observed], silent: Sequence[str]) -> Readiness:
+    total = len(observed) + len(silent)
+    if silent:
+        found = f"{fold(silent)} gave no answer"
+        return Readiness(check="all cells answer", level=Level.BAD, found=found, way="ssh to it; list cell")
+    images = {str(row.get("releaseVersion")) for seen in observed.values() for row in seen.rows(CELL) or ()}
+    found = f"{total} cells, {', '.join(sorted(images))}"
+    return Readiness(check="all cells answer", level=Level.OK, found=found)
+
+
+def _of_areas(title: str, areas: Sequence[str], findings: Mapping[str, Sequence[Finding]]) -> Readiness:
+    bad = [(cell, finding) for cell, found in findings.items() for finding in found if finding.area in areas]
+    if not bad:
+        return Readiness(check=title, level=Level.OK, found="yes")
+    cell, first = max(bad, key=lambda item: item[1].level.rank)
+    others = sorted({name for name, _ in bad} - {cell})
+    more = f" (and {fold(others)})" if others else f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+    return Readiness(check=title, level=first.level, found=f"{cell}: {first.text}{more}", way=first.way)
+
+
+def _spared(observed: Mapping[str, Observed]) -> Readiness:
+    title = "ASM can spare each cell in turn"
+    blocked = {}
+    for cell, seen in observed.items():
+        fact = seen.facts(f.GRIDDISK)
+        if fact is None:
+            found = f"{cell}: asmDeactivationOutcome can't be read"
+            return Readiness(check=title, level=Level.UNKNOWN, found=found, way=f"on {cell} show services")
+        held = [g for g in fact.grid_disks if in_use(g) and g.deactivation.lower() != "yes"]
+        if held:
+            blocked[cell] = held[0]
+    if not blocked:
+        return Readiness(check=title, level=Level.OK, found="asmDeactivationOutcome is Yes for every grid disk")
+    cell, grid = next(iter(blocked.items()))
+    found = f"{fold(blocked)}: {grid.name}: {grid.deactivation or 'unknown'}"
+    return Readiness(check=title, level=Level.BAD, found=found, way=f"can offline {cell}")
+
+
+def _asm(facts: AsmFacts) -> list[Readiness]:
+    running = [operation for operation in facts.running if operation.work or operation.state == "RUN"]
+    found = "; ".join(f"{item.kind} of {item.diskgroup}, {item.minutes} min left" for item in running)
+    name = f" ({facts.cluster})" if facts.cluster != "main" else ""
+    checks = [
+        Readiness(
+            check=f"ASM is quiet{name}",
+            level=Level.BAD if running else Level.OK,
+            found=found or "no rebalance, no resync",
+            way="show rebalance; wait" if running else "",
+        )
+    ]
+    for group in facts.groups:
+        usable = group.usable_file_mb * MIB
+        title = f"room in {group.name}{name}"
+        if group.state != "MOUNTED":
+            text, way = f"it is {group.state}", f'sql asm "alter diskgroup {group.name} mount"'
+            checks.append(Readiness(check=title, level=Level.WARN, found=text, way=way))
+        elif group.offline_disks:
+            text = f"{group.offline_disks} disks offline"
+            checks.append(
+                Readiness(check=title, level=Level.BAD, found=text, way=f"show asmdisk diskgroup={group.name}")
+            )
+        elif usable < 0:
+            text = f"usable space is {human_size(-usable)} below zero: a lost failure group could not be mirrored again"
+            checks.append(Readiness(check=title, level=Level.WARN, found=text, way="free space, or accept it"))
+        else:
+            room = f"{human_size(usable)} usable, {human_size(group.free_mb * MIB)} raw free"
+            checks.append(Readiness(check=title, level=Level.OK, found=room))
+    return checks

@@ -1,0 +1,186 @@
+"""SQL as far as exacell must read it: whether it only asks, what ASM statements of our own it is, and its answer. Pure.
+
+SQL*Plus reads lines: a line of its own words inside a statement is a command to it. So a statement is always sent on one
+line, without comments, and never with a second statement behind ``;``. Source: reference asm.md section 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from exacell.errors import StatementError
+from exacell.plan.asmfacts import END
+
+ROWS = "__EXACELL_ROWS__"
+
+SETTINGS = """\
+whenever oserror exit failure
+whenever sqlerror exit failure
+set define off echo off feedback off verify off heading on pagesize 50000
+set linesize 32767 trimout on tab off wrap off newpage none
+set numwidth 40 long 4000 longchunksize 4000 sqlblanklines on
+set markup csv on
+"""
+"""CSV is for releases from 12.2 on; older ones say SP2- to the last line and print columns, which are read, too."""
+
+_TOKEN = re.compile(
+    r"""(?P<comment>--[^\n]*|/\*.*?\*/)|(?P<text>[nN]?[qQ]'(?:\[.*?\]'|\{.*?\}'|<.*?>'|\(.*?\)'|(\S).*?\3')|'(?:[^']|'')*'|"[^"]*")""",
+    re.DOTALL,
+)
+
+_WRITING = re.compile(
+    r"\b(insert|update|delete|merge|create|alter|drop|truncate|grant|revoke|begin|declare|call|exec|execute|lock|commit|"
+    r"rollback|into|rename|comment|flashback|purge|analyze|audit)\b",
+    re.IGNORECASE,
+)
+_PACKAGE = re.compile(r"\b(dbms_\w+|utl_\w+|\w+\s*\.\s*\w+)\s*(?=[.(])", re.IGNORECASE)
+_ROW_LOCK = re.compile(r"\bfor\s+update\b", re.IGNORECASE)
+
+
+def one_line(sql: str) -> str:
+    """Return the statement on one line: comments gone, line ends blanks, no ``;`` at the end.
+
+    Raises:
+        StatementError: there is no statement, or a second one behind ``;``, or a quote is open.
+    """
+    parts = []
+    for text, literal in _pieces(sql):
+        parts.append(text.replace("\n", " ") if literal else " ".join(text.split("\n")))
+    line = "".join(parts).strip()
+    while line.endswith(";"):
+        line = line[:-1].rstrip()
+    if not line or line == "/":
+        raise StatementError("the SQL is empty")
+    bare = bare_of(line)
+    if ";" in bare and not re.match(r"\s*(begin|declare)\b", bare, re.IGNORECASE):
+        raise StatementError("one statement at a time: there is more behind ;")
+    if "'" in bare:
+        raise StatementError("a quote is open in the SQL")
+    return line
+
+
+def _pieces(sql: str) -> Iterator[tuple[str, bool]]:
+    """Yield the text outside of literals and comments (False) and the literals (True); a comment becomes a blank."""
+    place = 0
+    for match in _TOKEN.finditer(sql):
+        yield sql[place : match.start()], False
+        yield (" ", False) if match["comment"] else (match[0], True)
+        place = match.end()
+    yield sql[place:], False
+
+
+def bare_of(sql: str) -> str:
+    """Return the statement with literals and quoted names blanked out."""
+    return "".join("''"[:0] + " _ " if literal else text for text, literal in _pieces(sql))
+
+
+def writes(sql: str) -> str:
+    """Return why a statement may do more than ask, empty for a plain query.
+
+    A query that calls a function of a package may do anything: it is no plain one. So may one that locks rows.
+    """
+    bare = bare_of(sql)
+    first = bare.split(None, 1)[0].lower() if bare.split() else ""
+    if first not in ("select", "with"):
+        return f"{first or 'it'} is no SELECT"
+    found = _WRITING.search(bare)
+    if found:
+        return f"the query holds the word {found[0].lower()}"
+    if _ROW_LOCK.search(bare):
+        return "the query locks rows"
+    package = _PACKAGE.search(bare)
+    if package:
+        return f"the query calls {''.join(package[1].split())}, which may do anything"
+    return ""
+
+
+def own_statement(sql: str) -> str:
+    """Return exacell's statement that does what an ASM statement says, empty when there is none.
+
+    So that what is pasted is planned and guarded like what is typed.
+    """
+    words = " ".join(bare_of(sql).split())
+    drop = re.fullmatch(r"drop diskgroup (\w+)(?: (?:ex|in)cluding contents)?", words, re.IGNORECASE)
+    if drop:
+        return f"drop diskgroup {drop[1].upper()}"
+    power = re.fullmatch(r"alter diskgroup (\w+) rebalance(?: modify)? power (\d+)(?: nowait)?", words, re.IGNORECASE)
+    if power:
+        return f"set rebalance power={power[2]} diskgroup={power[1].upper()}"
+    return ""
+
+
+def mounts(sql: str) -> str:
+    """Return the disk group that the statement mounts, upper case; empty when it is no plain mount."""
+    found = re.fullmatch(r"alter diskgroup (\w+) mount", " ".join(bare_of(sql).split()), re.IGNORECASE)
+    return found[1].upper() if found else ""
+
+
+def query_script(sql: str) -> str:
+    """Return the SQL*Plus script whose answer :func:`read_rows` reads."""
+    return f"{SETTINGS}prompt {ROWS}\n{sql};\nprompt {END}\nexit\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """The answer to a query: names of the columns as printed, and a value for each; None for NULL."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | None, ...], ...]
+
+
+def read_rows(text: str) -> Rows:
+    """Return what SQL*Plus printed between the two markers."""
+    body = text.partition(ROWS)[2].partition(END)[0].strip("\n")
+    if not body.strip():
+        return Rows(columns=(), rows=())
+    lines = body.splitlines()
+    if len(lines) > 1 and re.fullmatch(r"-+( -+)*", lines[1].strip()):
+        return _columns(lines)
+    return _csv(body)
+
+
+def _csv(body: str) -> Rows:
+    records: list[list[str | int | float | None]] = [[]]
+    for match in re.finditer(r'(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)', body):
+        if match[0] == "" and match.start() == len(body) and not records[-1]:
+            break
+        quoted, plain, end = match.groups()
+        records[-1].append((quoted.replace('""', '"') or None) if quoted is not None else _number(plain))
+        if end == "\n":
+            records.append([])
+        elif not end:
+            break
+    full = [record for record in records if record != [None] and record]
+    return _rows([str(name) for name in full[0]], full[1:])
+
+
+def _columns(lines: Sequence[str]) -> Rows:
+    places = [match.span() for match in re.finditer(r"-+", lines[1])]
+
+    def cut(line: str) -> list[str]:
+        return [line[start:end].strip() for start, end in places]
+
+    names = cut(lines[0])
+    body = [line for line in lines[2:] if line.strip() and line not in (lines[0], lines[1])]
+    return _rows(names, [[_number(field) for field in cut(line)] for line in body])
+
+
+def _rows(names: Sequence[str], rows: Sequence[Sequence[str | int | float | None]]) -> Rows:
+    unique: list[str] = []
+    for name in names:
+        unique.append(name if name not in unique else f"{name}_{len(unique) + 1}")
+    width = len(unique)
+    return Rows(columns=tuple(unique), rows=tuple((*row, *(None,) * width)[:width] for row in map(tuple, rows)))
+
+
+def _number(text: str) -> str | int | float | None:
+    text = text.strip()
+    if not text:
+        return None
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if re.fullmatch(r"-?\d*\.\d+(E[+-]?\d+)?|-?\d+(\.\d+)?E[+-]?\d+", text, re.IGNORECASE):
+        return float(text)
+    return text

@@ -1,0 +1,36 @@
+"""Whether the transport can carry a plan: asked before anybody confirms, so that no plan stops half-way for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exacell.errors import RefusedError
+from exacell.transport.base import Transport
+from exacell.transport.capabilities import SSH, Capabilities
+
+if TYPE_CHECKING:
+    from exacell.plan.model import Plan
+
+
+def capabilities_of(transport: Transport) -> Capabilities:
+    """Return what a transport publishes; one that publishes nothing can do what ssh can."""
+    found = getattr(transport, "capabilities", SSH)
+    return found if isinstance(found, Capabilities) else SSH
+
+
+def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:
+    """Return when the transport can carry every step of a plan; ASM's steps go to database nodes and are not its own.
+
+    Raises:
+        RefusedError: it cannot; names the step, the transport's rule, and the way out.
+    """
+    for step in plan.steps:
+        if step.asm or step.shell or not step.statement:
+            continue
+        why = capabilities.problem(step.statement)
+        if why:
+            raise RefusedError(
+                f"{step.target}: '{step.statement}' can't go over the transport {capabilities.name}: {why}; "
+                "nothing was sent",
+                hint="set transport ssh, if the cells may be reached so",
+            )

@@ -1,0 +1,215 @@
+"""Tells where an answer ends when one ``cellcli -n -x`` is fed several statements: bytes in, whole answers out. Pure.
+
+Without a prompt CellCLI says nothing at the end of an answer, so a *marker* is sent behind each batch: a statement that
+does nothing but fail, with an error that repeats a name never used before. Which statement does that, if any, and what
+its error looks like is learned at the start of a session (:class:`Probe`), because no public source says it for any
+release. Where none does, XML still ends unmistakably: a document a statement, whose closing tag cannot be inside of it
+because ``<`` is escaped there; a statement that fails then leaves its end unknown, and the session is given up. Plain
+text without a marker is not framed at all: such cells get one start of CellCLI for each read.
+
+Everything here fails safe: an answer that does not look exactly as learned is reported as lost, never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from exacell.errors import ReplyError
+
+TEMPLATES = ("start {name}", "list celldisk {name}")
+"""Statements that may repeat an unknown name in their error, best first: one that CellCLI answers by itself, then one
+that the Management Server has to answer. Neither can do anything: there is no such file and no such disk."""
+
+_CLOSING = b"</cli-output>"
+_READS = re.compile(r"\s*(LIST|DESCRIBE)\s", re.IGNORECASE)
+
+
+def can_be_fed(statement: str) -> bool:
+    """Return whether ``statement`` may go to a long-lived CellCLI: one line that only reads and ends where it ends."""
+    text = statement.strip()
+    unfit = any(sign in text for sign in ";\n\r") or text.endswith("-") or not text.isprintable()
+    return bool(_READS.match(text + " ")) and not unfit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marker:
+    """A statement whose error repeats a name, and what stands before the name in that error.
+
+    Attributes:
+        template: the statement, with ``{name}``.
+        before: the error's text up to the name, without blank lines at its start.
+    """
+
+    template: str
+    before: bytes
+
+    def statement(self, name: str) -> str:
+        """Return the marker with ``name``."""
+        return self.template.format(name=name)
+
+
+class Probe:
+    """Learns at the start of a session which marker works there.
+
+    Args:
+        names: two for each of :data:`TEMPLATES`, all different and never used before.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        if len(names) != 2 * len(TEMPLATES) or len(set(names)) != len(names):
+            raise ValueError("a probe takes two names for each template")
+        self._names = tuple(name.encode() for name in names)
+        lines = [template.format(name=name) for template, name in zip(_doubled(), names, strict=True)]
+        self.text = "".join(f"{line}\n" for line in lines).encode()
+        """What to send."""
+        self._seen = bytearray()
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing has come yet: CellCLI is still starting."""
+        return not self._seen
+
+    def feed(self, data: bytes) -> bool:
+        """Take output and return whether the last name's line has come, so that the probe is over."""
+        self._seen += data
+        return self._line_end(self._names[-1], 0) >= 0
+
+    def found(self) -> Marker | None:
+        """Return the best marker that what has come so far shows to work, None when none does."""
+        for index, template in enumerate(TEMPLATES):
+            before = self._before(*self._names[2 * index : 2 * index + 2])
+            if before is not None:
+                return Marker(template=template, before=before)
+        return None
+
+    def _before(self, first: bytes, second: bytes) -> bytes | None:
+        """Return what stands before the name in a marker's error; None unless both errors are alike."""
+        seen = bytes(self._seen)
+        if seen.count(first) != 1 or seen.count(second) != 1 or self._line_end(second, 0) < 0:
+            return None
+        end, start = self._line_end(first, 0), seen.index(second)
+        before = seen[end:start].lstrip(b"\r\n")
+        # Several lines might as well be the end of the first error and the beginning of the second.
+        alike = end <= start and seen[: seen.index(first)].endswith(before)
+        return before if alike and before and b"\n" not in before else None
+
+    def _line_end(self, name: bytes, start: int) -> int:
+        at = self._seen.find(name, start)
+        newline = self._seen.find(b"\n", at) if at >= 0 else -1
+        return newline + 1 if newline >= 0 else -1
+
+
+class Framer:
+    """Cuts the output of one session into answers; one batch of statements is under way at a time.
+
+    Args:
+        marker: what ends an answer; None where none works, for XML only.
+    """
+
+    def __init__(self, marker: Marker | None) -> None:
+        self._marker = marker
+        self._name: bytes | None = None
+        self._documents = 0
+        self._answer = bytearray()
+        self._searched = self._ended = 0
+
+    @property
+    def pending(self) -> bool:
+        """Whether an answer is awaited."""
+        return self._name is not None
+
+    @property
+    def partial(self) -> bytes:
+        """What has come of the answer that is awaited."""
+        return bytes(self._answer)
+
+    @property
+    def error_came(self) -> bool:
+        """Whether what has come of the answer ends in an error of the cell's: the marker's own may look other today."""
+        return b"CELL-" in self._answer[-4096:]
+
+    def ask(self, statements: Sequence[str], name: str) -> bytes:
+        """Return the lines to send for a batch; its answer is the next one that :meth:`feed` returns.
+
+        Args:
+            name: never used before in any session.
+        """
+        if self.pending:
+            raise ValueError("one batch at a time")
+        if not all(can_be_fed(statement) for statement in statements):
+            raise ValueError("only LIST and DESCRIBE, one line each, can be fed")
+        self._name = name.encode()
+        self._documents = len(statements)
+        self._answer.clear()
+        self._searched = self._ended = 0
+        lines = [statement.strip() for statement in statements]
+        if self._marker is not None:
+            lines.append(self._marker.statement(name))
+        return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+
+    def feed(self, data: bytes) -> bytes | None:
+        """Take output and return the answer when it is complete, without blank lines around it; else None.
+
+        Raises:
+            ReplyError: what came does not look as it has to: the answer is lost, and so is the session.
+        """
+        if self._name is None:
+            if data.strip():
+                raise ReplyError("CellCLI said something that nobody asked for")
+            return None
+        self._answer += data
+        answer = self._to_marker(self._name) if self._marker is not None else self._to_documents()
+        if answer is not None:
+            self._name = None
+            self._answer.clear()
+        return answer
+
+    def _to_marker(self, name: bytes) -> bytes | None:
+        assert self._marker is not None
+        at = self._answer.find(name, self._searched)
+        if at < 0:
+            self._searched = max(0, len(self._answer) - len(name))
+            return None
+        self._searched = at
+        line_end = self._answer.find(b"\n", at)
+        if line_end < 0:
+            return None
+        text, rest = bytes(self._answer[:at]), bytes(self._answer[line_end + 1 :])
+        if not text.endswith(self._marker.before):
+            raise ReplyError("the error that ends an answer looks other than at the start of this CellCLI")
+        if rest.strip():
+            raise ReplyError("CellCLI said more than its answer")
+        return _trimmed(text[: len(text) - len(self._marker.before)])
+
+    def _to_documents(self) -> bytes | None:
+        answer = self._answer
+        while self._documents:
+            self._check_start(bytes(answer[self._ended : self._ended + 256]))
+            at = answer.find(_CLOSING, self._searched)
+            if at < 0:
+                self._searched = max(self._ended, len(answer) - len(_CLOSING))
+                return None
+            self._documents -= 1
+            self._ended = self._searched = at + len(_CLOSING)
+        if answer[self._ended :].strip():
+            raise ReplyError("CellCLI said more than a document for each statement")
+        return _trimmed(bytes(answer))
+
+    @staticmethod
+    def _check_start(head: bytes) -> None:
+        """Refuse what stands where a document has to begin and is none: where an error ends is not known."""
+        text = head.lstrip()
+        if text and not (text.startswith(b"<?xml") or b"<?xml".startswith(text)):
+            raise ReplyError("a statement failed, and this CellCLI does not show where its error ends")
+
+
+def _trimmed(text: bytes) -> bytes:
+    """Return ``text`` without blank lines at its start and its end, with a newline at its end unless it is empty."""
+    lines = text.lstrip(b"\r\n").rstrip(b"\r\n")
+    return lines + b"\n" if lines else b""
+
+
+def _doubled() -> tuple[str, ...]:
+    return tuple(template for template in TEMPLATES for _ in range(2))

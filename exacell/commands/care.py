@@ -1,0 +1,406 @@
+"""The weekly jobs on cells that only read: health, alerts, services, versions, quarantines, offline and patch readiness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from exacell.errors import ConfigError, ExacellError, ExitCode, RefusedError
+from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.output.result import Column, Result
+
+if TYPE_CHECKING:
+    from exacell.care.health import Observed
+    from exacell.context import Context
+    from exacell.fleet import Answers
+    from exacell.plan.asmfacts import AsmFacts, Operation
+
+GROUP = "cell care"
+
+_MOST_WAYS = 12
+"""Lines of advice below a matrix: it stays on one screen."""
+
+
+def _observe(ctx: Context) -> tuple[dict[str, Observed], Answers]:
+    """Return what every selected cell told; one whose CELLSRV is stopped is asked again for what it still knows."""
+    from exacell.care.health import FULL, PLAIN, Observed
+    from exacell.fleet import Answers
+
+    cells = ctx.cells()
+    first = ctx.query(*FULL, cells=cells)
+    seen = {cell: Observed(cell=cell, tables=dict(zip(FULL, a.tables, strict=True))) for cell, a in first.good.items()}
+    again = [cell for cell, answer in first.answers.items() if answer.reply.stdout.strip() and answer.problem]
+    answers = dict(first.answers)
+    if again:
+        second = ctx.query(*PLAIN, cells=again)
+        for cell, answer in second.good.items():
+            seen[cell] = Observed(cell=cell, tables=dict(zip(PLAIN, answer.tables, strict=True)))
+        answers.update(second.answers)
+    ctx.remember(list(seen), [cell for cell in cells if cell not in seen])
+    return {cell: seen[cell] for cell in cells if cell in seen}, Answers(answers=answers)
+
+
+def _advice(lines: Mapping[tuple[str, str], Sequence[str]]) -> list[str]:
+    """Return one line for each thing and its way out, with the cells that have it."""
+    from exacell.cellset import fold
+
+    shown = [f"{fold(cells)}: {text}" + (f": {way}" if way else "") for (text, way), cells in lines.items()]
+    more = len(shown) - _MOST_WAYS
+    return [*shown[:_MOST_WAYS], *([f"and {more} more: -o json has them all under findings"] if more > 0 else [])]
+
+
+@command(
+    "show health",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="one line per kind of cell: services, disks, flash, cache, log, ASM, IORM, release, alerts; and what to do",
+    details="ok, or what is wrong in a word; below the matrix each finding with the statement that comes next. image and "
+    "iorm compare a cell with most others. Exit code 1 when something is broken or a cell gave no answer, 0 with mere "
+    "warnings.",
+    example="show health",
+)
+def show_health(ctx: Context, call: Call) -> Result:
+    """Return one record per cell that answered: a word per area, and the findings as sentences."""
+    from exacell.care.health import AREAS, Level, examine, words, worst
+
+    seen, answers = _observe(ctx)
+    findings = examine(seen)
+    lines: dict[tuple[str, str], list[str]] = {}
+    order = sorted(
+        ((cell, item) for cell, found in findings.items() for item in found if item.text),
+        key=lambda x: -x[1].level.rank,
+    )
+    for cell, item in order:
+        if item.level is not Level.UNKNOWN:
+            lines.setdefault((item.text, item.way), []).append(cell)
+    rows = [
+        {"cell": cell, **words(found), "findings": tuple(item.text for item in found)}
+        for cell, found in findings.items()
+    ]
+    broken = any(worst(found) is Level.BAD for found in findings.values())
+    well = f"{len(seen)} cells are well" if seen and not lines else ""
+    return Result(
+        records=rows,
+        columns=[Column("cell"), *(Column(area) for area in AREAS)],
+        fold=True,
+        data=True,
+        notes=_advice(lines) or ([well] if well else []),
+        problems=answers.problems,
+        exit_code=ExitCode.FAILED if broken and answers.exit_code is ExitCode.DONE else answers.exit_code,
+    )
+
+
+@command(
+    "show alerts",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="alerts that are open: one line for each sequence, the worst first",
+    details="A stateful alert (3_1, 3_2 ...) is open until its condition clears, a stateless one until it is examined. "
+    "critical: only those; all: also what is over. Numbers count per cell: 3_1 on two cells are two alerts.",
+    example="show alerts critical",
+    params=(
+        Param(
+            name="which", kind=Kind.CHOICE, choices=("open", "critical", "all"), positional=True, default="open",
+            help="which ones",
+        ),
+    ),
+)  # fmt: skip
+def show_alerts(ctx: Context, call: Call) -> Result:
+    """Return one record per alert sequence."""
+    from exacell.care.alerts import ALERTS, alerts_of, short_message
+
+    answers = ctx.query(ALERTS)
+    which = call.text_arg("which")
+    rows = [
+        {
+            "cell": cell,
+            "name": alert.name,
+            "severity": alert.severity,
+            "beginTime": alert.begin,
+            "examinedBy": alert.examined_by or None,
+            "alertMessage": alert.message,
+            "message": short_message(alert.message),
+        }
+        for cell, answer in answers.good.items()
+        for alert in alerts_of(answer.tables[0])
+        if which == "all" or alert.critical or (which == "open" and alert.open)
+    ]
+    unseen = [row for row in rows if not row["examinedBy"]]
+    notes = []
+    if unseen:
+        first = unseen[0]
+        notes = [
+            f"on {first['cell']} list alerthistory {first['name']} detail shows the action to take; "
+            f"on {first['cell']} ack alert {first['name']} says that you have seen it"
+        ]
+    elif not rows and answers.good:
+        notes = [f"no {'critical ' if which == 'critical' else ''}alert is open"]
+    columns = ("cell", "name", "severity", "examinedBy", "message")
+    return Result(
+        records=rows,
+        columns=[Column(name) for name in columns],
+        fold=True,
+        data=True,
+        notes=notes,
+        problems=answers.problems,
+        exit_code=answers.exit_code,
+    )
+
+
+def _cell_table(ctx: Context, statement: str, names: Sequence[str], notes: Sequence[str] = ()) -> Result:
+    answers = ctx.query(statement)
+    rows = [{"cell": row["cell"], **{name: row.get(name) for name in names}} for row in answers.rows()]
+    return Result(
+        records=rows,
+        columns=[Column("cell"), *(Column(name) for name in names)],
+        fold=True,
+        data=True,
+        notes=notes,
+        problems=answers.problems,
+        exit_code=answers.exit_code,
+    )
+
+
+@command(
+    "show services",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="CELLSRV, MS and RS on every cell",
+    details="CELLSRV stopped: online cell NAME starts it and brings the disks back. MS or RS: restart service ms.",
+    example="show services",
+)
+def show_services(ctx: Context, call: Call) -> Result:
+    """Return one record per cell."""
+    names = ("status", "cellsrvStatus", "msStatus", "rsStatus")
+    result = _cell_table(ctx, f"list cell attributes name, {', '.join(names)}", names)
+    stopped = [
+        f"online cell {row['cell']} starts CELLSRV and brings its disks back"
+        for row in result.records
+        if str(row["cellsrvStatus"]).lower() == "stopped"
+    ]
+    return Result(
+        records=result.records,
+        columns=result.columns,
+        fold=True,
+        data=True,
+        notes=stopped[:3],
+        problems=result.problems,
+        exit_code=result.exit_code,
+    )
+
+
+_VERSIONS = ("releaseVersion", "releaseImageStatus", "rollbackVersion", "rpmVersion", "kernelVersion", "makeModel")
+_VERSION_TITLES = {
+    "releaseVersion": "release",
+    "releaseImageStatus": "image",
+    "rollbackVersion": "rollback",
+    "kernelVersion": "kernel",
+}
+"""What the table shows, so that it stays narrow; -o json has all."""
+
+
+@command(
+    "show versions",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="release, image status, the release to roll back to, kernel and model of every cell; ASM's version",
+    details="Cells that are alike are one line. More than one release: finish the patch, or check patch.",
+    example="show versions",
+)
+def show_versions(ctx: Context, call: Call) -> Result:
+    """Return one record per cell; notes name the ASM instances' versions and what differs."""
+    result = _cell_table(ctx, f"list cell attributes name, {', '.join(_VERSIONS)}", _VERSIONS)
+    columns = [Column("cell"), *(Column(name, title=title) for name, title in _VERSION_TITLES.items())]
+    notes = []
+    releases = sorted({str(row["releaseVersion"]) for row in result.records})
+    if len(releases) > 1:
+        notes.append(f"{len(releases)} releases: {', '.join(releases)}; check patch tells whether the rest can follow")
+    asm, problems = _asm_facts(ctx)
+    for facts in asm or ():
+        versions = ", ".join(sorted({instance.version for instance in facts.instances}))
+        notes.append(f"ASM {facts.cluster}: {versions} on {len(facts.instances)} instances")
+    return Result(
+        records=result.records,
+        columns=columns,
+        fold=True,
+        data=True,
+        notes=[*notes, *problems],
+        problems=result.problems,
+        exit_code=result.exit_code,
+    )
+
+
+_QUARANTINE = ("name", "quarantineType", "quarantineReason", "dbUniqueName", "sqlID", "creationTime")
+
+
+@command(
+    "show quarantine",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="what cells have put in quarantine: type, reason, database, SQL",
+    details="A cell that crashed on a statement, a disk region or a plan keeps it from offloading. drop quarantine lifts it, "
+    "after the cause is patched.",
+    example="show quarantine",
+)
+def show_quarantine(ctx: Context, call: Call) -> Result:
+    """Return one record per quarantine and cell."""
+    answers = ctx.query(f"list quarantine attributes {', '.join(_QUARANTINE)}")
+    rows = [{"cell": row["cell"], **{name: row.get(name) for name in _QUARANTINE}} for row in answers.rows()]
+    note = "nothing is in quarantine"
+    if rows:
+        first = rows[0]
+        note = (
+            f"on {first['cell']} list quarantine {first['name']} detail tells all of it; when the cause is patched: "
+            f"on {first['cell']} drop quarantine {first['name']}"
+        )
+    columns = [Column("cell"), *(Column(name, "time" if name == "creationTime" else "text") for name in _QUARANTINE)]
+    return Result(
+        records=rows,
+        columns=columns,
+        fold=True,
+        data=True,
+        notes=[note] if answers.good else [],
+        problems=answers.problems,
+        exit_code=answers.exit_code,
+    )
+
+
+def _asm_facts(ctx: Context) -> tuple[list[AsmFacts] | None, list[str]]:
+    """Return what each ASM cluster of the rack tells, None when the rack has none; and why one can't be asked."""
+    found, problems = [], []
+    for name in ctx.need_rack().asm:
+        try:
+            found.append(ctx.asm(name).facts())
+        except ConfigError as error:
+            problems.append(error.message)
+        except ExacellError as error:
+            problems.append(error.message)
+    return (found or None), problems
+
+
+@command(
+    "can offline",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="whether a cell can go offline now, and if not, why and what would change that",
+    details="Each cell is judged alone, as if the others stay: several at a time is never possible, each is a failure group. "
+    "Yes needs asmDeactivationOutcome Yes for every grid disk in use, the other cells' disks ONLINE and caches normal, and "
+    "no rebalance. Without a cell all selected ones are judged. Exit code 1 when the answer is no for any.",
+    example="can offline exa1cel02",
+    params=(
+        Param(name="cell", kind=Kind.CELLSET, positional=True, help="one cell, or several to be judged each alone"),
+    ),
+)
+def can_offline(ctx: Context, call: Call) -> Result:
+    """Return one record per cell: offline yes or no, grid disks that hold it back, reasons."""
+    from exacell.care.offline import obstacles
+
+    rack = ctx.need_rack()
+    text = call.text_arg("cell")
+    cells = tuple(ctx.resolve(text)) if text else ctx.cells()
+    facts, problems = _gate_facts(ctx)
+    asm, said = _asm_facts(ctx)
+    running: list[Operation] | None = None if asm is None else [op for item in asm for op in item.running]
+    rows: list[dict[str, Any]] = []
+    lines: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        if cell not in facts:
+            continue
+        found = obstacles(cell, facts, running)
+        used = [grid for grid in facts[cell].grid_disks if grid.asm_mode not in ("UNUSED", "DROPPED")]
+        for item in found:
+            lines.setdefault((item.reason, item.way), []).append(cell)
+        silent = [other for other in rack.cells if other not in facts]
+        if silent:
+            lines.setdefault(
+                (f"{silent[0]} gave no answer, so that nobody knows what it lacks", "list cell"), []
+            ).append(cell)
+        rows.append(
+            {
+                "cell": cell,
+                "offline": "no" if found or silent else "yes",
+                "gridDisks": len(used),
+                "heldBack": len({disk for item in found for disk in item.disks}),
+                "reasons": tuple(item.reason for item in found),
+            }
+        )
+    notes = _advice(lines)
+    if rows and not lines:
+        notes = [f"offline cell {rows[0]['cell']} takes it offline; online cell {rows[0]['cell']} brings it back"]
+        if len(rows) > 1:
+            notes = ["each of them can, one at a time: offline cell NAME, online cell NAME"]
+    columns = [Column("cell"), Column("offline"), Column("gridDisks", "number"), Column("heldBack", "number")]
+    no = any(row["offline"] == "no" for row in rows)
+    return Result(
+        records=rows,
+        columns=columns,
+        fold=True,
+        data=True,
+        notes=[*notes, *said],
+        problems=problems,
+        exit_code=ExitCode.FAILED
+        if no or (problems and rows)
+        else ExitCode.NOT_EXECUTED
+        if problems
+        else ExitCode.DONE,
+    )
+
+
+def _gate_facts(ctx: Context) -> tuple[dict[str, Any], list[str]]:
+    """Return the gate's facts of every cell of the rack that answers, and one line for each that does not."""
+    from exacell.plan import facts as f
+
+    wanted = (f.CELL, f.GRIDDISK, f.FLASHCACHE)
+    answers = ctx.query(*wanted, cells=ctx.need_rack().cells)
+    found = {cell: f.build(cell, wanted, answer.tables) for cell, answer in answers.good.items()}
+    again = [cell for cell, answer in answers.answers.items() if answer.problem and answer.reply.stdout.strip()]
+    plain = (f.CELL, f.GRIDDISK_PLAIN)
+    # With CELLSRV stopped only what needs no ASM is told; that alone says enough.
+    second = ctx.query(*plain, cells=again) if again else None
+    for cell, answer in second.good.items() if second is not None else ():
+        found[cell] = f.build(cell, plain, answer.tables)
+    problems = [line for line in answers.problems if line.partition(":")[0] not in found]
+    return {cell: found[cell] for cell in ctx.need_rack().cells if cell in found}, problems
+
+
+@command(
+    "check patch",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="whether the cells are ready to be patched one after the other, check by check",
+    details="Health of every cell, alerts, one release, asmDeactivationOutcome of every grid disk, a quiet ASM, and room in "
+    "the disk groups to mirror again what a lost cell held. What the patch itself needs, patchmgr checks. Exit code 1 when "
+    "it is not ready.",
+    example="check patch",
+)
+def check_patch(ctx: Context, call: Call) -> Result:
+    """Return one record per check."""
+    from exacell.care.health import Level, examine
+    from exacell.care.readiness import readiness
+
+    seen, answers = _observe(ctx)
+    if not seen:
+        raise RefusedError("no cell gave an answer: " + "; ".join(answers.problems[:3]))
+    asm, said = _asm_facts(ctx)
+    silent = [cell for cell in ctx.cells() if cell not in seen]
+    checks = readiness(seen, examine(seen), silent, asm)
+    rows = [
+        {"cell": None, "check": item.check, "verdict": str(item.level), "found": item.found, "next": item.way or None}
+        for item in checks
+    ]
+    bad = [item for item in checks if item.level is Level.BAD]
+    warned = [item for item in checks if item.level in (Level.WARN, Level.UNKNOWN)]
+    if bad:
+        note = f"not ready: {len(bad)} of {len(checks)} checks failed; begin with: {bad[0].way or bad[0].check}"
+    elif warned:
+        note = f"ready, with {len(warned)} things to look at: {warned[0].check}: {warned[0].way}"
+    else:
+        note = f"ready: {len(checks)} checks passed; now patchmgr's own prerequisites, one cell at a time"
+    return Result(
+        records=rows,
+        columns=[Column("check"), Column("verdict"), Column("found"), Column("next")],
+        data=True,
+        notes=[note, *said],
+        problems=answers.problems,
+        exit_code=ExitCode.FAILED if bad else ExitCode.DONE,
+    )

@@ -1,0 +1,181 @@
+"""Care that does something: acknowledge alerts, find a disk, pack diagnostics."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from exacell.commands.care import GROUP
+from exacell.errors import RefusedError, StatementError
+from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.output.result import Column, Result
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+_EXAMINER = re.compile(r"[A-Za-z0-9_.@-]{1,64}")
+
+
+@command(
+    "ack alert",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="say who has seen an alert: sets examinedBy, so that the others need not look",
+    details="3 means the whole sequence 3_1, 3_2 ...; all means every open alert that nobody has examined. Numbers count per "
+    "cell: with on exa1cel02 only that cell's alert is meant. A stateful alert stays open until its condition is over.",
+    example="on exa1cel02 ack alert 3 -y",
+    params=(
+        Param(
+            name="alert", kind=Kind.NAME, positional=True, required=True, words=("all",), help="as show alerts names it"
+        ),
+        Param(name="by", kind=Kind.NAME, help="who has seen it; you, when it is left out"),
+    ),
+)
+def ack_alert(ctx: Context, call: Call) -> Result:
+    """Return one record per cell with its outcome.
+
+    Raises:
+        RefusedError: no selected cell has such an alert that nobody has examined.
+    """
+    from exacell.care.acknowledge import ack_plan
+    from exacell.care.alerts import ALERTS, alerts_of
+    from exacell.cellset import fold
+    from exacell.journal import actor
+
+    name = call.text_arg("alert")
+    by = call.text_arg("by") or actor()["user"]
+    if not _EXAMINER.fullmatch(by):
+        raise StatementError(f"by={by}: a name of letters, digits and _ . @ - is kept as examinedBy")
+    answers = ctx.query(ALERTS)
+    if answers.problems:
+        raise RefusedError(f"{answers.problems[0]}; nothing was sent", hint=ctx.not_running(answers.problems))
+    alerts = {cell: alerts_of(answer.tables[0]) for cell, answer in answers.good.items()}
+    wanted = name.lower().partition("_")[0]
+    meant = {
+        cell: tuple(
+            alert
+            for alert in found
+            if not alert.examined_by and (alert.open if wanted == "all" else alert.name.partition("_")[0] == wanted)
+        )
+        for cell, found in alerts.items()
+    }
+    meant = {cell: found for cell, found in meant.items() if found}
+    if not meant:
+        known = sorted({alert.name for found in alerts.values() for alert in found if alert.open})
+        raise RefusedError(
+            f"ack alert {name}: there is no such alert on {fold(alerts)} that nobody has examined; nothing was sent",
+            hint=f"open are {', '.join(known)}" if known else "show alerts all lists what has been",
+        )
+    return ctx.change(ack_plan(ctx.need_rack().name, meant, by=by, statement=call.text), call)
+
+
+_PHYSICAL = "list physicaldisk attributes name, diskType, status, slotNumber, physicalSerial, makeModel"
+_LUN = "list lun attributes name, cellDisk, physicalDrives"
+_GRID = "list griddisk attributes name, cellDisk"
+
+
+@command(
+    "locate disk",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="where a disk is: cell, slot, serial number, and the cell disk and grid disks on it",
+    details="The disk by any of its names: physical disk (20:3, FLASH_1_0), serial number, LUN, cell disk or grid disk. "
+    "Lighting the LED of a single disk is a thing of the past (CELL-04591); alter cell led on lights the cell's.",
+    example="locate disk FD_00_exa1cel02",
+    params=(Param(name="disk", kind=Kind.PHYSICALDISK, positional=True, required=True, help="any of its names"),),
+)
+def locate_disk(ctx: Context, call: Call) -> Result:
+    """Return one record per place.
+
+    Raises:
+        RefusedError: no selected cell has a disk of that name.
+    """
+    wanted = call.text_arg("disk").lower()
+    answers = ctx.query(_PHYSICAL, _LUN, _GRID)
+    rows: list[dict[str, Any]] = []
+    for cell, answer in answers.good.items():
+        physical, luns, grids = answer.tables
+        for disk in physical:
+            drive = str(disk.get("name"))
+            own = [lun for lun in luns if drive in _list(lun.get("physicalDrives"))]
+            cell_disks = [name for lun in own for name in _list(lun.get("cellDisk"))]
+            on_it = [str(grid["name"]) for grid in grids if grid.get("cellDisk") in cell_disks]
+            serial = str(disk.get("physicalSerial") or "")
+            names = {drive, serial, *(str(lun["name"]) for lun in own), *cell_disks, *on_it}
+            if wanted in {name.lower() for name in names}:
+                rows.append(
+                    {
+                        "cell": cell,
+                        "physicalDisk": drive,
+                        "status": disk.get("status"),
+                        "slotNumber": disk.get("slotNumber"),
+                        "physicalSerial": serial or None,
+                        "makeModel": disk.get("makeModel"),
+                        "cellDisk": ", ".join(cell_disks) or None,
+                        "gridDisks": tuple(on_it),
+                    }
+                )
+    if not rows and not answers.problems:
+        raise RefusedError(
+            f"locate disk {call.text_arg('disk')}: no selected cell has a disk of that name or serial number",
+            hint="list physicaldisk, list celldisk and list griddisk name them",
+        )
+    notes = []
+    if rows:
+        first = rows[0]
+        notes = [f"on {first['cell']} alter cell led on lights the cell in its rack"]
+        if str(first["status"]).lower() != "normal":
+            notes.append(f"before it is pulled: can offline {first['cell']}; show asmdisk")
+    columns = ("cell", "physicalDisk", "status", "slotNumber", "physicalSerial", "cellDisk", "gridDisks")
+    return Result(
+        records=rows,
+        columns=[Column(name) for name in columns],
+        data=True,
+        notes=notes,
+        problems=answers.problems,
+        exit_code=answers.exit_code,
+    )
+
+
+def _list(value: object) -> tuple[str, ...]:
+    if isinstance(value, tuple):
+        return tuple(str(item) for item in value)
+    return tuple(part.strip() for part in str(value or "").split(",") if part.strip())
+
+
+@command(
+    "diagpack",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="have cells pack logs and traces for support; list diagpack tells when it is done",
+    details="Around now, or around an alert, or only what type= says. It costs the cells some work and disk space, nothing "
+    "else.",
+    example="on exa1cel02 diagpack hours=2 -y",
+    params=(
+        Param(name="hours", kind=Kind.INT, default="1", help="so many, ending now: 1 to 6"),
+        Param(name="alert", kind=Kind.NAME, help="around this alert instead"),
+        Param(name="type", kind=Kind.CHOICE, choices=("compact", "sundiag", "netdiag"), help="only this kind instead"),
+    ),
+)
+def diagpack(ctx: Context, call: Call) -> Result:
+    """Return one record per cell with its outcome."""
+    from exacell.cellcli.statement import Change
+    from exacell.cellcli.statement import parse as parse_cellcli
+    from exacell.plan import facts as f
+    from exacell.plan.guard import guard_plan
+
+    hours, alert, kind = call.int_arg("hours"), call.text_arg("alert"), call.text_arg("type")
+    if hours is not None and not 1 <= hours <= 6:
+        raise StatementError(f"hours={hours} is not possible: a diagnostic pack spans 1 to 6 hours")
+    if alert and kind:
+        raise StatementError("alert= and type= exclude each other: one of them says what is packed")
+    what = f"alertName={alert}" if alert else f"packType={kind}" if kind else ""
+    text = f"create diagpack {what or f'packStartTime=now, durationInHrs={hours}'}"
+    statement = parse_cellcli(text)
+    assert isinstance(statement, Change)
+    plan = guard_plan(
+        ctx.need_rack().name, ctx.facts(f.CELL), statement, text=call.text, accepted=(), headers=None, may_ask=True
+    )
+    result = ctx.change(plan, call)
+    ctx.console.say("list diagpack tells when it is done and where to fetch it")
+    return result

@@ -1,0 +1,134 @@
+"""What is in the flash cache: the objects that take most of it, with the names that their database gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from exacell.errors import ExacellError, StatementError
+from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.output.result import Column, Result
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+GROUP = "flash cache"
+
+_SUMMED = ("cachedSize", "cachedWriteSize", "cachedKeepSize", "hitCount", "missCount")
+_MOST = 100
+"""LIMIT with ORDER BY takes no more. Source: reference cellcli.md 2.1."""
+
+_SPECIAL = {
+    0: "(no object: temporary or file header)",
+    4294967292: "(ADVM volume)",
+    4294967293: "(redo)",
+    4294967294: "(internal)",
+    4294967295: "(internal)",
+}
+"""Source: reference cellcli.md 3.3, FLASHCACHECONTENT."""
+
+
+@command(
+    "show flashcachecontent",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="the objects that fill the flash cache, summed over the cells, with owner and name from the database",
+    details="Each cell names its 100 biggest objects; what is small everywhere is not counted. Names come from DBA_OBJECTS of "
+    "the database, asked on a node that runs it; without database nodes, or with names=no, the object numbers stay.",
+    example="show flashcachecontent db=SPOT top=20",
+    params=(
+        Param(name="db", kind=Kind.DB, help="only this database's objects"),
+        Param(name="top", kind=Kind.INT, default="20", help="so many objects, 1 to 100"),
+        Param(name="names", kind=Kind.BOOL, default="yes", help="no: do not ask the database"),
+    ),
+)
+def show_contents(ctx: Context, call: Call) -> Result:
+    """Return one record per object."""
+    top, database = call.int_arg("top") or 20, call.text_arg("db")
+    if not 1 <= top <= _MOST:
+        raise StatementError(f"top={top} is not possible: 1 to {_MOST}")
+    if "'" in database:
+        raise StatementError(f"db={database} is no name of a database")
+    where = f" where dbUniqueName = '{database}'" if database else ""
+    names = ", ".join(("dbUniqueName", "objectNumber", *_SUMMED))
+    answers = ctx.query(f"list flashcachecontent attributes {names}{where} order by cachedSize desc limit {_MOST}")
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for row in answers.rows():
+        key = (str(row.get("dbUniqueName") or ""), int(row.get("objectNumber") or 0))
+        into = found.setdefault(key, {**dict.fromkeys(_SUMMED, 0), "cells": 0})
+        into["cells"] += 1
+        for name in _SUMMED:
+            into[name] += int(row.get(name) or 0)
+    biggest = sorted(found.items(), key=lambda item: -item[1]["cachedSize"])[:top]
+    notes: list[str] = []
+    known = _names(ctx, [key for key, _ in biggest], notes) if call.args.get("names") else {}
+    rows = []
+    for key, sums in biggest:
+        owner, name, kind = known.get(key, ("", _SPECIAL.get(key[1], ""), ""))
+        reads = sums["hitCount"] + sums["missCount"]
+        rows.append(
+            {
+                "cell": None,
+                "db": key[0] or None,
+                "owner": owner or None,
+                "object": name or str(key[1]),
+                "type": kind or None,
+                "objectNumber": key[1],
+                **sums,
+                "hitPercent": round(100 * sums["hitCount"] / reads, 1) if reads else None,
+            }
+        )
+    if database and not rows and answers.good:
+        notes.append(f"nothing of {database} is cached on these cells: list database names them, show iorm may say why")
+    columns = (
+        Column("db"),
+        Column("owner"),
+        Column("object"),
+        Column("type"),
+        Column("cachedSize", "size", title="cached"),
+        Column("cachedWriteSize", "size", title="dirty"),
+        Column("cachedKeepSize", "size", title="keep"),
+        Column("hitPercent", "percent", title="hits"),
+    )
+    return Result(
+        records=rows,
+        columns=columns,
+        data=True,
+        notes=notes,
+        problems=answers.problems,
+        exit_code=answers.exit_code,
+    )
+
+
+def _names(
+    ctx: Context, keys: Sequence[tuple[str, int]], notes: list[str]
+) -> Mapping[tuple[str, int], tuple[str, str, str]]:
+    """Return owner, name and type of the objects, as far as their databases tell; says in ``notes`` why one does not.
+
+    An object number of the cache is the object's data_object_id. Source: Oracle SAGUG, LIST FLASHCACHECONTENT.
+    """
+    from exacell.dbsql import names_of, query_database
+
+    if not ctx.need_rack().asm:
+        return {}
+    found: dict[tuple[str, int], tuple[str, str, str]] = {}
+    for database in dict.fromkeys(name for name, _ in keys if name):
+        numbers = [str(number) for name, number in keys if name == database and number not in _SPECIAL]
+        if not numbers:
+            continue
+        sql = (
+            "select owner, object_name, subobject_name, object_type, data_object_id from dba_objects "
+            f"where data_object_id in ({','.join(numbers)})"
+        )
+        try:
+            _, rows = query_database(ctx, database, sql)
+        except ExacellError as error:
+            notes.append(f"names of {database}: {error.message}")
+            continue
+        for row in names_of(rows):
+            upper = {name.upper(): value for name, value in row.items()}
+            part = upper.get("SUBOBJECT_NAME")
+            name = str(upper["OBJECT_NAME"]) + (f".{part}" if part else "")
+            number = int(upper["DATA_OBJECT_ID"] or 0)
+            found[database, number] = (str(upper["OWNER"]), name, str(upper["OBJECT_TYPE"]))
+    return found

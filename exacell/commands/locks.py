@@ -1,0 +1,86 @@
+"""The rack's lock: taken, given back, shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
+from exacell.output.result import Column, Result
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+GROUP = "change control"
+
+
+@command(
+    "lock",
+    group=GROUP,
+    effect=Effect.LOCAL,
+    summary="keep the rack for yourself until unlock; without it a change locks the rack while it runs",
+    details="The others are told who holds it, from where, since when and why.",
+    example="lock reason='benchmark until noon'",
+    params=(Param(name="reason", kind=Kind.TEXT, default="kept by lock", help="why, for the others"),),
+    recipe_ok=False,
+)
+def lock(ctx: Context, call: Call) -> Result:
+    """Return one record about the lock.
+
+    Raises:
+        RefusedError: somebody else holds it.
+    """
+    from exacell.racklock import describe
+
+    lock = ctx.lock()
+    new = lock.take(call.text_arg("reason"), kept=True)
+    notes = [] if new else [f"rack {lock.rack} was yours already"]
+    return Result(records=[describe(lock.holder(), lock)], notes=notes)
+
+
+@command(
+    "unlock",
+    group=GROUP,
+    effect=Effect.LOCAL,
+    summary="give the rack's lock back; --takeover removes somebody else's",
+    details="A change of a process that has ended on this host holds nothing, and needs no takeover. Who took over from whom, "
+    "and why (--reason), is in the journal. A change that still runs elsewhere stops before its next statement.",
+    example="unlock",
+    flags=(Flag(name="takeover", help="remove it although somebody else holds it"),),
+    recipe_ok=False,
+)
+def unlock(ctx: Context, call: Call) -> Result:
+    """Return a note that says who held it."""
+    from exacell.journal import Row, actor
+
+    lock, rack = ctx.lock(), ctx.need_rack().name
+    takeover = call.flag("takeover")
+    held = lock.give_back(takeover=takeover)
+    if held is None:
+        return Result(notes=[f"rack {rack} is not locked"])
+    if takeover:
+        reason, ticket = call.flag_text("reason"), call.flag_text("ticket")
+        body = {"statement": f"unlock --takeover from {held}", "reason": reason, "ticket": ticket, **actor()}
+        change = ctx.journal.begin(rack, body)
+        ctx.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
+    return Result(notes=[f"rack {rack} was locked by {held}; it is free now"])
+
+
+@command(
+    "show lock",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="who holds the rack's lock, from where, since when and why",
+    example="show lock",
+)
+def show_lock(ctx: Context, call: Call) -> Result:
+    """Return one record."""
+    from exacell.racklock import describe
+
+    lock = ctx.lock()
+    row = describe(lock.holder(), lock)
+    names = (
+        ("rack", "locked", "user", "host", "pid", "since", "why", "kept", "lives")
+        if row["locked"]
+        else ("rack", "locked")
+    )
+    return Result(records=[row], columns=[Column(name) for name in names], data=True)

@@ -1,0 +1,350 @@
+"""Text for somebody else: SQL for ASM and databases, commands and files for cells. What only reads is let through."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from exacell.errors import ExitCode, RefusedError, StatementError
+from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
+from exacell.output.result import Column, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from exacell.care.sqltext import Rows
+    from exacell.context import Context
+    from exacell.dcli.work import Step
+    from exacell.language.registry import Value
+
+ACCEPT = Flag(name="accept-opaque", help="run what exacell can't read, unguarded")
+_SQL = Param(name="text", kind=Kind.TEXT, positional=True, required=True, help="one statement, in quotes")
+
+
+@command(
+    "sql asm",
+    group="ASM",
+    effect=Effect.OPAQUE,
+    summary="one SQL statement on an ASM instance; a query just answers",
+    details="A SELECT only reads, and never asks. drop diskgroup, alter diskgroup ... mount and ... rebalance power n are "
+    "planned and guarded as if typed in exacell's words. Any other change exacell can't judge: refused on production and "
+    "read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
+    example='sql asm "select name, state, free_mb from v$asm_diskgroup"',
+    params=(_SQL, Param(name="asm", kind=Kind.NAME, help="which ASM cluster, when the rack has several")),
+    flags=(ACCEPT,),
+)
+def sql_asm(ctx: Context, call: Call) -> Result:
+    """Return one record per row of a query, or the outcome of a change.
+
+    Raises:
+        RefusedError: a guard forbids it, or it can't be read and was not accepted.
+    """
+    from exacell.care.sqltext import mounts, one_line, own_statement, writes
+    from exacell.dbsql import query_asm
+    from exacell.language.line import with_call_flags
+
+    sql, name = one_line(call.text_arg("text")), call.text_arg("asm")
+    why = writes(sql)
+    if not why:
+        node, rows = query_asm(ctx, name, sql)
+        return _rows(node, rows)
+    own = own_statement(sql)
+    if own:
+        ctx.console.say(f"this is: {own}")
+        line = with_call_flags(own + (f" asm={name}" if name else ""), call.flags)
+        return ctx.execute(line)
+    group = mounts(sql)
+    if group:
+        return _mount(ctx, call, group, name)
+    if sql.lower().startswith("create diskgroup"):
+        raise RefusedError(
+            "create diskgroup is exacell's too, which counts the disks and checks that the group can be mounted",
+            hint="create diskgroup NAME prefix=p redundancy=normal au_size=4m",
+        )
+    return _change(ctx, call, sql, why, asm=name)
+
+
+def _mount(ctx: Context, call: Call, group: str, name: str) -> Result:
+    from exacell.plan.diskgroup import mount_plan
+
+    client = ctx.asm(name)
+    plan = mount_plan(ctx.need_rack().name, client.facts(), group, nodes=client.config.nodes, statement=call.text)
+    return ctx.change(plan, call)
+
+
+@command(
+    "sql",
+    group="ASM",
+    effect=Effect.OPAQUE,
+    summary="one SQL statement on a database, as SYSDBA on the first node that runs it; a query just answers",
+    details="The instance is found by its process and its home by oraenv, as the owner of the database software. A SELECT "
+    "without functions of packages only reads. Anything else exacell can't judge: refused on production and read-only racks, "
+    "elsewhere it needs --accept-opaque and is confirmed and journalled.",
+    example='sql db=SPOT "select name, open_mode from v$database"',
+    params=(
+        _SQL,
+        Param(name="db", kind=Kind.DB, required=True, help="the database"),
+        Param(name="user", kind=Kind.NAME, default="oracle", help="who logs in on the node"),
+    ),
+    flags=(ACCEPT,),
+)
+def sql_db(ctx: Context, call: Call) -> Result:
+    """Return one record per row of a query, or the outcome of a change.
+
+    Raises:
+        RefusedError: it can't be read and was not accepted.
+    """
+    from exacell.care.sqltext import one_line, writes
+    from exacell.dbsql import query_database
+
+    sql = one_line(call.text_arg("text"))
+    database, user = call.text_arg("db"), call.text_arg("user", "oracle")
+    why = writes(sql)
+    if why:
+        return _change(ctx, call, sql, why, database=database, user=user)
+    node, rows = query_database(ctx, database, sql, user=user)
+    return _rows(node, rows)
+
+
+def _rows(node: str, rows: Rows) -> Result:
+    from exacell.dbsql import names_of
+
+    records = [{"cell": None, **row} for row in names_of(rows)]
+    numeric = {
+        name
+        for number, name in enumerate(rows.columns)
+        if any(isinstance(row[number], (int, float)) for row in rows.rows)
+    }
+    columns = [Column(name, "number" if name in numeric else "text") for name in rows.columns]
+    return Result(records=records, columns=columns, data=True, notes=[f"{len(records)} rows from {node}"])
+
+
+def _accepted(ctx: Context, call: Call, what: str, why: str) -> Mapping[str, Value]:
+    """Return the statement's flags when a change that can't be judged may be made.
+
+    Raises:
+        RefusedError: the rack is read-only or in production, or it was not accepted.
+    """
+    from exacell.changing import refuse_read_only
+
+    rack, flags = ctx.need_rack(), ctx.flags_of(call)
+    said = f"'{what[:60]}': {why}, and exacell can't tell what it does"
+    if rack.production:
+        raise RefusedError(f"{said}: refused on the production rack {rack.name}; nothing was sent")
+    refuse_read_only(ctx)
+    if not flags.get("accept-opaque"):
+        raise RefusedError(f"{said}; nothing was sent", hint="--accept-opaque runs it; the guard ends there")
+    return flags
+
+
+def _change(
+    ctx: Context, call: Call, sql: str, why: str, *, asm: str = "", database: str = "", user: str = "oracle"
+) -> Result:
+    """Have SQL that can't be judged confirmed, journal it, send it and return what the instance said."""
+    from exacell.dbsql import change_request, problem_in
+    from exacell.dcli.judge import Judgement
+    from exacell.dcli.output import Outcome
+    from exacell.dcli.reach import Group
+    from exacell.dcli.record import Record
+    from exacell.dcli.targets import target
+
+    flags = _accepted(ctx, call, sql, why)
+    request = change_request(ctx, asm=asm, database=database, sql=sql, user=user)
+    where = f"{database or 'ASM'} on {request.target}"
+    ctx.console.say(f"{where} would get: {sql}")
+    if flags.get("dry-run"):
+        return Result(notes=["-n: nothing was sent"])
+    _agree(ctx, flags, sql)
+    group = Group(ctx=ctx, targets=(target(request.target),))
+    record = Record(group, Judgement(opaque=(sql,)), call.text, flags=flags, what="sql")
+    with record.open():
+        record.intend(group.targets)
+        reply = ctx.transport.run([request]).replies[request.target]
+        problem = problem_in(reply)
+        lines = tuple(reply.stdout.splitlines())
+        record.ended([Outcome(target=request.target, lines=lines, status=1 if problem else 0, said=problem)])
+    outcome = {"cell": None, "where": where, "outcome": "failed" if problem else "done"}
+    return Result(
+        records=[outcome],
+        data=True,
+        notes=[f"change {record.change}, not undone by exacell"],
+        problems=[f"{request.target}: {problem}"] if problem else [],
+        exit_code=ExitCode.FAILED if problem else ExitCode.DONE,
+    )
+
+
+def _agree(ctx: Context, flags: Mapping[str, Value], what: str) -> None:
+    if flags.get("yes"):
+        return
+    answer = ctx.console.confirm("proceed?")
+    if answer is None:
+        raise RefusedError(
+            f"{what[:60]}: nobody is at the terminal to confirm; nothing was sent", hint="-y answers yes"
+        )
+    if not answer:
+        raise RefusedError("not confirmed; nothing was sent")
+
+
+@command(
+    "sh",
+    group="racks",
+    effect=Effect.OPAQUE,
+    summary="a shell command on every selected cell, equal answers shown once",
+    details="All words behind sh are the command. What only shows something (uptime, df, imageinfo, cellcli -e list ...) runs "
+    "at once. CellCLI changes in it are guarded like typed ones; what exacell can't read is refused on production and "
+    "read-only racks and runs as it is on an emulated one; elsewhere it needs sh --accept-opaque ... -y as its first words "
+    "answers yes. Cells from release 26.1 on take few commands beside cellcli.",
+    example="sh uptime",
+    params=(
+        Param(name="command", kind=Kind.COMMAND, positional=True, required=True, rest=True, help="for /bin/sh there"),
+    ),
+    flags=(ACCEPT,),
+)
+def sh(ctx: Context, call: Call) -> Result:
+    """Return one record per cell: exit status and output.
+
+    Raises:
+        RefusedError: a guard forbids it, or it can't be read and was not accepted.
+    """
+    from exacell.dcli.scan import scan_command
+    from exacell.dcli.work import Step
+    from exacell.language.words import split_words
+
+    text, flags = _leading_flags(call.text_arg("command"), ctx.flags_of(call))
+    words = split_words(text)
+    if not words:
+        raise StatementError("sh needs a command: sh uptime")
+    text = words[0].value if len(words) == 1 else text
+    findings = scan_command(text)
+    from exacell.changing import restricted_cells
+
+    # Where only single commands are let through, one that shows something goes without the subshell around it.
+    bare = findings.harmless and re.fullmatch(r"[\w./=:, -]+", text) and restricted_cells(ctx, ctx.cells())
+    step = Step(command=text if bare else f"({text}\n) 2>&1", reads=findings.harmless, deadline=_deadline(flags))
+    return _work(ctx, call, findings, (step,), flags)
+
+
+def _leading_flags(text: str, flags: Mapping[str, Value]) -> tuple[str, Mapping[str, Value]]:
+    """Cut the flags off that stand before the command: behind its first word everything is the command's own."""
+    found = dict(flags)
+    names = {"--accept-opaque": "accept-opaque", "-y": "yes", "--yes": "yes", "-n": "dry-run", "--dry-run": "dry-run"}
+    first, _, rest = text.partition(" ")
+    while first in names:
+        found[names[first]] = True
+        text = rest.lstrip()
+        first, _, rest = text.partition(" ")
+    return text, found
+
+
+def _deadline(flags: Mapping[str, Value]) -> float:
+    given = flags.get("timeout")
+    return float(given) if isinstance(given, (int, float)) else 600.0
+
+
+@command(
+    "copy",
+    group="racks",
+    effect=Effect.OPAQUE,
+    summary="copy a local file to every selected cell, as scp does",
+    details="exacell can't tell what a file is for: refused on production and read-only racks, elsewhere it needs "
+    "--accept-opaque, except on an emulated rack. Cells from release 26.1 on take no files.",
+    example="copy patch.log to=/tmp",
+    params=(
+        Param(name="file", kind=Kind.FILE, positional=True, required=True, help="a local file"),
+        Param(name="to", kind=Kind.TEXT, default="", help="a file or directory there; the login's home when left out"),
+        Param(name="recursive", kind=Kind.BOOL, default="no", help="yes: a directory with all that is in it"),
+    ),
+    flags=(ACCEPT,),
+)
+def copy(ctx: Context, call: Call) -> Result:
+    """Return one record per cell.
+
+    Raises:
+        StatementError: there is no such file.
+        RefusedError: it was not accepted.
+    """
+    from pathlib import Path
+
+    from exacell.dcli.scan import Findings
+    from exacell.dcli.work import Step
+    from exacell.transport.base import Upload
+
+    source, to = Path(call.text_arg("file")).expanduser(), call.text_arg("to")
+    recursive = bool(call.args.get("recursive"))
+    if not source.exists():
+        raise StatementError(f"copy {source}: there is no such file here")
+    if source.is_dir() and not recursive:
+        raise StatementError(f"copy {source}: it is a directory", hint="recursive=yes copies it with all that is in it")
+    upload = Upload(sources=(source,), destination=to, recursive=recursive)
+    findings = Findings(unread=[f"copy {source.name} to {to or 'the home directory'}"])
+    flags = ctx.flags_of(call)
+    step = Step(command=f"scp {source.name}", upload=upload, deadline=_deadline(flags))
+    return _work(ctx, call, findings, (step,), flags)
+
+
+def _work(ctx: Context, call: Call, findings: object, steps: Sequence[Step], flags: Mapping[str, Value]) -> Result:
+    """Judge, confirm, journal and do the work on every selected cell at a time; return what became of it."""
+    import os
+    from contextlib import nullcontext
+    from functools import partial
+
+    from exacell.carrying import capabilities_of
+    from exacell.dcli.judge import agree, judge
+    from exacell.dcli.output import UNREACHABLE, Outcome
+    from exacell.dcli.reach import Group
+    from exacell.dcli.record import Record
+    from exacell.dcli.scan import Findings
+    from exacell.dcli.targets import target
+    from exacell.dcli.work import in_parallel, work_through
+    from exacell.transport.capabilities import refuse_programs
+
+    assert isinstance(findings, Findings)
+    name = call.command.name
+    if ctx.origin.startswith("resume "):
+        return Result(notes=[f"{name} is not done again: look what it has done, then give it anew: {call.text}"])
+    refuse_programs(capabilities_of(ctx.transport), name)
+    if not all(step.reads for step in steps):
+        from exacell.changing import refuse_restricted
+
+        refuse_restricted(ctx, f"{name} {call.text_arg('command') or call.text_arg('file')}"[:60], ctx.cells())
+    group = Group(ctx=ctx, targets=tuple(target(cell) for cell in ctx.cells()))
+    judgement = judge(group, findings, call, serial=False, flags=flags, what=name)
+    if flags.get("dry-run"):
+        for plan in judgement.plans:
+            ctx.console.show_plan(plan)
+        return Result(notes=[*(f"can't be read: {phrase}" for phrase in judgement.opaque), "-n: nothing was sent"])
+    agree(group, judgement, flags, what=name)
+    record = None if findings.harmless else Record(group, judgement, call.text, flags=flags, what=name)
+    with record.open() if record is not None else nullcontext():
+        if record is not None:
+            record.intend(group.targets)
+        work = [
+            partial(work_through, group, where, steps, login=group.login, pid=os.getpid(), live=None)
+            for where in group.targets
+        ]
+        limit = group.rack.fanout or ctx.settings.fanout
+        outcomes: list[Outcome] = in_parallel(work, limit=limit, on_end=_unheard)
+        if record is not None:
+            record.ended(outcomes)
+    good = [o for o in outcomes if o.ran and o.status != UNREACHABLE]
+    failed = [o for o in outcomes if o.status or not o.ran]
+    ctx.remember([o.target for o in outcomes if o not in failed], [o.target for o in failed])
+    rows = [{"cell": o.target, "exitStatus": o.status, "text": "\n".join(o.lines).rstrip()} for o in good]
+    problems = [f"{o.target}: {o.said.strip() or _status(o.status, ran=o.ran)}" for o in failed]
+    code = ExitCode.DONE if not failed else ExitCode.FAILED if good else ExitCode.NOT_EXECUTED
+    shown = [(str(row["cell"]), str(row["text"]) + "\n") for row in rows]
+    printing = str(call.flags.get("format") or ctx.settings.format) in ("table", "raw")
+    if printing and not any(text.strip() for _, text in shown):
+        done = [{"cell": row["cell"], "outcome": "failed" if row["exitStatus"] else "done"} for row in rows]
+        return Result(records=done, fold=True, problems=problems, exit_code=code)
+    return Result(
+        records=[] if printing else rows, raw=shown if printing else (), fold=True, problems=problems, exit_code=code
+    )
+
+
+def _status(status: int, *, ran: bool) -> str:
+    return f"exit status {status}" if ran else "no result"
+
+
+def _unheard(outcome: object) -> None:
+    """Take no notice: everything is shown when all have ended, folded."""

@@ -1,0 +1,96 @@
+"""Take a cell's disks offline and bring them back; restart services."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exacell.errors import RefusedError
+from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.output.result import Result
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+GROUP = "cell care"
+
+_CELL = Param(name="cell", kind=Kind.CELL, positional=True, required=True, help="one cell of the rack")
+
+
+def _one(ctx: Context, call: Call) -> str:
+    name = call.text_arg("cell")
+    found = tuple(ctx.resolve(name))
+    if len(found) != 1:
+        raise RefusedError(f"{call.command.name}: {name} is {len(found)} cells: one at a time, each is a failure group")
+    return found[0]
+
+
+@command(
+    "offline cell",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="take all grid disks of one cell offline in ASM, for work on the cell",
+    details="Refused unless asmDeactivationOutcome is Yes for every disk; disk and reason are named. The gate must be open "
+    "too: all disks of the other cells ONLINE, no rebalance. online cell brings them back; ASM drops them for good after "
+    "disk_repair_time.",
+    example="offline cell exa1cel02 -y",
+    params=(_CELL,),
+)
+def offline(ctx: Context, call: Call) -> Result:
+    """Return one record with the outcome."""
+    from exacell.plan import facts as f
+    from exacell.plan.availability import offline_plan
+
+    cell = _one(ctx, call)
+    fact = ctx.facts(f.CELL, f.GRIDDISK, cells=(cell,))[cell]
+    return ctx.change(offline_plan(ctx.need_rack().name, fact, statement=call.text), call)
+
+
+@command(
+    "online cell",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="bring the grid disks of one cell back and wait until ASM has all of them ONLINE",
+    details="Starts CELLSRV first when it is stopped. ASM resyncs what was written while the cell was away; Ctrl-C ends the "
+    "wait, not the resync.",
+    example="online cell exa1cel02 -y",
+    params=(_CELL,),
+)
+def online(ctx: Context, call: Call) -> Result:
+    """Return one record with the outcome."""
+    from exacell.plan import facts as f
+    from exacell.plan.availability import online_plan
+
+    cell = _one(ctx, call)
+    stopped = ctx.facts(f.CELL, cells=(cell,))[cell].cellsrv.lower() == "stopped"
+    fact = ctx.facts(f.CELL, f.GRIDDISK_PLAIN if stopped else f.GRIDDISK, cells=(cell,))[cell]
+    return ctx.change(online_plan(ctx.need_rack().name, fact, statement=call.text), call)
+
+
+@command(
+    "restart service",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="restart CELLSRV, MS, RS or all services on every selected cell",
+    details="MS and RS take nothing away from databases. CELLSRV does: each cell's grid disks go INACTIVE, the service "
+    "restarts, the disks come back and ASM resyncs them, and only when all are ONLINE the next cell begins.",
+    example="restart service ms -y",
+    params=(
+        Param(
+            name="service",
+            kind=Kind.CHOICE,
+            choices=("cellsrv", "ms", "rs", "all"),
+            positional=True,
+            required=True,
+            help="which one",
+        ),
+    ),
+)
+def restart(ctx: Context, call: Call) -> Result:
+    """Return one record per cell with its outcome."""
+    from exacell.plan import facts as f
+    from exacell.plan.availability import restart_plan
+
+    service = call.text_arg("service")
+    wanted = (f.CELL, f.GRIDDISK, f.FLASHCACHE) if service in ("cellsrv", "all") else (f.CELL,)
+    facts = ctx.facts(*wanted)
+    return ctx.change(restart_plan(ctx.need_rack().name, facts, service=service, statement=call.text), call)

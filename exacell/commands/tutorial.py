@@ -1,0 +1,57 @@
+"""tutorial: twelve steps at the real prompt of an emulated rack, each checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exacell.errors import RefusedError
+from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.output.result import Result
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+
+@command(
+    "tutorial",
+    group="help",
+    effect=Effect.LOCAL,
+    summary="learn exacell in ten minutes on an emulated rack: twelve steps, each checked",
+    details="You type at the ordinary prompt; the tutorial looks on and says what comes next. tutorial shows the present step "
+    "again, next and back move, quit pauses (tutorial goes on there, also tomorrow), restart begins anew.",
+    example="tutorial",
+    params=(
+        Param(
+            name="where",
+            kind=Kind.CHOICE,
+            choices=("go", "skip", "next", "back", "quit", "restart"),
+            positional=True,
+            default="go",
+            help="go on, skip a step (next is the same), a step back, pause, or from the beginning",
+        ),
+    ),
+    recipe_ok=False,
+)
+def tutorial(ctx: Context, call: Call) -> Result:
+    """Return the present step as text.
+
+    Raises:
+        RefusedError: the rack is no emulated one: the steps change it.
+    """
+    from exacell.context import no_companion
+    from exacell.tutorial import Tutorial
+
+    where = call.text_arg("where")
+    lesson = Tutorial(ctx.home.state_dir)
+    if where == "quit":
+        ctx.companion = no_companion
+        return Result(text=f"The tutorial waits at step {lesson.place + 1}: tutorial goes on.")
+    if ctx.rack is None or not ctx.rack.emulated:
+        raise RefusedError(
+            "the tutorial changes the rack that it runs on, so it wants an emulated one",
+            hint="exacell demo, then tutorial",
+        )
+    if where in ("skip", "next", "back", "restart"):
+        lesson.move(0 if where == "restart" else lesson.place + (-1 if where == "back" else 1))
+    ctx.companion = lesson.watch(ctx)
+    return Result(text="\n".join(lesson.page()).strip("\n"))

@@ -1,0 +1,211 @@
+"""Changes that are taken back by themselves unless somebody confirms them in time, as the journal tells of them.
+
+``--confirm-within=30m`` leaves a ``deadline`` row behind the change. A guardian process (:mod:`exacell.guardian`) writes
+a ``guardian`` row when it begins to wait, a ``reverting`` row before it takes the change back and a ``reverted`` row when
+it has tried; ``confirm`` writes a ``confirmed`` row. Rows are in one order for everybody: the first of ``reverting`` and
+``confirmed`` wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from exacell.cellset import fold
+from exacell.errors import RefusedError
+from exacell.journal import Entry, Journal, Row, actor, alive
+from exacell.units import format_duration
+
+if TYPE_CHECKING:
+    from exacell.language.line import Line
+    from exacell.plan.model import Plan
+
+KINDS = ("deadline", "guardian", "reverting", "confirmed", "reverted")
+"""Kinds of rows that say whether a change waits for a confirmation."""
+
+LONGEST = 7 * 24 * 3600.0
+"""Seconds within which a change can be asked to be confirmed; a guardian that waits longer is forgotten by everybody."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deadline:
+    """A change that waits to be confirmed.
+
+    Attributes:
+        until: when it is taken back, UTC.
+        guardian: who said that it waits, as :func:`exacell.journal.actor` writes it; empty when nobody did.
+        reverting: whether it is being taken back, so that confirming comes too late.
+        failed: why taking it back failed, empty when that was not tried or may still pass.
+    """
+
+    change: int
+    statement: str
+    until: datetime
+    guardian: Mapping[str, Any]
+    reverting: bool = False
+    failed: str = ""
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a process waits for the deadline; True for one of another host, which can't be told from here."""
+        return bool(self.guardian) and alive(self.guardian)
+
+    def overdue(self, now: datetime) -> bool:
+        """Whether the deadline has passed."""
+        return now >= self.until
+
+    def sentence(self, now: datetime) -> str:
+        """Return one line that says what waits, and the statements that end it."""
+        begin = f"change {self.change} ({self.statement})"
+        at = f"{self.until.astimezone():%H:%M:%S}"
+        if self.until.astimezone().date() != now.astimezone().date():
+            at = f"{self.until.astimezone():%Y-%m-%d %H:%M:%S}"
+        ways = f"confirm {self.change} keeps it, undo {self.change} takes it back"
+        if self.failed:
+            return f"{begin} was not confirmed and could not be taken back: {self.failed}; {ways}"
+        if self.guarded:
+            if self.reverting or self.overdue(now):
+                who = f"process {self.guardian.get('pid', '?')} on {self.guardian.get('host', '?')}"
+                return f"{begin} was not confirmed by {at} and is being taken back by {who}"
+            return f"{begin} is taken back at {at}: confirm {self.change} keeps it"
+        if self.reverting:
+            return f"{begin} was being taken back when its guardian ended: {ways}"
+        if self.overdue(now):
+            return f"{begin} was not confirmed by {at}, and its guardian has ended: {ways}"
+        return f"{begin} waits to be confirmed by {at}, but its guardian has ended: {ways}"
+
+
+def deadlines(entries: Iterable[Entry]) -> tuple[Deadline, ...]:
+    """Return the changes that still wait, oldest first, from the rows of :data:`KINDS` in order."""
+    waiting: dict[int, Deadline] = {}
+    for entry in entries:
+        body = entry.body
+        if entry.kind == "deadline":
+            until = datetime.fromisoformat(str(body["until"]))
+            waiting[entry.change] = Deadline(
+                change=entry.change, statement=str(body.get("statement")), until=until, guardian={}
+            )
+        elif entry.change in waiting:
+            left = _after(waiting[entry.change], entry)
+            if left is None:
+                del waiting[entry.change]
+            else:
+                waiting[entry.change] = left
+    return tuple(waiting[change] for change in sorted(waiting))
+
+
+def _after(item: Deadline, entry: Entry) -> Deadline | None:
+    """Return what a row leaves of a waiting change; None when it waits no more."""
+    body = entry.body
+    match entry.kind:
+        case "guardian":
+            return replace(item, guardian=body, reverting=False, failed="")
+        case "reverting":
+            return replace(item, reverting=True, failed="")
+        case "reverted" if body.get("state") != "done":
+            return replace(item, reverting=False, failed=str(body.get("reason") or "unknown"))
+        case "confirmed" if item.reverting and not body.get("unguarded"):
+            return item  # It came too late: the guardian had begun.
+        case _:
+            return None
+
+
+def open_deadlines(journal: Journal, rack: str) -> tuple[Deadline, ...]:
+    """Return the changes of a rack that wait to be confirmed, oldest first."""
+    return deadlines(journal.of_kinds(rack, KINDS))
+
+
+def set_deadline(journal: Journal, rack: str, change: int, statement: str, seconds: float) -> datetime:
+    """Record that a change waits to be confirmed for so many seconds from now, and return until when."""
+    until = datetime.now(UTC) + timedelta(seconds=seconds)
+    body = {"until": until.isoformat(timespec="milliseconds"), "within": seconds, "statement": statement, **actor()}
+    journal.append(rack, change, [Row(kind="deadline", body=body)])
+    return until
+
+
+def confirm(journal: Journal, rack: str, change: int | None) -> tuple[Deadline, ...]:
+    """Keep a change, every one that waits when ``change`` is None, and return what waited.
+
+    Raises:
+        RefusedError: that change does not wait, or none does.
+    """
+    waiting = open_deadlines(journal, rack)
+    chosen = tuple(item for item in waiting if change is None or item.change == change)
+    if not chosen:
+        asked = f"change {change} of rack {rack} does not wait" if change is not None else f"no change of {rack} waits"
+        known = ", ".join(str(item.change) for item in waiting)
+        raise RefusedError(
+            f"{asked} to be confirmed", hint=f"waiting: {known}" if known else "pending shows what waits"
+        )
+    for item in chosen:
+        journal.append(rack, item.change, [Row(kind="confirmed", body={**actor(), "unguarded": not item.guarded})])
+    late = [item for item in open_deadlines(journal, rack) if item.change in {c.change for c in chosen}]
+    if late:
+        raise RefusedError(late[0].sentence(datetime.now(UTC)), hint="too late to confirm: make the change again")
+    return chosen
+
+
+def note_reverting(journal: Journal, rack: str, change: int) -> bool:
+    """Record that a change is about to be taken back; returns False when it was confirmed before that."""
+    journal.append(rack, change, [Row(kind="reverting", body=actor())])
+    return any(item.change == change for item in open_deadlines(journal, rack))
+
+
+def note_reverted(journal: Journal, rack: str, change: int, *, reason: str = "") -> None:
+    """Record that a waiting change was taken back, or why that failed; nothing when it does not wait."""
+    if any(item.change == change for item in open_deadlines(journal, rack)):
+        state = "failed" if reason else "done"
+        journal.append(rack, change, [Row(kind="reverted", body={"state": state, "reason": reason, **actor()})])
+
+
+def refuse_ungathered(line: Line) -> None:
+    """Raise when ``--confirm-within`` stands behind something that is no single planned change.
+
+    Raises:
+        RefusedError: it runs a recipe, or carries what exacell can't read.
+    """
+    from exacell.language.registry import Effect
+
+    if not line.flags.get("confirm-within"):
+        return
+    if line.effect is Effect.OPAQUE:
+        raise RefusedError(
+            f"{line.text}: --confirm-within needs a change that exacell can take back, and it can't read this one; "
+            "nothing was sent"
+        )
+    if line.call is not None and line.call.command.words == ("run",):
+        raise RefusedError(
+            f"{line.text}: --confirm-within belongs to a single change; nothing was run",
+            hint="write it behind the recipe's lines, or put 'undo run' into its finally block",
+        )
+
+
+def refuse_unrevertible(plan: Plan, seconds: float) -> None:
+    """Raise when a plan could not be taken back at its deadline.
+
+    Raises:
+        RefusedError: it has no inverse on some target, naming why; or the time makes no sense.
+    """
+    # Every start reads what is pending; only a change needs the plan's types.
+    from exacell.plan.model import Gate, Risk, Undo
+
+    begin = f"{plan.statement} --confirm-within={format_duration(seconds)}"
+    if not 0 < seconds <= LONGEST:
+        raise RefusedError(
+            f"{begin}: the time must be above 0 and at most {format_duration(LONGEST)}; nothing was sent"
+        )
+    if plan.loss or plan.risk.rank >= Risk.DATA.rank:
+        raise RefusedError(f"{begin}: it loses what nothing brings back ({plan.risk}); nothing was sent")
+    carried = [step for stage in plan.stages if stage.gate is not Gate.MEND for step in stage.steps]
+    changing = [s for s in carried if s.statement and s.undo is not Undo.NOTHING]
+    bare = [s for s in changing if s.target not in plan.inverse and not (s.asm and plan.inverse)]
+    if plan.inverse and not bare:
+        return
+    reason = next((s.inverse for s in bare if s.undo is Undo.IMPOSSIBLE and s.inverse), "no inverse is known")
+    where = fold(tuple(dict.fromkeys(s.target for s in bare))) if bare else "it"
+    raise RefusedError(
+        f"{begin}: it could not be taken back on {where}, because {reason}; nothing was sent",
+        hint="without --confirm-within it is carried out for good",
+    )

@@ -1,0 +1,80 @@
+"""What a flash cache holds: how it fills, gets dirty and warm, and what a flush leaves in it."""
+
+from __future__ import annotations
+
+import math
+
+from exacell.emulator.models import Cell, FlashCache
+from exacell.units import KIB
+
+MAX_DIRTY_SHARE = 0.30
+MAX_USED_SHARE = 0.985
+
+WORKING_SET_SHARE = 1.3
+"""The data that databases read again and again, as a multiple of a cell's flash: it never fits completely."""
+
+HOT_SHARE, SKEW, RIPENING_S = 0.97, 0.35, 600.0
+"""The most reads that can hit; how uneven reads are (a cache of a tenth of the data serves about half of them); and the
+rack seconds after which a new cache has learned about two thirds of what is read often."""
+
+
+def warmth(cell: Cell, now: float) -> float:
+    """Return the share of block reads that the flash cache serves: more the fuller it is, and the longer it exists.
+
+    A larger cache holds more of the same data, so it ends up warmer than a small one.
+    """
+    cache = cell.flash_cache
+    if cache is None:
+        return 0.0
+    age = max(0.0, now - cache.creation_time)
+    return HOT_SHARE * math.pow(held_share(cell), SKEW) * (1.0 - math.exp(-age / RIPENING_S))
+
+
+def held_share(cell: Cell) -> float:
+    """Return how much of the databases' working set is in the flash cache: from 0 to 1."""
+    flash = sum(disk.size_bytes for disk in cell.flash_disks())
+    if cell.flash_cache is None or not flash:
+        return 0.0
+    return min(1.0, cell.flash_cache.used_bytes / (WORKING_SET_SHARE * flash))
+
+
+def fill(cache: FlashCache, *, used: int, dirty: int) -> int:
+    """Put clean and dirty bytes into the members that cache, evenly and within their limits.
+
+    Returns:
+        The dirty bytes beyond the limits: the disk writer destages as much.
+    """
+    members = [member for member in cache.members.values() if member.flush_from is None]
+    kept = 0
+    for member in members:
+        used_limit = int(member.size_bytes * MAX_USED_SHARE) // KIB * KIB
+        dirty_limit = int(member.size_bytes * MAX_DIRTY_SHARE) // KIB * KIB
+        before = member.dirty_bytes
+        member.used_bytes = max(member.used_bytes, min(used_limit, member.used_bytes + used // len(members)))
+        more_dirty = min(dirty_limit, member.dirty_bytes + dirty // len(members))
+        member.dirty_bytes = min(member.used_bytes, max(member.dirty_bytes, more_dirty))
+        kept += member.dirty_bytes - before
+    return max(0, dirty // len(members) * len(members) - kept) if members else 0
+
+
+def settle_flush(cache: FlashCache, now: float, bytes_per_second: float) -> None:
+    """Bring members that are being flushed to what is left in them at ``now``.
+
+    Dirty data goes at a steady rate, clean data leaves in the same time; what is stuck stays.
+
+    Args:
+        bytes_per_second: of one member, in rack time.
+    """
+    for member in cache.members.values():
+        if member.flush_from is None:
+            continue
+        elapsed = max(0.0, now - member.flush_from)
+        duration = flush_seconds(member.flush_dirty - member.stuck_bytes, bytes_per_second)
+        left = max(0.0, 1.0 - elapsed / duration)
+        member.dirty_bytes = member.stuck_bytes + int((member.flush_dirty - member.stuck_bytes) * left)
+        member.used_bytes = max(member.dirty_bytes, int(member.flush_used * left))
+
+
+def flush_seconds(dirty_bytes: int, bytes_per_second: float) -> float:
+    """Return how long a member takes to flush: never under five seconds, to evict what is clean."""
+    return max(5.0, dirty_bytes / bytes_per_second)

@@ -1,0 +1,154 @@
+"""The ``exacli`` program: CellCLI's statements to an emulated cell's Management Server, from another host.
+
+Source: reference cellcli.md 1.6; Oracle DBMMN, exacli-command-reference and security-exacli: a valid cookie in the jar
+takes the place of the password. Simplified: there is no HTTPS and no certificate, and every password that is not empty
+is right; what a refused statement is answered is not published, so it is what cellmonitor is answered.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from exacell.emulator.cellcli import cellcli
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.program import Ask, Event, Out, Program
+from exacell.emulator.rack import Rack
+from exacell.emulator.spool import ReadFile
+from exacell.emulator.tokens import statements_of
+
+PORT = 443
+CLOUD_LOGIN = "cloud_user_"
+"""How the logins of cloud customers begin. Source: reference cellcli.md 1.6."""
+
+_USAGE = (
+    "usage: exacli -c [username@]remotehost[:port] [-l username] [--xml | --json] [--cookie-jar [filename]] "
+    "[-e command]\n"
+)
+_NEVER = re.compile(
+    r"alter\s+cell\s+(restart|startup|shutdown)\b|calibrate\b|desc(ribe)?\b|help\b|set\b|spo(ol)?\b|sta(rt)?\b|@"
+    r"|(create|alter|drop|list)\s+(user|role)\b|(grant|revoke)\b"
+    r"|list\s+cell\b.*\b(rsStatus|cellsrvStatus|msStatus)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What ExaCLI does not have. Source: reference cellcli.md 1.6."""
+
+_CLOUD = re.compile(r"list\b|alter\s+iormplan\b|\w+\s+(diagpack|quarantine)\b", re.IGNORECASE)
+"""What a cloud customer's login may. Source: Oracle Exadata Cloud documentation, managing storage servers with ExaCLI."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """The command line."""
+
+    host: str = ""
+    user: str = ""
+    form: str = ""
+    jar: str | None = None
+    commands: str | None = None
+
+
+def parse_call(argv: Sequence[str]) -> Call | None:
+    """Return what the arguments say, None when they can't be right."""
+    call = Call()
+    words = list(argv)
+    while words:
+        word = words.pop(0)
+        name, equals, value = word.partition("=")
+        if word in ("-c", "--connect", "-l", "--login-name") and words:
+            given = words.pop(0)
+            call = replace(call, host=given) if word in ("-c", "--connect") else replace(call, user=given)
+        elif word in ("--xml", "--json") and not call.form:
+            call = replace(call, form=word)
+        elif name == "--cookie-jar":
+            if not equals and words and not words[0].startswith("-"):
+                value = words.pop(0)
+            call = replace(call, jar=value)
+        elif word == "-e" and words:
+            return replace(call, commands=" ".join(words))
+        else:
+            return None
+    return call
+
+
+def exacli(
+    rack: Rack, argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, has_stdin: bool, read: ReadFile
+) -> Program:
+    """Run ``exacli``.
+
+    Returns:
+        A program; its exit status is 0 when the statements were sent, 1 when nobody was logged in or the command line
+        is wrong.
+    """
+    call = parse_call(argv)
+    if call is None or not call.host:
+        yield Out(_USAGE, err=True)
+        return 1
+    user, _, place = call.host.rpartition("@")
+    name, _, port = place.partition(":")
+    cell = next((known for known in rack.cells if known.lower() == name.lower()), None)
+    if cell is None or (port and int(port) != PORT if port.isdecimal() else bool(port)):
+        yield Out(f"exacli: cannot connect to {place}\n", err=True)
+        return 1
+    user = call.user or user or (yield from _asked("Username: ", has_stdin)) or ""
+    jar = None if call.jar is None else _jar(call.jar, env, cwd)
+    if jar is None or not _has_cookie(jar, cell, user):
+        if not (yield from _asked("Password: ", has_stdin)):
+            yield Out(f"exacli: login of {user} on {cell} failed\n", err=True)
+            return 1
+        if jar is not None:
+            _keep_cookie(jar, cell, user)
+    if call.commands is None:
+        while (line := (yield Ask(f"exacli {user}@{cell}> "))) is not None and line.strip().lower() not in (
+            "exit",
+            "quit",
+        ):
+            yield from _statements(rack, cell, user, line, call.form, read)
+        return 0
+    text = call.commands
+    if text.startswith("@"):
+        script = read(text[1:].strip())
+        if script is None:
+            yield Out(f"exacli: {text[1:].strip()} can't be read\n", err=True)
+            return 1
+        for line in script.splitlines():
+            yield from _statements(rack, cell, user, line, call.form, read)
+        return 0
+    yield from _statements(rack, cell, user, text, call.form, read)
+    return 0
+
+
+def _asked(prompt: str, has_stdin: bool) -> Generator[Event, str | None, str | None]:
+    return (yield Ask(prompt)) if has_stdin else None
+
+
+def _statements(rack: Rack, cell: str, user: str, text: str, form: str, read: ReadFile) -> Program:
+    for statement in statements_of(text):
+        if not statement.strip():
+            continue
+        if _NEVER.match(statement.strip()) or (user.startswith(CLOUD_LOGIN) and not _CLOUD.match(statement.strip())):
+            yield Out(f"{CellError(Code.NOT_ALLOWED, login=user).line}\n")
+            continue
+        arguments = [*([form] if form else []), "-e", statement]
+        yield from cellcli(rack, cell, user, arguments, tty=False, has_stdin=False, read_file=read)
+    return 0
+
+
+def _jar(given: str, env: Mapping[str, str], cwd: Path) -> Path:
+    return cwd / given if given else Path(env.get("HOME", "/")) / ".exacli" / "cookiejar"
+
+
+def _has_cookie(jar: Path, cell: str, user: str) -> bool:
+    try:
+        return f"{cell} {user}" in jar.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _keep_cookie(jar: Path, cell: str, user: str) -> None:
+    jar.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with open(os.open(jar, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8") as file:
+        file.write(f"{cell} {user}\n")

@@ -1,0 +1,66 @@
+"""Injects, lists and clears faults of emulated racks from outside. Callers go through :mod:`exacell.emulator.control`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from exacell.emulator.requests import ask, existing_rack
+from exacell.emulator.store import Json
+from exacell.units import parse_duration
+
+Option = str | int | float | bool
+Options = Mapping[str, Option]
+FaultRow = Mapping[str, object]
+"""host, kind, state (waiting or active), begins, ends (rack seconds from now), match, every, nth, seen, struck, options."""
+
+
+def fault(home: Path, name: str, hosts: Sequence[str], kind: str, **options: Option) -> tuple[FaultRow, ...]:
+    """Inject a fault into hosts of a rack; it stays until it is over or cleared, over stops and starts of the rack.
+
+    Args:
+        hosts: cells, and database nodes for the kinds that are no cell's own.
+        options: after, for, delay, down (seconds, or text such as ``2m``), every, nth, bytes, match, code, variant,
+            disk, status, as :func:`exacell.emulator.faults.options_of` has them for the kind.
+
+    Returns:
+        all faults of the rack.
+
+    Raises:
+        EmulatorError: the rack does not run, there is no such host, kind or option, or a value makes no sense.
+    """
+    request: Json = {"op": "fault", "hosts": list(hosts), "kind": kind, "options": _seconds(options)}
+    return _fault_rows(ask(existing_rack(home, name), request))
+
+
+def faults(home: Path, name: str) -> tuple[FaultRow, ...]:
+    """Return the faults that were injected into a rack and are not over, by host.
+
+    Raises:
+        EmulatorError: the rack does not run.
+    """
+    return _fault_rows(ask(existing_rack(home, name), {"op": "faults"}))
+
+
+def clear_faults(home: Path, name: str, hosts: Sequence[str] | None = None, kind: str | None = None) -> int:
+    """End the faults of some hosts (None: of all), or only those of one kind; return how many there were.
+
+    Raises:
+        EmulatorError: the rack does not run, or there is no such host or kind.
+    """
+    wanted = None if hosts is None else list(hosts)
+    answer = ask(existing_rack(home, name), {"op": "clear-faults", "hosts": wanted, "kind": kind})
+    return int(str(answer["cleared"]))
+
+
+def _seconds(options: Options) -> Json:
+    return {
+        name: parse_duration(value) if name in ("after", "for", "delay", "down") and isinstance(value, str) else value
+        for name, value in options.items()
+    }
+
+
+def _fault_rows(answer: Json) -> tuple[FaultRow, ...]:
+    rows = answer["faults"]
+    assert isinstance(rows, list)
+    return tuple(rows)

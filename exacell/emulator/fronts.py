@@ -1,0 +1,56 @@
+"""What the directory of ``emulator path`` holds besides the hosts' own programs: what reaches hosts from outside.
+
+Programs that a DBA's scripts call on a database node or a workstation: dcli and exacli as Oracle's command lines have
+them, and the system's ssh, scp and sftp, told about the rack's hosts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from exacell.emulator import dcli_program
+
+
+def has_infiniband(model: str) -> bool:
+    """Return whether a rack of this model has InfiniBand: those before X8M; later ones have RoCE and no ibhosts."""
+    return re.match(r"x[2-8](?!\d|m)", model) is not None
+
+
+def front_scripts(
+    ssh_config: Path, hosts: Mapping[str, bool], *, infiniband: bool = False, python: str
+) -> dict[str, str]:
+    """Return the bodies of the shell scripts by name.
+
+    Args:
+        ssh_config: the rack's.
+        hosts: by name, whether it is a cell.
+        infiniband: ibhosts is there, and lists the hosts as ``Ca : GUID ports 2 "name S|C address HCA-1"``.
+    """
+    config = shlex.quote(str(ssh_config))
+    dcli = shlex.join([python, "-I", "-S", os.path.abspath(dcli_program.__file__), str(ssh_config)])
+    scripts = {"dcli": f'exec {dcli} "$@"\n'}
+    for name in ("ssh", "scp", "sftp"):
+        program = shutil.which(name)
+        if program is not None:
+            scripts[name] = f'exec {shlex.quote(program)} -F {config} "$@"\n'
+    # No emulated host has an address of its own: what is asked for is answered as a network without loss does.
+    ping = shutil.which("ping") or "/bin/ping"
+    names = "|".join(shlex.quote(name) for name in hosts)
+    scripts["ping"] = (
+        f'for host; do :; done\ncase "$host" in {names}) ;; *) exec {shlex.quote(ping)} "$@" ;; esac\n'
+        'echo "PING $host (127.0.0.1) 56(84) bytes of data."\n'
+        'echo "64 bytes from $host (127.0.0.1): icmp_seq=1 ttl=64 time=0.1 ms"\n'
+    )
+    if infiniband:
+        lines = [
+            f'Ca\t: 0x{0x0021280001A0A000 + number * 16:016x} ports 2 "{name} {"C" if is_cell else "S"} '
+            f'192.168.10.{number} HCA-1"'
+            for number, (name, is_cell) in enumerate(hosts.items(), start=1)
+        ]
+        scripts["ibhosts"] = "cat <<'E'\n" + "".join(f"{line}\n" for line in lines) + "E\n"
+    return scripts

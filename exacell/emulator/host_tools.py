@@ -1,0 +1,174 @@
+"""What shells on emulated hosts find besides Oracle's programs: becoming another login, a cell's services, olsnodes.
+
+Scripts that log in as root go on as another login (``su - celladmin -c "cellcli …"``, ``sudo -n -u grid env …``), ask for
+``service celld status``, and call ``dcli`` on a database node. The machine's own su and sudo would leave the emulated
+host for a user of the machine, so here both stay on the host: root becomes anybody, everybody may use sudo on database
+nodes, and nobody is asked for a password.
+
+Source: Oracle DBMMN, "service celld"; reference asm.md 1 (su, sudo); published outputs of olsnodes.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from exacell.emulator.names import GRID_HOME
+
+PLACES: Mapping[str, tuple[str, ...]] = {
+    "dbmcli": ("/usr/bin", "/usr/local/bin"),
+    "dcli": ("/usr/local/bin",),
+    "imagehistory": ("/usr/local/bin",),
+    "imageinfo": ("/usr/local/bin",),
+    "olsnodes": (f"{GRID_HOME}/bin",),
+    "service": ("/sbin", "/usr/sbin"),
+    "su": ("/bin", "/usr/bin"),
+    "sudo": ("/usr/bin",),
+}
+"""Directories under which programs are called by absolute path that are not in every installation directory."""
+
+
+def become_scripts(hosts: Path, logins: Sequence[str], *, everybody: bool) -> dict[str, str]:
+    """Return the bodies of ``su`` and ``sudo`` by name.
+
+    Args:
+        hosts: the directory whose ``<host>/<login>`` are the home directories.
+        logins: of this kind of host.
+        everybody: every login may use sudo, not only root.
+    """
+    head = _BECOME.replace("@HOSTS@", shlex.quote(str(hosts))).replace("@LOGINS@", "|".join(logins))
+    sudo = _SUDO.replace("@SUDOERS@", "|".join(logins) if everybody else "root")
+    return {"su": head + _SU, "sudo": head + sudo}
+
+
+def cell_scripts() -> dict[str, str]:
+    """Return the bodies of ``service`` on cells, by name."""
+    return {"service": _SERVICE}
+
+
+def node_list_script(clusters: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return the body of ``olsnodes``, which names the nodes of the own cluster, with ``-n`` numbered."""
+    cases = "".join(f"{'|'.join(map(shlex.quote, nodes))}) set -- {shlex.join(nodes)} ;;\n" for nodes in clusters)
+    return {"olsnodes": _OLSNODES.replace("@CASES@", cases)}
+
+
+ENV_FUNCTION = """\
+function env {
+    case "$1" in *=*) ;; *) command env "$@"; return ;; esac
+    ( while case "$1" in *=*) true ;; *) false ;; esac; do export "$1"; shift; done
+      if [ $# -eq 0 ]; then command env; else "$@"; fi )
+}
+"""
+"""Bash's ``env NAME=value program``: the program may be an absolute path that exists only as a function."""
+
+_BECOME = """\
+# become LOGIN FRESH COMMAND [ARG]...: run bash's text as another login; FRESH as after a login of its own.
+become() {
+    login=$1 fresh=$2
+    shift 2
+    home=@HOSTS@/$EXACELL_EMU_HOST/$login
+    mkdir -p "$home"
+    if [ -n "$fresh" ]; then
+        cd "$home" || exit 1
+        set -- "$SHELL" "$@"
+        exec /usr/bin/env -i TERM="$TERM" LANG="$LANG" PATH="$PATH" SHELL="$SHELL" BASH_ENV="$BASH_ENV" HOME="$home" \\
+            USER="$login" LOGNAME="$login" HOSTNAME="$HOSTNAME" EXACELL_EMU_HOST="$EXACELL_EMU_HOST" \\
+            EXACELL_EMU_LOGIN="$login" EXACELL_EMU_SESSION="$EXACELL_EMU_SESSION" "$@"
+    fi
+    export EXACELL_EMU_LOGIN="$login" HOME="$home" USER="$login" LOGNAME="$login"
+    exec "$SHELL" "$@"
+}
+profiled='[ -f ~/.bash_profile ] && . ~/.bash_profile; eval "$1"'
+# session LOGIN FRESH: an interactive shell on a terminal, else one that reads its commands from standard input.
+session() {
+    if [ -t 0 ]; then become "$1" "$2" --noprofile --rcfile "${BASH_ENV%/*}/.interactive" -i; fi
+    if [ -n "$2" ]; then become "$1" 1 -c "$profiled" su 'exec "$SHELL" -s'; fi
+    become "$1" '' -s
+}
+known() { case "$1" in @LOGINS@) ;; *) false ;; esac; }
+"""
+
+_SU = """\
+fresh= login= command= has=
+while [ $# -gt 0 ]; do
+    case "$1" in
+        -|-l|--login) fresh=1 ;;
+        -c|--command) command=$2 has=1; shift ;;
+        --command=*) command=${1#*=} has=1 ;;
+        -lc|-c*) [ "$1" = -lc ] && fresh=1; command=$2 has=1; shift ;;
+        -s|--shell) shift ;;
+        -m|-p|-f|--shell=*) ;;
+        -*) echo "su: invalid option -- '${1#-}'" >&2; exit 1 ;;
+        *) [ -z "$login" ] && login=$1 ;;
+    esac
+    shift
+done
+login=${login:-root}
+known "$login" || { echo "su: user $login does not exist" >&2; exit 1; }
+if [ "$EXACELL_EMU_LOGIN" != root ] && [ "$EXACELL_EMU_LOGIN" != "$login" ]; then
+    echo "su: Authentication failure" >&2
+    exit 1
+fi
+if [ -z "$has" ]; then session "$login" "$fresh"; fi
+if [ -n "$fresh" ]; then become "$login" 1 -c "$profiled" su "$command"; fi
+become "$login" '' -c "$command"
+"""
+
+_SUDO = """\
+login=root fresh= shell=
+while [ $# -gt 0 ]; do
+    case "$1" in
+        -u|--user) login=$2; shift ;;
+        -u*) login=${1#-u} ;;
+        --user=*) login=${1#*=} ;;
+        -i|--login) fresh=1 ;;
+        -n|-E|-H|-S|-k|-b|-nE|-nH|-EH) ;;
+        -s) shell=1 ;;
+        -l|-ll|-v) exit 0 ;;
+        --) shift; break ;;
+        -*) echo "sudo: invalid option -- '${1#-}'" >&2; exit 1 ;;
+        *) break ;;
+    esac
+    shift
+done
+known "$login" || { echo "sudo: unknown user: $login" >&2; exit 1; }
+case "$EXACELL_EMU_LOGIN" in
+    @SUDOERS@) ;;
+    *) echo "$EXACELL_EMU_LOGIN is not in the sudoers file.  This incident will be reported." >&2; exit 1 ;;
+esac
+if [ -n "$fresh" ]; then
+    [ $# -eq 0 ] && session "$login" 1
+    become "$login" 1 -c '[ -f ~/.bash_profile ] && . ~/.bash_profile; "$@"' sudo "$@"
+fi
+if [ -n "$shell" ] && [ $# -eq 0 ]; then session "$login" ''; fi
+[ $# -gt 0 ] || { echo "usage: sudo [-n] [-i] [-u user] [VAR=value] command" >&2; exit 1; }
+unset ORACLE_HOME ORACLE_SID ORACLE_BASE
+while case "$1" in *=*) true ;; *) false ;; esac; do export "$1"; shift; done
+become "$login" '' -c '"$@"' sudo "$@"
+"""
+
+_SERVICE = """\
+case "$1 $2" in
+    'celld status')
+        exec cellcli -e list cell attributes rsStatus,msStatus,cellsrvStatus detail ;;
+    'celld start'|'celld stop'|'celld restart')
+        [ "$EXACELL_EMU_LOGIN" = root ] || { echo "celld: only root may do this" >&2; exit 4; }
+        case "$2" in start) verb=startup ;; stop) verb=shutdown ;; *) verb=restart ;; esac
+        exec cellcli -e alter cell "$verb" services all ;;
+    celld*) echo "Usage: celld {start|stop|restart|status}" >&2; exit 2 ;;
+    *) echo "$1: unrecognized service" >&2; exit 1 ;;
+esac
+"""
+
+_OLSNODES = """\
+numbered=
+case "$1" in '') ;; -n) numbered=1 ;; *) echo "Usage: olsnodes [-n]" >&2; exit 1 ;; esac
+case "$EXACELL_EMU_HOST" in
+@CASES@esac
+number=0
+for node; do
+    number=$((number + 1))
+    if [ -n "$numbered" ]; then printf '%s\\t%s\\n' "$node" "$number"; else echo "$node"; fi
+done
+"""

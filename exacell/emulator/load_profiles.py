@@ -1,0 +1,38 @@
+"""The named loads that ``emulator load`` takes: what comes with each redo write of a database, and how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """What comes with one redo write on a cell.
+
+    Attributes:
+        redo: redo writes a second of the database when the load does not say another number.
+        reads: reads of blocks.
+        writes: writes of blocks.
+        scanned_mb: megabytes that smart scans ask for.
+        executions: statements that the database executes for each redo write.
+    """
+
+    redo: float
+    reads: float
+    writes: float
+    scanned_mb: float
+    executions: float
+
+
+PROFILES: Mapping[str, Profile] = MappingProxyType(
+    {
+        "redo": Profile(redo=2000, reads=4, writes=1, scanned_mb=0, executions=3),
+        "oltp": Profile(redo=800, reads=25, writes=3, scanned_mb=0.002, executions=12),
+        "dw": Profile(redo=40, reads=1, writes=0.25, scanned_mb=2, executions=2),
+        "mixed": Profile(redo=400, reads=18, writes=2, scanned_mb=0.2, executions=9),
+        "batch": Profile(redo=1200, reads=3, writes=12, scanned_mb=0.01, executions=4),
+    }
+)
+"""Redo with little else; transactions on small blocks; a warehouse that scans; both at once; jobs that mostly write."""

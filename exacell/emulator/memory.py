@@ -1,0 +1,109 @@
+"""What memory does in front of the flash cache: persistent memory on X8M, and DRAM from X10M on.
+
+Database servers read both over RDMA, past CELLSRV, so cells count no such I/O: only the space that is allocated has
+metrics. A write-back cache on persistent memory keeps what is written until it is flushed down to the flash cache.
+Source: Oracle SAGUG, monitoring-pmem-cache and monitoring-xrmem-cache.
+"""
+
+from __future__ import annotations
+
+import random
+
+from exacell.emulator.build import new_memory_cache
+from exacell.emulator.cache_fill import fill
+from exacell.emulator.device_io import Counters
+from exacell.emulator.models import Cell
+from exacell.emulator.profiles import XRMEM_SINCE
+from exacell.emulator.schema import Release
+from exacell.units import KIB, MIB
+
+_BLOCK = 8 * KIB
+_POPULATE_SHARE = 0.05
+"""Share of the reads of blocks that bring a new block into memory while it is not full."""
+
+_OWN_READS_SHARE = 0.02
+"""Share of the reads that go to memory through CELLSRV rather than by RDMA, which ExaWatcher counts."""
+
+_TRICKLE = 16 * MIB
+"""What a flush of the flash cache can't get rid of on each disk while dirty data keeps coming down from memory."""
+
+
+def remember(
+    rng: random.Random,
+    cell: Cell,
+    counters: Counters,
+    database: str,
+    reads: int,
+    dirty: int,
+) -> int:
+    """Let the data that a database reads and writes into the cell's memory.
+
+    Args:
+        reads: reads of blocks.
+        dirty: bytes that the writes would make dirty in the flash cache.
+
+    Returns:
+        The dirty bytes that go on to the flash cache.
+    """
+    fresh = int(reads * _POPULATE_SHARE) * _BLOCK
+    if cell.memory_cache is not None:
+        cache = cell.memory_cache
+        cache.used_bytes = min(cache.size_bytes, cache.used_bytes + fresh)
+        _count_own_reads(rng, counters, reads, fresh)
+    above = cell.pmem_cache
+    if above is None or above.flush_asked or cell.iorm.memory_off(database):
+        return dirty
+    if cell.pmem_write_back:
+        return fill(above, used=fresh + dirty, dirty=dirty)
+    fill(above, used=fresh, dirty=0)
+    return dirty
+
+
+def _count_own_reads(rng: random.Random, counters: Counters, reads: int, fresh: int) -> None:
+    own = round(reads * _OWN_READS_SHARE * rng.uniform(0.9, 1.1))
+    hits = own * 7 // 8
+    for name, amount in (
+        ("EXW_XRM_IO_RQ_R", hits),
+        ("EXW_XRM_IO_BY_R", hits * _BLOCK // KIB),
+        ("EXW_XRM_IO_RQ_R_MISS", own - hits),
+        ("EXW_XRM_IO_BY_R_MISS", (own - hits) * _BLOCK // KIB),
+        ("EXW_XRM_IO_RQ_W_POPULATE", fresh // _BLOCK),
+        ("EXW_XRM_IO_BY_W_POPULATE", fresh // KIB),
+    ):
+        counters[name] = counters.get(name, 0) + amount
+
+
+def came_down(cell: Cell, size_bytes: int) -> int:
+    """Take dirty data that persistent memory has given up into the flash cache.
+
+    Returns:
+        The bytes that went on to disks, because the flash cache takes no more or is being flushed itself.
+    """
+    cache = cell.flash_cache
+    if size_bytes <= 0 or not cell.pmem_write_back:
+        return 0
+    if cache is None or cache.flush_asked:
+        return size_bytes
+    return fill(cache, used=size_bytes, dirty=size_bytes)
+
+
+def hold_back(cell: Cell) -> None:
+    """Keep a flush of the flash cache from ending while dirty data can still come down from persistent memory."""
+    cache, waiting = cell.flash_cache, cell.pmem_dirty
+    if cache is None or not waiting:
+        return
+    least = min(_TRICKLE, waiting // len(cache.members))
+    for member in cache.members.values():
+        if member.flush_from is not None:
+            member.dirty_bytes = max(member.dirty_bytes, least)
+            member.used_bytes = max(member.used_bytes, member.dirty_bytes)
+
+
+def refresh_memory_cache(cell: Cell, size_bytes: int, *, release: Release, seed: int, now: float) -> None:
+    """Begin with an empty cache in memory, as a start of CELLSRV does; one that was dropped is there again.
+
+    Source: Oracle SAGUG, create-xrmemcache.
+    """
+    if size_bytes and release >= XRMEM_SINCE:
+        cell.memory_cache = cell.memory_cache or new_memory_cache(cell, size_bytes, seed=seed, now=now)
+        cell.memory_cache.used_bytes = 0

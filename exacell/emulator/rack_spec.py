@@ -1,0 +1,93 @@
+"""What an emulated rack is made with, and what of that goes together."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from exacell.emulator.clusters import make_clusters
+from exacell.emulator.profiles import (
+    PMEM_SINCE,
+    WRITE_BACK_SINCE,
+    XRMEM_SINCE,
+    hardware_model,
+    release_profile,
+)
+from exacell.errors import EmulatorError
+
+MODES = ("writeback", "writethrough")
+_MAX_CELLS, _MAX_DBNODES = 512, 64
+_DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,29}")
+
+
+def dbnode_names(count: int) -> tuple[str, ...]:
+    """Return the host names of the database nodes of a rack."""
+    return tuple(f"exa1db{number:02d}" for number in range(1, count + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RackSpec:
+    """What a rack is made with. ``release`` empty means the model's own; after construction it is always filled in.
+
+    Releases without write-back mode have ``mode`` writethrough whatever is asked for.
+
+    Attributes:
+        pmem: mode of the cache on persistent memory, where the model has any.
+        cellcli_start: wall seconds that the start of ``cellcli`` takes, as a Java client does.
+        clusters: ASM clusters, among which nodes, databases and the space of the grid disks are divided.
+
+    Raises:
+        EmulatorError: a value is out of its range, or the release does not run on the model.
+    """
+
+    name: str
+    cells: int = 3
+    dbnodes: int = 2
+    db: tuple[str, ...] = ("SPOT", "ERP")
+    model: str = "x2"
+    release: str = ""
+    mode: str = "writeback"
+    pmem: str = "writethrough"
+    speed: float = 60.0
+    seed: int = 1
+    cellcli_start: float = 0.0
+    clusters: int = 1
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.cells <= _MAX_CELLS:
+            raise EmulatorError(f"cells={self.cells} is not possible: a rack has 2 to {_MAX_CELLS} cells, 3 by default")
+        if not 1 <= self.dbnodes <= _MAX_DBNODES:
+            raise EmulatorError(f"dbnodes={self.dbnodes} is not possible: a rack has 1 to {_MAX_DBNODES} of them")
+        if not self.db:
+            raise EmulatorError("db= names no database: a rack has at least one, for example db=SPOT,ERP")
+        for name in self.db:
+            if not _DATABASE.fullmatch(name):
+                raise EmulatorError(f"db={name} is not a database name: a letter, then up to 29 letters, digits, _ $ #")
+        if len({name.upper() for name in self.db}) != len(self.db):
+            raise EmulatorError(f"db={','.join(self.db)} names a database twice")
+        if self.mode.lower() not in MODES:
+            raise EmulatorError(f"mode={self.mode} is no flash cache mode; there are {' and '.join(MODES)}")
+        if not 0 < self.speed <= 100_000:
+            raise EmulatorError(f"speed={self.speed:g} is not possible: it must be above 0 and at most 100000")
+        if self.cellcli_start < 0:
+            raise EmulatorError(f"cellcli-start={self.cellcli_start:g} is no time: it must be 0 or more seconds")
+        make_clusters(self.clusters, dbnode_names(self.dbnodes), self.db)
+        model = hardware_model(self.model)
+        object.__setattr__(self, "db", tuple(self.db))
+        object.__setattr__(self, "model", model.name)
+        object.__setattr__(self, "mode", self.mode.lower())
+        release = release_profile(self.release, model)
+        object.__setattr__(self, "release", release.name)
+        if release.number < WRITE_BACK_SINCE:
+            object.__setattr__(self, "mode", "writethrough")
+        object.__setattr__(self, "pmem", self.pmem.lower())
+        if self.pmem not in MODES:
+            raise EmulatorError(f"pmem={self.pmem} is no mode of a PMEM cache; there are {' and '.join(MODES)}")
+        if self.pmem == "writeback":
+            if model.pmem is None or not PMEM_SINCE <= release.number < XRMEM_SINCE:
+                raise EmulatorError(
+                    f"pmem=writeback is not possible on model {model.name} with release {release.name}: it needs"
+                    " persistent memory and a release before 23.1, for example model=x8m release=22.1"
+                )
+            if self.mode != "writeback":
+                raise EmulatorError("pmem=writeback needs mode=writeback: a PMEM cache writes to the flash cache")

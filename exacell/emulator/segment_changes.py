@@ -1,0 +1,168 @@
+"""CREATE, ALTER and DROP of tables and indexes on an emulated database: only their storage clause means anything.
+
+Grammar::
+
+    CREATE TABLE name (columns) [attribute ...]          CREATE [UNIQUE | BITMAP] INDEX name ON table (columns) [attribute ...]
+    ALTER {TABLE | INDEX} name [{MODIFY | REBUILD} PARTITION p | MODIFY DEFAULT ATTRIBUTES | REBUILD] [ONLINE]
+          STORAGE (option ...)
+    DROP {TABLE | INDEX} name [CASCADE CONSTRAINTS] [PURGE]
+    attribute := TABLESPACE t | STORAGE (option ...) | PCTFREE n | INITRANS n | NOLOGGING | LOGGING | PARALLEL [n] | ONLINE
+    option    := CELL_FLASH_CACHE {DEFAULT | KEEP | NONE} | INITIAL size | NEXT size | ... as in Oracle's storage_clause
+
+Everything else is refused. Source: Oracle Database SQL Language Reference.
+"""
+
+from __future__ import annotations
+
+from exacell.emulator.databases import Database
+from exacell.emulator.instances import Instance
+from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.segments import CHOICES, DEFAULT, Segment, clause_shares
+from exacell.emulator.sql_tokens import TokenKind, TokenReader
+from exacell.units import KIB
+
+SMALLEST = 64 * KIB
+"""Size of a segment without data."""
+
+_SYS = "SYS"
+_SIZED = ("INITIAL", "NEXT", "MINEXTENTS", "MAXEXTENTS", "PCTINCREASE", "FREELISTS", "MAXSIZE", "OPTIMAL")
+_POOLS = ("BUFFER_POOL", "FLASH_CACHE")
+
+
+def change_segments(instance: Instance, database: Database, statement: str) -> str:
+    """Carry out a statement on tables or indexes; return the message.
+
+    Raises:
+        OraError: what the grammar does not have, an object that is missing or there already, or a wrong option.
+    """
+    reader = TokenReader(statement)
+    verb = reader.take().value
+    if verb == "CREATE":
+        message = _create(database, reader)
+    elif verb == "ALTER":
+        message = _alter(database, reader)
+    else:
+        message = _drop(database, reader)
+    name = next(name for name in instance.asm.rack.spec.db if name.upper() == database.name)
+    instance.asm.rack.cache_clauses[name] = clause_shares(database.segments)
+    return message
+
+
+def _object(reader: TokenReader) -> tuple[str, str]:
+    """Return owner and name; without an owner it is SYS, who is connected."""
+    name = reader.name(903)
+    return (name, reader.name(903)) if reader.accept_mark(".") else (_SYS, name)
+
+
+def _found(database: Database, owner: str, name: str, kind: str, at: int) -> list[Segment]:
+    segments = [s for s in database.segments if (s.owner, s.name, s.kind) == (owner, name, kind)]
+    if not segments:
+        raise OraError(ora(942 if kind == "TABLE" else 1418), at=at)
+    return segments
+
+
+def _skip_parentheses(reader: TokenReader, code: int) -> None:
+    reader.expect_mark("(", code)
+    depth = 1
+    while depth:
+        if reader.here.kind is TokenKind.END:
+            raise reader.error(907)
+        token = reader.take()
+        depth += token.is_mark("(") - token.is_mark(")")
+
+
+def _create(database: Database, reader: TokenReader) -> str:
+    for word in ("UNIQUE", "BITMAP"):
+        reader.accept(word)
+    kind = reader.take().value
+    at = reader.here.at
+    owner, name = _object(reader)
+    if any((s.owner, s.name) == (owner, name) for s in database.segments):
+        raise OraError(ora(955), at=at)
+    table = name
+    if kind == "INDEX":
+        reader.expect("ON", 969)
+        at = reader.here.at
+        above, table = _object(reader)
+        _found(database, above, table, "TABLE", at)
+    _skip_parentheses(reader, 906)
+    segment = Segment(owner=owner, name=name, table=table, kind=kind, tablespace="USERS", size_bytes=SMALLEST)
+    _attributes(reader, segment)
+    database.segments.append(segment)
+    return f"{kind.capitalize()} created."
+
+
+def _attributes(reader: TokenReader, segment: Segment) -> None:
+    while reader.here.kind is not TokenKind.END:
+        if reader.accept("TABLESPACE"):
+            segment.tablespace = reader.name(922)
+        elif reader.accept("STORAGE"):
+            segment.cell_flash_cache = _storage(reader) or segment.cell_flash_cache
+        elif reader.accept("PCTFREE") or reader.accept("INITRANS"):
+            reader.whole(922)
+        elif reader.accept("PARALLEL"):
+            if reader.here.kind is TokenKind.NUMBER:
+                reader.take()
+        elif not any(reader.accept(word) for word in ("NOLOGGING", "LOGGING", "NOPARALLEL", "ONLINE", "COMPRESS")):
+            raise reader.error(922)
+
+
+def _storage(reader: TokenReader) -> str:
+    """Return the CELL_FLASH_CACHE of a storage clause, empty when it says nothing about it."""
+    reader.expect_mark("(", 906)
+    chosen = ""
+    while not reader.accept_mark(")"):
+        if reader.accept("CELL_FLASH_CACHE"):
+            if not reader.here.is_word(*CHOICES):
+                raise reader.error(2143)
+            chosen = reader.take().value
+        elif reader.accept(*("FREELIST", "GROUPS")) or any(reader.accept(word) for word in _SIZED):
+            if not reader.accept("UNLIMITED"):
+                reader.whole(2143)
+                if reader.here.is_word("K", "M", "G", "T"):
+                    reader.take()
+        elif any(reader.accept(word) for word in _POOLS):
+            if not reader.here.is_word(DEFAULT, "KEEP", "RECYCLE", "NONE"):
+                raise reader.error(2143)
+            reader.take()
+        else:
+            raise reader.error(907 if reader.here.kind is TokenKind.END else 2143)
+    return chosen
+
+
+def _alter(database: Database, reader: TokenReader) -> str:
+    kind = reader.take().value
+    at = reader.here.at
+    owner, name = _object(reader)
+    segments = _found(database, owner, name, kind, at)
+    partition = ""
+    if reader.accept("MODIFY", "PARTITION") or reader.accept("REBUILD", "PARTITION"):
+        partition = reader.name(14006)
+        segments = [segment for segment in segments if segment.partition == partition]
+        if not segments:
+            raise OraError(ora(2149))
+    elif reader.accept("MODIFY", "DEFAULT", "ATTRIBUTES"):
+        segments = []
+    elif kind == "INDEX":
+        reader.accept("REBUILD")
+    reader.accept("ONLINE")
+    reader.expect("STORAGE", 922)
+    chosen = _storage(reader)
+    reader.done(922)
+    for segment in segments:
+        segment.cell_flash_cache = chosen or segment.cell_flash_cache
+    return f"{kind.capitalize()} altered."
+
+
+def _drop(database: Database, reader: TokenReader) -> str:
+    kind = reader.take().value
+    at = reader.here.at
+    owner, name = _object(reader)
+    gone = _found(database, owner, name, kind, at)
+    reader.accept("CASCADE", "CONSTRAINTS")
+    reader.accept("PURGE")
+    reader.done()
+    if kind == "TABLE":
+        gone += [s for s in database.segments if s.kind == "INDEX" and (s.owner, s.table) == (owner, name)]
+    database.segments = [segment for segment in database.segments if segment not in gone]
+    return f"{kind.capitalize()} dropped."

@@ -1,0 +1,43 @@
+"""The rows of the views of statistics: V$SYSSTAT, V$STATNAME, V$SESSTAT, V$MYSTAT.
+
+Names, and what each counts, follow reference asm.md section 11. An instance has its even share of what its database has
+counted on all nodes. Sessions have counted nothing: the load's own are not shown.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+
+from exacell.emulator.database_io import STATISTICS
+from exacell.emulator.device_io import share
+from exacell.emulator.instances import Instance
+from exacell.emulator.sql_values import Value
+
+OWN_SESSION = 137
+"""SID of the session that asks."""
+
+
+def _names() -> Iterator[dict[str, Value]]:
+    for number, (name, group) in enumerate(STATISTICS):
+        yield {"STATISTIC#": number, "NAME": name, "CLASS": group, "STAT_ID": zlib.crc32(name.encode())}
+
+
+def sysstat(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$SYSSTAT; an ASM instance has counted nothing."""
+    database, nodes = instance.database, len(instance.asm.nodes)
+    counted = instance.asm.statistics(database) if database is not None else {}
+    for row in _names():
+        yield {**row, "VALUE": share(counted.get(str(row["NAME"]), 0), instance.node, nodes)}
+
+
+def statname(_: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$STATNAME."""
+    for row in _names():
+        yield {**row, "DISPLAY_NAME": row["NAME"]}
+
+
+def session_statistics(_: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$SESSTAT and V$MYSTAT: those of the session that asks."""
+    for row in _names():
+        yield {"SID": OWN_SESSION, "STATISTIC#": row["STATISTIC#"], "VALUE": 0}

@@ -1,0 +1,90 @@
+"""What can be done with a cell besides its attributes: lights, checks, battery, and making and dropping the cell itself.
+
+Source: reference cellcli.md 2.3; Oracle SAGUG, alter-cell, create-cell, drop-cell. Lines that no public session shows
+follow those of ALTER CELL.
+"""
+
+from __future__ import annotations
+
+import re
+
+from exacell.emulator.admin import AdminStatement
+from exacell.emulator.changes import CellAction
+from exacell.emulator.messages import CellError, Code
+from exacell.emulator.models import RUNNING, Cell
+from exacell.emulator.objects import Place
+from exacell.emulator.program import Pause
+from exacell.emulator.statements.effects import Effects, line
+
+_LIGHTS = {"LED": "locatorLEDStatus", "DONOTSERVICELED": "doNotServiceLEDStatus"}
+_BATTERY = {
+    ("BBU", "DROP", "FOR", "REPLACEMENT"): ("dropped for replacement", "dropped for replacement"),
+    ("BBU", "REENABLE"): ("normal", "reenabled"),
+}
+_FACILITY = re.compile(r"[a-z0-9*,]+\.[a-z*!=]+", re.IGNORECASE)
+_BMC_S = 90.0
+
+
+def act(place: Place, statement: CellAction) -> Effects:
+    """Switch a light, check something, or take care of battery or management controller."""
+    cell, words = place.cell, statement.words
+    if words[0] in _LIGHTS:
+        cell.settings[_LIGHTS[words[0]]] = words[1].lower()
+    elif words in _BATTERY:
+        status, done = _BATTERY[words]
+        cell.settings["bbuStatus"] = status
+        yield line(f"HDD disk controller battery has been {done}")
+        return
+    elif words[0] == "VALIDATE":
+        _validate(cell, words[1], statement.argument)
+    else:
+        yield Pause(_BMC_S)
+    yield line(f"Cell {cell.name} successfully altered")
+
+
+def _validate(cell: Cell, what: str, argument: str) -> None:
+    """Check that notifications could be sent. Nothing leaves an emulated cell."""
+    needed = {"MAIL": ("mailServer", "smtpToAddr"), "SNMP": ("snmpSubscriber",)}.get(what, ())
+    missing = next((name for name in needed if not cell.settings.get(name)), None)
+    if missing is not None:
+        raise CellError(Code.VALIDATION, what=what, cell=cell.name, reason=f"{missing} is not set")
+    if what == "SYSLOGCONF" and _FACILITY.fullmatch(argument) is None:
+        raise CellError(Code.BAD_VALUE, value=argument, attribute="syslogConf", rule="facility.priority")
+
+
+def create(place: Place, statement: AdminStatement) -> Effects:
+    """Make a cell of a server that has none, as after DROP CELL, and start its services."""
+    cell = place.cell
+    if "CELL" not in cell.records:
+        raise CellError(Code.OBJECT_EXISTS, kind="Cell", name=cell.name)
+    del cell.records["CELL"]
+    cell.name = statement.names[0] if statement.names else cell.host
+    for service in ("RS", "MS"):
+        cell.services[service] = RUNNING
+    if not cell.cellsrv_up:
+        place.rack.start_cellsrv(cell)
+    yield line(f"Cell {cell.name} successfully created")
+    yield line("Starting CELLSRV services...")
+    yield line("The STARTUP of CELLSRV services was successful.")
+
+
+def drop(place: Place, statement: AdminStatement) -> Effects:
+    """Take everything off a cell: refused while it has caches, logs, and without FORCE disks."""
+    cell = place.cell
+    if "CELL" in cell.records:
+        raise CellError(Code.OBJECT_MISSING, kind="Cell", name=cell.name)
+    used = [cache.name for cache in cell.caches] + [log.name for log in cell.logs]
+    if used or (cell.cell_disks and "FORCE" not in statement.options):
+        raise CellError(Code.CELL_IN_USE, cell=cell.name, what=", ".join(used) or f"{len(cell.cell_disks)} cell disks")
+    for name in list(cell.grid_disks):
+        del cell.grid_disks[name]
+        if place.rack.asm is not None:
+            place.rack.asm.grid_disk_changed(cell.host, name, "dropped")
+    for disk in cell.cell_disks.values():
+        cell.luns[disk.lun].cell_disk = ""
+    cell.cell_disks.clear()
+    cell.settings.clear()
+    cell.thresholds.clear()
+    cell.records.clear()
+    cell.records["CELL"] = {}
+    yield line(f"Cell {cell.name} successfully dropped")

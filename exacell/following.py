@@ -1,0 +1,148 @@
+"""Follow what takes long: flushes until each is proven, and proofs that are read back until they hold."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
+
+from exacell.board import Board
+from exacell.fleet import Fleet
+from exacell.plan import facts as f
+from exacell.plan.model import Check, Step
+from exacell.plan.watch import FlushState, FlushWatch
+from exacell.probe import NO_ANSWER
+from exacell.running import Outcome, Report, StepResult
+from exacell.units import format_duration
+
+LOST_POLLS = 20
+"""So many polls in a row may fail before a followed flush counts as lost."""
+
+PATIENT = 60.0
+"""A proof that may take longer than this many seconds can be interrupted."""
+
+_STATEMENTS = [f.FLASHCACHE, f.CELLDISK, f.FLASH_METRICS]
+
+Pause = Callable[[threading.Event, float], object]
+Probe = Callable[[Mapping[str, tuple[Step, Sequence[Check]]]], dict[str, dict[int, str]]]
+
+
+class Follower:
+    """Looks again and again until what was begun has ended.
+
+    Args:
+        poll: seconds between two looks.
+        pause: waits so many seconds, or until the event is set.
+        clock: seconds, for limits.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        *,
+        poll: float,
+        cancel: threading.Event,
+        pause: Pause,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._fleet = fleet
+        self._poll = poll
+        self._cancel = cancel
+        self._pause = pause
+        self._clock = clock
+
+    def flushes(self, steps: Sequence[Step], board: Board, report: Report) -> dict[str, StepResult]:
+        """Follow flushes until each is proven or can't finish; an interruption stops the following, not the flush."""
+        watches = {step.target: FlushWatch() for step in steps}
+        by_target = {step.target: step for step in steps}
+        lost = dict.fromkeys(watches, 0)
+        ended: dict[str, StepResult] = {}
+        began = self._clock()
+
+        def end(cell: str, outcome: Outcome, reason: str = "") -> None:
+            ended[cell] = StepResult(step=by_target[cell], outcome=outcome, reason=reason)
+
+        while open_cells := [cell for cell in watches if cell not in ended]:
+            if self._cancel.is_set():
+                for cell in open_cells:
+                    end(cell, Outcome.FAILED, "interrupted")
+                report.interrupted = True
+                break
+            answers = self._fleet.query(open_cells, _STATEMENTS)
+            for cell in open_cells:
+                answer = answers.answers[cell]
+                if answer.problem:
+                    lost[cell] += 1
+                    board.set(cell, f"no answer ({lost[cell]}): {answer.problem}")
+                    if lost[cell] >= LOST_POLLS:
+                        end(cell, Outcome.UNKNOWN, answer.problem)
+                else:
+                    lost[cell] = 0
+                    state = _feed(watches[cell], f.build(cell, _STATEMENTS, answer.tables), self._clock())
+                    report.flushed[cell] = state
+                    board.set(cell, state.phrase, state.fraction, state.eta)
+                    if state.failed:
+                        end(cell, Outcome.FAILED, state.failed)
+                    elif state.done:
+                        end(cell, Outcome.DONE)
+                limit = by_target[cell].limit
+                if cell not in ended and limit is not None and self._clock() - began >= limit:
+                    end(cell, Outcome.FAILED, f"not flushed within {format_duration(limit)} (--limit)")
+            if len(ended) < len(watches):
+                self._pause(self._cancel, self._poll)
+        return ended
+
+    def proofs(self, results: Sequence[StepResult], board: Board, report: Report, probe: Probe) -> list[StepResult]:
+        """Read back until what was wanted is there; a lost answer is settled by what is read.
+
+        A short proof is waited for whatever happens; one that may take longer than PATIENT ends with an interruption.
+        """
+        final = {r.step.target: r for r in results}
+        open_steps = [r.step for r in results if r.outcome in (Outcome.DONE, Outcome.UNKNOWN) and r.step.proves]
+        waited = 0.0
+        hopeless: dict[str, float] = {}
+        board.set_all({s.target: "" for s in open_steps}, "verifying")
+        while open_steps:
+            failures = probe({step.target: (step, (*step.proves, *step.hopes)) for step in open_steps})
+            still = []
+            for step in open_steps:
+                before, failed = final[step.target], failures[step.target]
+                stopped = self._cancel.is_set() and step.within > PATIENT
+                lost = [why for place, why in failed.items() if place >= len(step.proves)]
+                since = hopeless.setdefault(step.target, waited) if lost else waited
+                if not lost:
+                    hopeless.pop(step.target, None)
+                if not any(place < len(step.proves) for place in failed):
+                    final[step.target] = _with(before, Outcome.DONE)
+                elif waited >= step.within or stopped or waited - since >= PATIENT:
+                    why = next(iter(lost or failed.values()))
+                    text = f"{before.reason}; {why}" if before.reason else f"reading back: {why}"
+                    unsure = stopped or before.outcome is Outcome.UNKNOWN or NO_ANSWER in failed
+                    report.interrupted = report.interrupted or stopped
+                    text = f"interrupted while waiting; {why}" if stopped else text
+                    final[step.target] = _with(before, Outcome.UNKNOWN if unsure else Outcome.FAILED, text)
+                else:
+                    still.append(step)
+                    if step.within > PATIENT:
+                        board.set(step.target, f"waiting: {next(iter(failed.values()))}")
+            open_steps = still
+            if open_steps:
+                patient = all(step.within > PATIENT for step in open_steps)
+                self._pause(self._cancel if patient else threading.Event(), self._poll)
+                waited += self._poll
+        return [final[r.step.target] for r in results]
+
+
+def _with(before: StepResult, outcome: Outcome, reason: str = "") -> StepResult:
+    return StepResult(
+        step=before.step, outcome=outcome, reason=reason, said=before.said, fingerprint=before.fingerprint
+    )
+
+
+def _feed(watch: FlushWatch, fact: f.CellFacts, now: float) -> FlushState:
+    return watch.feed(
+        status=fact.flash_cache.status if fact.flash_cache else "",
+        disks=[{"name": d.name, "flushStatus": d.flush_status, "flushError": d.flush_error} for d in fact.flash_disks],
+        metrics=fact.metrics or {},
+        now=now,
+    )

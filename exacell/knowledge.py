@@ -1,0 +1,90 @@
+"""What completion knows about a rack without asking it: configuration, files of ours, and what was learned before."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from exacell.language.registry import Kind, Param
+from exacell.language.suggestion import Known
+from exacell.names import NameCache
+from exacell.paths import Home
+
+if TYPE_CHECKING:
+    from exacell.config import RackConfig
+
+GROUPS = ("all", "ok", "failed", "up")
+"""Cell groups that every rack has; see :mod:`exacell.selection`."""
+
+_MOST_FILES = 200
+
+
+def name_cache(home: Home, rack: RackConfig | None) -> NameCache:
+    """Return what was learned from ``rack``, an empty cache without one."""
+    return NameCache(home.cache_dir / "names" / f"{rack.name if rack else 'none'}.json")
+
+
+def knowledge(
+    home: Home,
+    racks: Callable[[], Iterable[str]],
+    rack: RackConfig | None,
+    cache: NameCache,
+    *,
+    release: str = "",
+    aliases: Callable[[], Sequence[tuple[str, str]]] = tuple,
+) -> Known:
+    """Return what completion may offer for ``rack``; files are read when a name from them is first asked for."""
+
+    def names(kind: Kind) -> Sequence[str | tuple[str, str]]:
+        match kind:
+            case Kind.RACK:
+                return tuple(racks())
+            case Kind.ALIAS:
+                return aliases()
+            case Kind.CELL:
+                return rack.cells if rack else ()
+            case Kind.CELLSET:
+                return tuple(f"@{group}" for group in (*GROUPS, *(rack.groups if rack else ())))
+            case Kind.RECIPE:
+                from exacell.recipes import recipe_names
+
+                return recipe_names(home)
+            case Kind.SNAPSHOT | Kind.PLAN:
+                return _stored(home, rack, kind)
+        return cache.vocabulary(kind)
+
+    def recipe_params(name: str) -> Sequence[Param]:
+        from exacell.recipes import recipe_params as params_of
+
+        return params_of(home, name)
+
+    return Known(names=names, recipe_params=recipe_params, seen=cache.seen, files=files, release=release)
+
+
+def _stored(home: Home, rack: RackConfig | None, kind: Kind) -> Sequence[str | tuple[str, str]]:
+    path = home.state_dir / "store.db"
+    if rack is None or not path.exists():
+        return ()
+    from exacell.store import Store
+
+    if kind is Kind.SNAPSHOT:
+        return Store(path).snapshot_names(rack.name)
+    return [(plan.name, plan.statement) for plan in Store(path).plans(rack.name)]
+
+
+def files(typed: str) -> list[str]:
+    """Return the paths that begin with ``typed``, directories with a slash behind them, ``~`` kept as it is written."""
+    head, slash, part = typed.rpartition("/")
+    directory = Path(head + slash).expanduser() if slash else Path(".")
+    try:
+        with os.scandir(directory) as entries:
+            found = [
+                f"{head}{slash}{entry.name}{'/' if entry.is_dir() else ''}"
+                for entry in entries
+                if entry.name.startswith(part) and (part or not entry.name.startswith("."))
+            ]
+    except OSError:
+        return []
+    return sorted(found)[:_MOST_FILES]

@@ -1,0 +1,111 @@
+"""Learning a rack's names and values for completion: by a reading in the background, and from answers that pass by."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from exacell.cellcli.schema import Kind as AttributeKind
+from exacell.cellcli.schema import find_object
+from exacell.language.registry import Kind
+
+if TYPE_CHECKING:
+    from exacell.fleet import Answers, Fleet
+    from exacell.names import NameCache
+
+STALE = 3600.0
+"""Seconds after which a rack is read again when a prompt opens on it."""
+
+NAMED: Mapping[str, Kind] = {
+    "GRIDDISK": Kind.GRIDDISK,
+    "CELLDISK": Kind.CELLDISK,
+    "PHYSICALDISK": Kind.PHYSICALDISK,
+    "LUN": Kind.LUN,
+    "DATABASE": Kind.DB,
+}
+"""Objects whose names are kept, and as what."""
+
+STATEMENTS: Mapping[str, str] = {
+    "GRIDDISK": "list griddisk attributes name, asmDiskGroupName, status, cachingPolicy",
+    "CELLDISK": "list celldisk attributes name, diskType, status",
+    "PHYSICALDISK": "list physicaldisk attributes name, diskType, status",
+    "LUN": "list lun attributes name, status",
+    "DATABASE": "list database attributes name",
+}
+"""What is read from every cell, all in one round trip. asmModeStatus and asmDeactivationOutcome, for
+which a cell asks ASM, are not among them."""
+
+DESCRIPTIONS = "list metricdefinition attributes name, description"
+"""What is read from one cell, the first that answered: the definitions are the release's, not the cell's."""
+
+_PREFIX = re.compile(r"(.+?)_(?:CD|FD|PM)_\d+_\w+", re.IGNORECASE)
+_VALUED = (AttributeKind.ENUM, AttributeKind.STRING, AttributeKind.TEXT)
+_LONGEST = 40
+
+Rows = Iterable[Mapping[str, Any]]
+
+
+def stale(cache: NameCache) -> bool:
+    """Whether a rack ought to be read again."""
+    at = cache.learned_at
+    return at is None or time.time() - at > STALE
+
+
+def learn_rack(
+    fleet: Fleet, cells: Sequence[str], cache: NameCache, *, timeout: float | None = None, cancel: threading.Event
+) -> None:
+    """Read names, values, releases and metric descriptions from ``cells`` into ``cache``; cells that don't answer are
+    left out, and nothing is learned when none does. Problems are for the next statement to meet and tell."""
+    releases = fleet.releases(cells)
+    if cancel.is_set():
+        return
+    answers = fleet.query(cells, tuple(STATEMENTS.values()), timeout=timeout, cancel=cancel)
+    good = list(answers.good)
+    if not good or cancel.is_set():
+        return
+    tables = dict(zip(STATEMENTS, _columns(answers), strict=True))
+    found: dict[Kind, list[str]] = {NAMED[subject]: names_of(rows) for subject, rows in tables.items()}
+    disks = tables["GRIDDISK"]
+    found[Kind.DISKGROUP] = [str(row["asmDiskGroupName"]) for row in disks if row.get("asmDiskGroupName")]
+    found[Kind.PREFIX] = [match[1] for name in found[Kind.GRIDDISK] if (match := _PREFIX.fullmatch(name))]
+    values: dict[str, set[str]] = {}
+    for subject, rows in tables.items():
+        values.update(values_of(subject, rows))
+    cache.learn(found, values=values, releases=releases, whole=True)
+    described = fleet.query(good[:1], (DESCRIPTIONS,), timeout=timeout, cancel=cancel).rows()
+    about = {str(row["name"]): str(row["description"]) for row in described if row.get("description")}
+    if about:
+        cache.learn({Kind.METRIC: about}, about={Kind.METRIC: about})
+
+
+def _columns(answers: Answers) -> list[list[dict[str, Any]]]:
+    return [answers.rows(place) for place in range(len(STATEMENTS))]
+
+
+def observe(cache: NameCache, subject: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add what an answer to LIST shows to what is known: names of its objects, and values of its attributes."""
+    kind = NAMED.get(subject)
+    found = {kind: {*cache.get(kind), *names_of(rows)}} if kind is not None and names_of(rows) else {}
+    cache.learn(found, values=values_of(subject, rows))
+
+
+def names_of(rows: Rows) -> list[str]:
+    """Return the names in ``rows``."""
+    return [str(row["name"]) for row in rows if row.get("name")]
+
+
+def values_of(subject: str, rows: Rows) -> dict[str, set[str]]:
+    """Return ``object.attribute`` to the values in ``rows`` for each attribute that holds words."""
+    known = find_object(subject)
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        for name, value in row.items():
+            attribute = known.attribute(name) if known is not None and name != "name" else None
+            if attribute is None or attribute.kind not in _VALUED or not isinstance(value, str) or not value:
+                continue
+            if len(value) <= _LONGEST and "\n" not in value:
+                found.setdefault(f"{subject}.{attribute.name}", set()).add(value)
+    return found

@@ -1,0 +1,55 @@
+"""One answer after the other, for files and pipes. Pure but for the time that each one gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from io import StringIO
+
+from exacell.output.formats import keys_of
+from exacell.output.render import render
+from exacell.output.result import Result
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+class Appending:
+    """Turns answers into text that can be added to what came before.
+
+    table: a line ``-- time`` before each answer. jsonl, csv, tsv: records with ``at`` behind ``cell``, titles once and
+    the columns of the first answer. json, yaml, md: a document an answer. raw: as the cells print it.
+    """
+
+    def __init__(self, format: str, *, header: bool = True, now: Callable[[], str] = _now) -> None:
+        self._format = format
+        self._header = header
+        self._now = now
+        self._keys: list[str] = []
+
+    def text(self, result: Result) -> str:
+        """Return the next answer's text."""
+        at = self._now()
+        buffer = StringIO()
+        if self._format in ("table", "raw"):
+            if self._format == "table":
+                buffer.write(f"-- {at}\n")
+            render(result, self._format, buffer, header=self._header)
+            return buffer.getvalue()
+        records = [
+            {"cell": record.get("cell"), "at": at, **{key: value for key, value in record.items() if key != "cell"}}
+            for record in result.records
+        ]
+        again = bool(self._keys)
+        if self._format in ("csv", "tsv") and records:
+            self._keys = self._keys or keys_of(records)
+            records = [{key: record.get(key) for key in self._keys} for record in records]
+        elif self._format in ("csv", "tsv"):
+            return ""
+        header = self._header and not (again and self._format in ("csv", "tsv"))
+        if self._format == "yaml":
+            buffer.write("---\n")
+        render(replace(result, records=records, draw=None, data=True, columns=()), self._format, buffer, header=header)
+        return buffer.getvalue()

@@ -1,0 +1,108 @@
+"""Long answers on a terminal, a screen at a time: by less where it is installed, else by a pager of our own.
+
+Only what is longer than the screen is paged, and only where somebody sits at the terminal. ``set pager`` chooses:
+``on`` (or ``auto``), ``off`` (or ``never``), or a command that reads the text on standard input.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TextIO
+
+from exacell.output.pages import Pages
+from exacell.output.screen import Screen, fits_screen
+from exacell.output.style import rows_of
+
+OFF = ("off", "never")
+ON = ("on", "auto", "")
+
+LESS = "FRSX"
+"""less: leave at once when all fits, show colours, scroll sideways, leave the text on the screen; unless $LESS says
+otherwise."""
+
+
+def wants_pager(lines: Sequence[str], setting: str, out: TextIO) -> bool:
+    """Return whether ``lines`` are shown a screen at a time: more rows than the terminal behind ``out`` has, the prompt
+    that follows counted in."""
+    if setting.lower() in OFF or not fits_screen(out):
+        return False
+    try:
+        size = os.get_terminal_size(out.fileno())
+    except OSError:
+        return False
+    rows, room = 0, max(size.lines - 1, 1)
+    for line in lines:
+        rows += len(rows_of(line, size.columns)) if len(line) > size.columns else 1
+        if rows > room:
+            return True
+    return False
+
+
+def pager_command(setting: str, env: Mapping[str, str] | None = None) -> str:
+    """Return the command that pages; empty for our own pager.
+
+    ``auto`` takes $EXACELL_PAGER, $PAGER, then less; what is not installed is passed over.
+    """
+    variables = os.environ if env is None else env
+    if setting.lower() not in ON:
+        return setting
+    for command in (variables.get("EXACELL_PAGER", ""), variables.get("PAGER", ""), "less"):
+        words = shlex.split(command) if command else []
+        if words and shutil.which(words[0]):
+            return command
+    return ""
+
+
+def page(lines: Sequence[str], setting: str, out: TextIO) -> None:
+    """Show ``lines`` until the reader leaves; a pager that can't be started is replaced by our own."""
+    command = pager_command(setting)
+    if command and _by_command(lines, command, out):
+        return
+    with Screen(out) as screen:
+        pages = Pages(lines)
+        while not pages.ended:
+            screen.draw(pages.view(*screen.size))
+            pages.press(screen.key())
+    out.write("\n".join(pages.last_view(*_size(out))) + "\n")
+    out.flush()
+
+
+def _size(out: TextIO) -> tuple[int, int]:
+    size = os.get_terminal_size(out.fileno())
+    return size.columns or 80, size.lines or 24
+
+
+def _by_command(lines: Sequence[str], command: str, out: TextIO) -> bool:
+    """Return whether the command could be started."""
+    words = shlex.split(command)
+    if not words or shutil.which(words[0]) is None:
+        return False
+    env = {**os.environ, "LESS": os.environ.get("LESS") or LESS, "LESSCHARSET": os.environ.get("LESSCHARSET", "utf-8")}
+    out.flush()
+    with _interrupts_are_the_pagers():
+        process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, stdout=out.fileno(), text=True, env=env)
+        try:
+            process.communicate("".join(line + "\n" for line in lines))
+        except BrokenPipeError:
+            process.wait()  # The reader left before the end.
+    return True
+
+
+@contextmanager
+def _interrupts_are_the_pagers() -> Iterator[None]:
+    """Let Ctrl-C reach the pager, which shares our terminal, and not end us."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,179 @@
+"""Guards for CellCLI's statements on caches and logs: nothing that may be the only copy of data is dropped. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from exacell.cellcli.statement import Change as CellChange
+from exacell.cellcli.statement import Scalar
+from exacell.cellset import fold
+from exacell.errors import ExacellError, RefusedError
+from exacell.plan.facts import CellFacts, rounded_cache
+from exacell.plan.flashcache import FLUSHED, flush_refusal
+from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
+from exacell.plan.model import Check, Op, Plan, Risk, Step, Undo
+from exacell.plan.pmem import FLUSH_WITHIN, PMEM_FLUSHED
+from exacell.units import parse_size
+
+FLUSHING = ("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed")
+
+_EXISTS = Check(object="flashcache", op=Op.COUNT, value=1)
+_GONE = Check(object="flashcache", op=Op.ABSENT)
+_PROOF = Check(object="flashcache", attribute="status", value=FLUSHED, why="it is the proof that nothing is dirty")
+
+
+def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for a statement on the flash cache."""
+    if statement.verb == "CREATE":
+        steps = [
+            guarded_step(c, statement, Risk.PERFORMANCE, caching_on=True, expect=1, proves=_made(fact, statement))
+            for c, fact in facts.items()
+        ]
+        return guarded_plan(rack, text, steps)
+    if statement.action == "CANCEL FLUSH":
+        return guarded_plan(rack, text, [_cancel(cell, statement) for cell in facts])
+    if statement.action == "FLUSH":
+        return _flush(rack, facts, statement, text)
+    if any(fact.flash_cache is None for fact in facts.values()) and statement.verb == "ALTER":
+        cells = [cell for cell, fact in facts.items() if fact.flash_cache is None]
+        raise RefusedError(f"{text}: {fold(cells)} has no flash cache; nothing was sent")
+    force = statement.has("FORCE")
+    reasons = {cell: reason for cell, fact in facts.items() if (reason := unproven_cache(fact, force=force))}
+    dropping = statement.verb == "DROP"
+    return lossy(
+        rack,
+        facts,
+        statement,
+        text,
+        reasons,
+        needs={cell: _proof(fact) for cell, fact in facts.items()},
+        proves={cell: (_GONE,) if dropping else _made(fact, statement) for cell, fact in facts.items()},
+        caching_off=dropping,
+        caching_on=not dropping,
+        expect=1,
+        inverse="the cached blocks are gone",
+    )
+
+
+def _proof(fact: CellFacts) -> tuple[Check, ...]:
+    if fact.flash_cache is None or not fact.writeback:
+        return ()
+    return (_PROOF, PMEM_FLUSHED) if fact.pmem_writeback else (_PROOF,)
+
+
+def _made(fact: CellFacts, statement: CellChange) -> tuple[Check, ...]:
+    """What shows that a cache was made: it is there, and at its size where one was said."""
+    said = statement.setting("size")
+    if said is None or not statement.all or not fact.flash_disks:
+        return (_EXISTS,)
+    try:
+        size = parse_size(said.text if isinstance(said, Scalar) else "")
+    except ExacellError:
+        return (_EXISTS,)
+    sizes = tuple(dict.fromkeys((size, rounded_cache(size, len(fact.flash_disks)))))
+    return (_EXISTS, Check(object="flashcache", attribute="size", op=Op.IN, value=sizes))
+
+
+def _cancel(cell: str, statement: CellChange) -> Step:
+    return guarded_step(
+        cell,
+        statement,
+        Risk.NONE,
+        caching_on=True,
+        expect=1,
+        undo=Undo.NOTHING,
+        inverse="",
+        proves=(Check(object="flashcache", attribute="status", value="normal"),),
+    )
+
+
+def _flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """A raw flush starts where flush flashcache would start; elsewhere its cell's name is asked for."""
+    reasons = {cell: reason for cell, fact in facts.items() if (reason := flush_refusal(fact))}
+    pmem = [cell for cell, fact in facts.items() if fact.pmem_writeback]
+    warnings = ["caching stays off until ALTER FLASHCACHE ALL CANCEL FLUSH; flush flashcache does that by itself"]
+    if pmem:
+        warnings.append(f"{fold(pmem)}: it can't end before ALTER PMEMCACHE ALL FLUSH; flush flashcache does both")
+    return lossy(
+        rack,
+        facts,
+        statement,
+        text,
+        reasons,
+        warnings=tuple(warnings),
+        proves=dict.fromkeys(
+            facts, (Check(object="flashcache", attribute="status", op=Op.IN, value=FLUSHING),) if statement.all else ()
+        ),
+        caching_off=True,
+        expect=1,
+        undo=Undo.STATEMENT,
+        inverse="ALTER FLASHCACHE ALL CANCEL FLUSH",
+        back="alter flashcache all cancel flush",
+    )
+
+
+def unproven_cache(fact: CellFacts, *, force: bool = False) -> str:
+    """Return why the cell's cache may hold the only copy of data, empty when it is proven not to.
+
+    Proof is write-through mode, or status ``normal - flushed``, and where PMEM in front of it is write-back the same of
+    that; ``normal`` with FC_BY_DIRTY = 0 is none, because caching goes on. Source: reference cellcli.md 6.3.
+    """
+    if fact.flash_cache is None:
+        return ""
+    if fact.writeback and force:
+        return "FORCE throws away dirty data that can't be flushed"
+    if not fact.writeback:
+        return ""
+    if fact.flash_cache.status != FLUSHED:
+        return (
+            f"its write-back flash cache is {fact.flash_cache.status}, not {FLUSHED}: it may hold the only copy of data "
+            "(resize flashcache and flush flashcache flush it first)"
+        )
+    return _unproven_pmem(fact)
+
+
+def _unproven_pmem(fact: CellFacts) -> str:
+    if fact.pmem_writeback and fact.pmem_cache is not None and fact.pmem_cache.status != FLUSHED:
+        return (
+            f"its write-back PMEM cache is {fact.pmem_cache.status}, not {FLUSHED}: it may hold the only copy of data"
+        )
+    return ""
+
+
+def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for a statement on the PMEM cache (XRMEM from 23.1, which is never write-back)."""
+    if statement.verb == "CREATE" or statement.action:
+        proves: dict[str, tuple[Check, ...]] = {}
+        if statement.action == "FLUSH" and "NOWAIT" not in statement.flags and statement.object == "PMEMCACHE":
+            proves = dict.fromkeys(facts, (PMEM_FLUSHED,))
+        return lossy(rack, facts, statement, text, {}, proves=proves, within=FLUSH_WITHIN, expect=1)
+    force = statement.has("FORCE")
+    reasons = {
+        cell: "FORCE throws away dirty data that can't be flushed" if force else _unproven_pmem(fact)
+        for cell, fact in facts.items()
+        if fact.pmem_writeback and (force or _unproven_pmem(fact))
+    }
+    needs = {cell: (PMEM_FLUSHED,) for cell, fact in facts.items() if fact.pmem_writeback}
+    return lossy(rack, facts, statement, text, reasons, needs=needs, expect=1, inverse="the cached blocks are gone")
+
+
+def flashlog(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for a statement on the flash log: unsaved redo is waited for."""
+    if statement.verb != "DROP":
+        exists = (Check(object="flashlog", op=Op.COUNT, value=1),)
+        return simple(rack, facts, statement, text, Risk.PERFORMANCE, proves=exists)
+    if statement.has("FORCE"):
+        reason = "FORCE throws away redo that is saved on flash only"
+        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+    saved = (
+        Check(
+            object="flashlogmetric",
+            attribute="metricValue",
+            value=0,
+            where={"name": "FL_BY_KEEP"},
+            why="redo is saved on flash only; wait until the disks have it",
+        ),
+    )
+    gone = (Check(object="flashlog", op=Op.ABSENT),)
+    steps = [guarded_step(c, statement, Risk.PERFORMANCE, needs=saved, proves=gone, expect=1) for c in facts]
+    return guarded_plan(rack, text, steps)

@@ -1,0 +1,200 @@
+"""Guards for CellCLI's statements on grid disks and cell disks: what ASM uses is never taken away. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from exacell.cellcli.statement import Change as CellChange
+from exacell.cellcli.statement import Media, Scalar
+from exacell.cellset import fold
+from exacell.errors import RefusedError
+from exacell.plan.availability import may_go
+from exacell.plan.facts import CellFacts, GridDisk
+from exacell.plan.gate import NOT_IN_USE, in_use
+from exacell.plan.griddisk import Headers, refuse_used
+from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
+from exacell.plan.model import Check, Op, Plan, Risk, Undo
+
+
+def targets_of(fact: CellFacts, statement: CellChange) -> tuple[GridDisk, ...]:
+    """Return the grid disks that the statement names on this cell."""
+    if not statement.all:
+        names = {name.lower() for name in statement.names}
+        return tuple(grid for grid in fact.grid_disks if grid.name.lower() in names)
+    grids = fact.grid_disks
+    if statement.media is Media.HARDDISK:
+        grids = tuple(grid for grid in grids if not grid.flash)
+    elif statement.media is not None:
+        grids = tuple(grid for grid in grids if grid.flash)
+    setting = next((s.text for s in statement.settings if s.attribute.lower() == "prefix"), "")
+    prefixes = {part.strip().lower() for part in setting.split(",") if part.strip()}
+    # The prefix is matched as the start of the name, the widest way in which a cell could read it.
+    return tuple(g for g in grids if not prefixes or any(g.name.lower().startswith(p + "_") for p in prefixes))
+
+
+def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, headers: Headers) -> Plan:
+    """Return the plan for a statement on grid disks."""
+    if statement.verb == "CREATE":
+        return guarded_plan(
+            rack,
+            text,
+            [guarded_step(c, statement, Risk.NONE, proves=_created(fact, statement)) for c, fact in facts.items()],
+        )
+    hit = {cell: targets_of(fact, statement) for cell, fact in facts.items()}
+    if not any(hit.values()):
+        raise RefusedError(f"{text}: there is no such grid disk on {fold(facts)}; nothing was sent")
+    facts = {cell: fact for cell, fact in facts.items() if hit[cell]}
+    hit = {cell: hit[cell] for cell in facts}
+    changed = {s.attribute.lower() for s in statement.settings}
+    if statement.verb == "DROP" or statement.has("FORCE") or "size" in changed:
+        refuse_used(text, hit, headers)
+    free = {cell: _unused(hit[cell]) for cell in facts}
+    # What a WHERE leaves of them only the cell knows.
+    expect = {cell: 0 if statement.filters else len(hit[cell]) for cell in facts}
+    proves = {cell: () if statement.filters else _proof(hit[cell], statement) for cell in facts}
+    if statement.has("FORCE"):
+        reason = "FORCE drops grid disks under whoever uses them"
+        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), always=free, proves=proves)
+    if statement.verb == "DROP":
+        gone = "what the grid disks held is gone"
+        steps = [
+            guarded_step(c, statement, Risk.REDUNDANCY, needs=free[c], expect=expect[c], inverse=gone, proves=proves[c])
+            for c in facts
+        ]
+        return guarded_plan(rack, text, steps)
+    if statement.action in ("INACTIVE", "ACTIVE"):
+        return _switch(rack, hit, statement, text, expect, proves)
+    needs = free if "size" in changed else dict.fromkeys(facts, ())
+    steps = [
+        guarded_step(c, statement, Risk.PERFORMANCE, needs=needs[c], expect=expect[c], proves=proves[c]) for c in facts
+    ]
+    return guarded_plan(rack, text, steps)
+
+
+def _switch(
+    rack: str,
+    hit: Mapping[str, Sequence[GridDisk]],
+    statement: CellChange,
+    text: str,
+    expect: Mapping[str, int],
+    proves: Mapping[str, tuple[Check, ...]],
+) -> Plan:
+    """INACTIVE and ACTIVE; each takes the other back where all disks are in the same state now."""
+    leaving = statement.action == "INACTIVE"
+    if leaving:
+        refuse_offline(text, hit)
+    other = "active" if leaving else "inactive"
+    back = {
+        cell: (f"alter griddisk {','.join(grid.name for grid in grids)} {other}",)
+        for cell, grids in hit.items()
+        if not statement.filters and all(grid.status == other for grid in grids)
+    }
+    steps = [
+        guarded_step(
+            cell,
+            statement,
+            Risk.REDUNDANCY if leaving else Risk.PERFORMANCE,
+            needs=may_go(grids) if leaving else (),
+            expect=expect[cell],
+            proves=proves[cell],
+            offline=leaving and any(in_use(grid) and grid.status == "active" for grid in grids),
+            undo=Undo.STATEMENT if cell in back else Undo.IMPOSSIBLE,
+            inverse=back[cell][0].upper() if cell in back else "the disks were in different states",
+        )
+        for cell, grids in hit.items()
+    ]
+    return guarded_plan(rack, text, steps, inverse=back)
+
+
+def _created(fact: CellFacts, statement: CellChange) -> tuple[Check, ...]:
+    """What shows that CREATE GRIDDISK was carried out: the names are there, where they can be told beforehand."""
+    names = list(statement.names)
+    if statement.all:
+        if statement.media not in (Media.FLASHDISK, Media.HARDDISK):
+            return ()
+        flash = statement.media is Media.FLASHDISK
+        setting = statement.setting("prefix")
+        prefixes = [
+            part.strip() for part in (setting.text if isinstance(setting, Scalar) else "").split(",") if part.strip()
+        ]
+        names = [f"{prefix}_{disk.name}" for prefix in prefixes for disk in fact.cell_disks if disk.flash == flash]
+    if not names:
+        return ()
+    return (Check(object="griddisk", op=Op.COUNT, value=len(names), where={"name": tuple(names)}),)
+
+
+def _proof(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
+    where = {"name": tuple(grid.name for grid in grids)}
+    if statement.verb == "DROP":
+        return (Check(object="griddisk", op=Op.ABSENT, where=where),) if not _slow(statement) else ()
+    if statement.action in ("INACTIVE", "ACTIVE"):
+        return (Check(object="griddisk", attribute="status", value=statement.action.lower(), where=where),)
+    return ()
+
+
+def _slow(statement: CellChange) -> bool:
+    """Whether DROP goes on in the background, or is only prepared."""
+    changed = any(setting.attribute.lower() != "prefix" for setting in statement.settings)
+    return changed or any(flag in statement.flags for flag in ("NOWAIT", "PREPARE", "CANCEL"))
+
+
+def _unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    if not grids:
+        return ()
+    return (
+        Check(
+            object="griddisk",
+            attribute="asmModeStatus",
+            op=Op.IN,
+            value=NOT_IN_USE,
+            where={"name": tuple(grid.name for grid in grids)},
+            why="a grid disk that ASM uses is never taken away",
+        ),
+    )
+
+
+def refuse_offline(text: str, hit: Mapping[str, Sequence[GridDisk]]) -> None:
+    """Raise when disks of several cells would go offline to stay so, or ASM can't spare one of a cell's.
+
+    Raises:
+        RefusedError: naming the disk and its asmDeactivationOutcome, or the cells.
+    """
+    used = {
+        cell: leaving
+        for cell, grids in hit.items()
+        if (leaving := [grid for grid in grids if in_use(grid) and grid.status == "active"])
+    }
+    for cell, leaving in used.items():
+        bad = next((grid for grid in leaving if grid.deactivation.lower() != "yes"), None)
+        if bad is not None:
+            raise RefusedError(
+                f"{text}: {cell}: grid disk {bad.name} must not go offline (asmDeactivationOutcome "
+                f"{bad.deactivation or 'unknown'}); nothing was sent"
+            )
+    if len(used) > 1:
+        raise RefusedError(
+            f"{text}: it would take disks of {fold(used)} offline together; each cell is a failure group; nothing was sent",
+            hint=f"one cell at a time: on {next(iter(used))} …",
+        )
+
+
+def celldisk(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    statement: CellChange,
+    text: str,
+    headers: Headers,
+) -> Plan:
+    """Return the plan for a statement on cell disks: what takes one away takes its contents."""
+    takes = statement.verb in ("DROP", "EXPORT") or statement.has("FORCE")
+    if not takes:
+        return simple(rack, facts, statement, text, Risk.PERFORMANCE)
+    names = {name.lower() for name in statement.names}
+    hit = {
+        cell: tuple(g for g in fact.grid_disks if statement.all or g.cell_disk.lower() in names)
+        for cell, fact in facts.items()
+    }
+    refuse_used(text, {cell: grids for cell, grids in hit.items() if grids}, headers)
+    reason = "the cell disks' contents are lost"
+    always = {cell: _unused(grids) for cell, grids in hit.items()}
+    return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), always=always)

@@ -1,0 +1,138 @@
+"""Persistent memory before flash: what a write-back PMEM cache (X8M, X9M before 23.1) needs when the flash cache changes.
+
+A flush of the flash cache never ends while write-back PMEM holds data in front of it, and flash can't leave write-back
+before PMEM has. So PMEM is flushed first and caches again last. Source: Oracle DBMMN, disabling the write-back PMEM cache;
+Oracle SAGUG, ALTER PMEMCACHE; reference cellcli.md 6.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from exacell.plan.facts import CellFacts, PmemCache
+from exacell.plan.model import Change, Check, Gate, Op, Risk, Stage, Step, Undo
+
+FLUSHED = "normal - flushed"
+
+FLUSH_WITHIN = 2 * 3600.0
+"""Seconds in which PMEM is flushed: it holds little and is fast."""
+
+_GONE = "what PMEM cached is gone; reads are slower until it is warm again"
+PMEM_FLUSHED = Check(
+    object="pmemcache", attribute="status", value=FLUSHED, why="a write-back PMEM cache may hold the only copy of data"
+)
+_NONE = Check(object="pmemcache", op=Op.ABSENT)
+
+
+def flush_stages(cells: Sequence[CellFacts], gate: Gate = Gate.EACH) -> list[Stage]:
+    """Return the stage that flushes write-back PMEM caches, nothing when there are none."""
+    steps = tuple(_flush(fact, fact.pmem_cache) for fact in cells if fact.pmem_writeback and fact.pmem_cache)
+    return [Stage(title="flush the PMEM cache first", key="pmemflush", gate=gate, steps=steps)] if steps else []
+
+
+def rearm_stages(cells: Sequence[CellFacts]) -> list[Stage]:
+    """Return the stages that let PMEM cache again: the last one of a plan, and the one after a failure."""
+    steps = tuple(_rearm(fact) for fact in cells if fact.pmem_writeback)
+    if not steps:
+        return []
+    again = "let PMEM cache again after the failure"
+    return [
+        Stage(title="let PMEM cache again", key="pmemrearm", steps=steps),
+        Stage(title=again, key="pmemmend", gate=Gate.MEND, mends="pmemflush", unless="pmemrearm", steps=steps),
+    ]
+
+
+def leave_writeback_stages(cells: Sequence[CellFacts]) -> list[Stage]:
+    """Return the stages that make write-back PMEM caches write-through: flush, drop, mode, create."""
+    caches = [fact for fact in cells if fact.pmem_writeback and fact.pmem_cache is not None]
+    modes = tuple(_mode(fact.cell) for fact in cells if fact.pmem_mode == "writeback")
+    if not modes:
+        return []
+    stages = flush_stages(caches, Gate.ALL)
+    if caches:
+        drops = tuple(_drop(fact, fact.pmem_cache) for fact in caches if fact.pmem_cache)
+        stages.append(
+            Stage(title="drop the PMEM cache while it is flushed", key="pmemdrop", gate=Gate.ALL, steps=drops)
+        )
+    stages.append(Stage(title="PMEM to write-through", key="pmemmode", steps=modes))
+    if caches:
+        creates = tuple(_create(fact.cell) for fact in caches)
+        again = "bring back the PMEM cache"
+        stages.append(Stage(title="create the PMEM cache", key="pmemcreate", steps=creates))
+        stages.append(
+            Stage(title=again, key="pmemback", gate=Gate.MEND, mends="pmemdrop", unless="pmemcreate", steps=creates)
+        )
+        rearm = tuple(_rearm(fact) for fact in caches)
+        again = "let PMEM cache again after the failure"
+        stages.append(
+            Stage(title=again, key="pmemmend", gate=Gate.MEND, mends="pmemflush", unless="pmemdrop", steps=rearm)
+        )
+    return stages
+
+
+def _flush(fact: CellFacts, cache: PmemCache) -> Step:
+    active = cache.caching == "off"
+    return Step(
+        target=fact.cell,
+        statement="" if active else "ALTER PMEMCACHE ALL FLUSH NOWAIT",
+        what="flush PMEM" if not active else f"follow the PMEM flush that is under way ({cache.status})",
+        proves=(Check(object="pmemcache", attribute="status", value=FLUSHED),),
+        within=FLUSH_WITHIN,
+        expect=0 if active else 1,
+        risk=Risk.PERFORMANCE,
+    )
+
+
+def _rearm(fact: CellFacts) -> Step:
+    return Step(
+        target=fact.cell,
+        statement="ALTER PMEMCACHE ALL CANCEL FLUSH",
+        what="let PMEM cache again",
+        only_if=(Check(object="pmemcache", attribute="status", op=Op.IN, value=("normal - flushing", FLUSHED)),),
+        proves=(Check(object="pmemcache", attribute="status", value="normal"),),
+        expect=1,
+    )
+
+
+def _drop(fact: CellFacts, cache: PmemCache) -> Step:
+    return Step(
+        target=fact.cell,
+        statement="DROP PMEMCACHE",
+        what="drop the PMEM cache while it is flushed",
+        needs=(PMEM_FLUSHED,),
+        proves=(_NONE,),
+        expect=1,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.IMPOSSIBLE,
+        inverse=_GONE,
+        changes=(Change(object="pmemcache", name=cache.name, attribute="status", before=cache.status, after="-"),),
+    )
+
+
+def _mode(cell: str) -> Step:
+    return Step(
+        target=cell,
+        statement="ALTER CELL pmemCacheMode=writethrough",
+        what="PMEM to write-through",
+        needs=(_NONE,),
+        proves=(Check(object="pmem", attribute="pmemCacheMode", value="writethrough"),),
+        expect=1,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.IMPOSSIBLE,
+        inverse="pmemCacheMode stays write-through, which Oracle recommends; alter cell pmemCacheMode=writeback changes it",
+        changes=(
+            Change(object="cell", name=cell, attribute="pmemCacheMode", before="writeback", after="writethrough"),
+        ),
+    )
+
+
+def _create(cell: str) -> Step:
+    return Step(
+        target=cell,
+        statement="CREATE PMEMCACHE ALL",
+        what="create the PMEM cache",
+        only_if=(_NONE,),
+        proves=(Check(object="pmemcache", attribute="status", value="normal"),),
+        expect=1,
+        changes=(Change(object="pmemcache", name=cell, attribute="status", before="-", after="normal"),),
+    )

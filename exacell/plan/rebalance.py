@@ -1,0 +1,366 @@
+"""Plans for ASM's rebalance: how hard it works, and the sizes of grid disks, which ASM and the cells change in turn.
+
+A disk group shrinks first in ASM, which moves data and takes its time, and only then on the cells; it grows first on the
+cells and then in ASM. Source: Oracle DBMMN, resizing grid disks; reference cellcli.md 6.5, asm.md section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from exacell.cellset import fold
+from exacell.errors import RefusedError
+from exacell.plan.asmfacts import AsmFacts, DiskGroup
+from exacell.plan.estimate import rebalance_seconds
+from exacell.plan.facts import CellFacts, GridDisk
+from exacell.plan.griddisk import members
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+from exacell.units import ALLOCATION_UNIT, MIB, format_size, round_down, whole_size
+
+MOST_POWER = 1024
+"""Source: reference asm.md section 6 (11 while compatible.asm is below 11.2.0.2)."""
+
+REBALANCE_WITHIN = 48 * 3600.0
+"""Seconds that a rebalance is waited for; Ctrl-C ends the wait and not the rebalance."""
+
+RESIZE_WITHIN = 900.0
+
+COPIES = {"EXTERN": 1, "NORMAL": 2, "HIGH": 3}
+
+
+def power_plan(rack: str, asm: AsmFacts, *, power: int, group: str, statement: str) -> Plan:
+    """Return the plan that gives running rebalances another power, or starts one of ``group`` with it.
+
+    Raises:
+        RefusedError: the power is out of range, or there is no such disk group mounted.
+    """
+    if power > MOST_POWER:
+        raise RefusedError(f"set rebalance: power={power} is not possible: 0 (stand still) to {MOST_POWER}")
+    running = {op.diskgroup: op for op in reversed(asm.running) if op.diskgroup}
+    if group:
+        found = asm.group(group)
+        if found is None or not found.number:
+            known = ", ".join(g.name for g in asm.groups) or "none"
+            raise RefusedError(
+                f"set rebalance: disk group {group.upper()} is not mounted on {asm.node}; there are {known}"
+            )
+        names = [found.name]
+    else:
+        names = sorted(running)
+    if not names:
+        return Plan(
+            statement=statement,
+            rack=rack,
+            done={asm.node: "no rebalance runs; diskgroup=NAME starts one of that group"},
+        )
+    wanted = [name for name in names if name not in running or running[name].power != power]
+    if not wanted:
+        return Plan(statement=statement, rack=rack, done={asm.node: f"power is {power} already"})
+    old = {name: running[name].power for name in wanted if name in running}
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(
+            Stage(title=f"rebalance {name}", key=f"power-{name}", steps=(_power(asm, name, power, old.get(name)),))
+            for name in wanted
+        ),
+        inverse={
+            asm.node: tuple(
+                f"set rebalance power={before} diskgroup={name} asm={asm.cluster}" for name, before in old.items()
+            )
+        }
+        if len(old) == len(wanted)
+        else {},
+        notes=("power 1 to 4 leaves databases their disks, more is for a window without load",),
+        risk=Risk.PERFORMANCE,
+    )
+
+
+def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
+    return Step(
+        target=asm.node,
+        asm=asm.cluster,
+        statement=f"ALTER DISKGROUP {name} REBALANCE POWER {power}",
+        what=f"power {power} for {name}",
+        # A rebalance that has ended meanwhile has no power any more.
+        proves=(
+            Check(
+                object="asm.operation",
+                op=Op.ABSENT,
+                where={"diskgroup": name, "state": "RUN", "power": tuple(str(p) for p in {before} if p is not None)},
+            ),
+        )
+        if before is not None
+        else (),
+        risk=Risk.PERFORMANCE,
+        undo=Undo.IMPOSSIBLE if before is None else Undo.STATEMENT,
+        inverse="a rebalance that has run stays run"
+        if before is None
+        else f"ALTER DISKGROUP {name} REBALANCE POWER {before}",
+        changes=(
+            Change(
+                object="rebalance",
+                name=name,
+                attribute="power",
+                before="-" if before is None else str(before),
+                after=str(power),
+            ),
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Resize:
+    """What all parts of a resize need: the disks by cell, the new size of each in bytes."""
+
+    prefix: str
+    grids: Mapping[str, Sequence[GridDisk]]
+    size: int
+
+    @property
+    def all(self) -> tuple[GridDisk, ...]:
+        return tuple(grid for grids in self.grids.values() for grid in grids)
+
+    @property
+    def shrinks(self) -> bool:
+        return any(grid.size > self.size for grid in self.all)
+
+    @property
+    def grows(self) -> bool:
+        return any(grid.size < self.size for grid in self.all)
+
+
+def resize_griddisk_plan(
+    rack: str, facts: Mapping[str, CellFacts], asm: AsmFacts | None, *, prefix: str, size: int, statement: str
+) -> Plan:
+    """Return the plan that gives every grid disk ``prefix_<celldisk>`` another size, in ASM and on the cells.
+
+    Args:
+        facts: with CELL, CELLDISK and GRIDDISK read.
+        asm: the cluster whose disk group uses them; may be None when none of them is in use.
+        size: bytes of each grid disk; rounded down to 16M.
+
+    Raises:
+        RefusedError: no such disks, no room, what is in the group does not fit, or the group is not whole and quiet.
+    """
+    wanted = _Resize(prefix=prefix, grids=members(facts, prefix), size=round_down(size))
+    if not wanted.grids:
+        raise RefusedError(
+            f"resize griddisk: there are no grid disks {prefix}_* on {fold(facts)}", hint="show griddisk"
+        )
+    if wanted.size < ALLOCATION_UNIT:
+        raise RefusedError(f"resize griddisk: {format_size(size)} is less than the least size of a grid disk, 16M")
+    if wanted.shrinks and wanted.grows:
+        sizes = ", ".join(sorted({format_size(grid.size) for grid in wanted.all}))
+        raise RefusedError(
+            f"resize griddisk: the grid disks {prefix}_* are {sizes}: some would shrink and some grow; nothing was sent",
+            hint="make them equal first, with the largest or the smallest of these sizes",
+        )
+    _refuse_no_room(wanted, facts)
+    group = _group(wanted, asm)
+    todo = {cell: grids for cell, grids in wanted.grids.items() if any(g.size != wanted.size for g in grids)}
+    cells = [
+        Stage(title=f"resize {prefix}_* on the cells", key="cells", gate=Gate.ALL, steps=_cell_steps(todo, wanted))
+    ]
+    cells = cells if todo else []
+    in_asm = [_asm_stage(wanted, asm, group)] if asm is not None and group is not None else []
+    done = {cell: f"its grid disks {prefix}_* are {format_size(wanted.size)} already" for cell in wanted.grids}
+    if group is not None and not todo and _as_wanted(wanted, group):
+        in_asm = []
+    if not todo and not in_asm:
+        return Plan(statement=statement, rack=rack, done=done)
+    shrinking = wanted.shrinks or (group is not None and group.total_mb > len(wanted.all) * (wanted.size // MIB))
+    back = _inverse(wanted, asm)
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple([*in_asm, *cells] if shrinking else [*cells, *in_asm]),
+        done={cell: why for cell, why in done.items() if cell not in todo},
+        inverse=back,
+        notes=tuple(_notes(wanted, size, group)),
+        warnings=_warnings(wanted, group, shrinking=shrinking),
+        risk=Risk.PERFORMANCE,
+    )
+
+
+def _inverse(wanted: _Resize, asm: AsmFacts | None) -> dict[str, tuple[str, ...]]:
+    sizes = {grid.size for grid in wanted.all}
+    if len(sizes) != 1:
+        return {}
+    which = f" asm={asm.cluster}" if asm is not None else ""
+    back = (f"resize griddisk prefix={wanted.prefix} size={whole_size(min(sizes))}{which}",)
+    return {**dict.fromkeys(wanted.grids, back), **({asm.node: back} if asm is not None else {})}
+
+
+def _refuse_no_room(wanted: _Resize, facts: Mapping[str, CellFacts]) -> None:
+    for cell, grids in wanted.grids.items():
+        free = {disk.name: disk.free for disk in facts[cell].cell_disks}
+        for grid in grids:
+            more = wanted.size - grid.size
+            if more > free.get(grid.cell_disk, 0):
+                room = grid.size + round_down(free.get(grid.cell_disk, 0))
+                raise RefusedError(
+                    f"resize griddisk: {grid.name} on {cell} can be at most {format_size(room)}: {grid.cell_disk} has "
+                    f"{format_size(free.get(grid.cell_disk, 0))} free; nothing was sent",
+                    hint="show griddisk tells what holds the rest",
+                )
+
+
+def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
+    """Return the disk group that uses the disks, None when nobody does.
+
+    Raises:
+        RefusedError: it can't be resized as a whole now.
+    """
+    names = {grid.asm_group for grid in wanted.all if grid.asm_mode not in ("UNUSED", "DROPPED")}
+    if not names:
+        return None
+    name = next(iter(names))
+    what = f"resize griddisk prefix={wanted.prefix}"
+    if len(names) > 1 or not name or asm is None:
+        raise RefusedError(f"{what}: its disks belong to {', '.join(sorted(n or 'an unknown group' for n in names))}")
+    away = next((g for g in wanted.all if g.asm_mode != "ONLINE"), None)
+    if away is not None:
+        raise RefusedError(f"{what}: {away.name} is {away.asm_mode or 'unknown'} in ASM, not ONLINE; nothing was sent")
+    group = asm.group(name)
+    if group is None or not group.number:
+        raise RefusedError(
+            f"{what}: disk group {name} is not mounted on {asm.node}", hint=f'sql asm "alter diskgroup {name} mount"'
+        )
+    inside = {disk.grid_disk.lower() for disk in asm.members(group)}
+    ours = {grid.name.lower() for grid in wanted.all}
+    if inside != ours:
+        other = sorted(inside ^ ours)[0]
+        raise RefusedError(
+            f"{what}: disk group {name} has {len(inside)} disks and {len(ours)} grid disks are selected, {other} for one "
+            "is not in both; a group is resized as a whole; nothing was sent",
+            hint="select all of its cells: use @all",
+        )
+    if any(op.diskgroup == name for op in asm.running):
+        raise RefusedError(f"{what}: {name} is being rebalanced; nothing was sent", hint="show rebalance")
+    _refuse_full(what, wanted, group)
+    return group
+
+
+def _refuse_full(what: str, wanted: _Resize, group: DiskGroup) -> None:
+    used, room = group.total_mb - group.free_mb, len(wanted.all) * (wanted.size // MIB)
+    if used > room:
+        least = -(-used // len(wanted.all))
+        least = -(-least * MIB // ALLOCATION_UNIT) * ALLOCATION_UNIT
+        raise RefusedError(
+            f"{what}: disk group {group.name} holds {used} MB (all copies) and would have {room} MB: it does not fit; "
+            "nothing was sent",
+            hint=f"at least {format_size(least)} each, and more for a mirror to be rebuilt after a failure",
+        )
+
+
+def _total(wanted: _Resize, group: DiskGroup) -> int:
+    """MB of the whole group afterwards: ASM takes whole allocation units of each disk."""
+    unit = max(group.au_size, MIB)
+    return len(wanted.all) * (wanted.size // unit * unit // MIB)
+
+
+def _moved(wanted: _Resize, group: DiskGroup) -> int:
+    """MB that ASM moves at most when the group shrinks: what is used lies anywhere on its disks, evenly."""
+    used = group.total_mb - group.free_mb
+    return used * (group.total_mb - _total(wanted, group)) // group.total_mb
+
+
+def _as_wanted(wanted: _Resize, group: DiskGroup) -> bool:
+    return group.total_mb == _total(wanted, group)
+
+
+def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
+    total = _total(wanted, group)
+    shrinks = group.total_mb > total
+    check = Check(object="asm.diskgroup", attribute="totalMb", value=total, where={"name": group.name})
+    quiet = Check(object="asm.operation", op=Op.ABSENT, where={"diskgroup": group.name})
+    step = Step(
+        target=asm.node,
+        asm=asm.cluster,
+        statement=f"ALTER DISKGROUP {group.name} RESIZE ALL SIZE {wanted.size // MIB}M",
+        what=f"resize {group.name}" + (" and wait for the rebalance" if shrinks else ""),
+        needs=(Check(object="asm.diskgroup", attribute="state", value="MOUNTED", where={"name": group.name}),),
+        proves=(check, quiet) if shrinks else (check,),
+        within=REBALANCE_WITHIN if shrinks else RESIZE_WITHIN,
+        estimate=rebalance_seconds(_moved(wanted, group), len(wanted.all)) if shrinks else None,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.STATEMENT,
+        inverse=f"ALTER DISKGROUP {group.name} RESIZE ALL SIZE {group.total_mb // len(wanted.all)}M",
+        changes=(
+            Change(
+                object="diskgroup",
+                name=group.name,
+                attribute="totalMb",
+                before=str(group.total_mb),
+                after=str(total),
+            ),
+        ),
+    )
+    title = "shrink the disk group and wait for the rebalance" if shrinks else "grow the disk group"
+    return Stage(title=title, key="asm", gate=Gate.ALL, steps=(step,))
+
+
+def _cell_steps(todo: Mapping[str, Sequence[GridDisk]], wanted: _Resize) -> tuple[Step, ...]:
+    return tuple(_cell_step(cell, grids, wanted) for cell, grids in todo.items())
+
+
+def _cell_step(cell: str, grids: Sequence[GridDisk], wanted: _Resize) -> Step:
+    names = tuple(grid.name for grid in grids)
+    before = sorted({grid.size for grid in grids})
+    more = wanted.size - before[0]
+    disks = tuple(grid.cell_disk for grid in grids if grid.size < wanted.size)
+    room = Check(object="celldisk", attribute="freeSpace", op=Op.AT_LEAST, value=more, where={"name": disks})
+    return Step(
+        target=cell,
+        statement=f"ALTER GRIDDISK {','.join(names)} size={whole_size(wanted.size)}",
+        what=f"resize {len(names)} grid disks",
+        needs=(room,) if more > 0 else (),
+        proves=(Check(object="griddisk", attribute="size", value=wanted.size, where={"name": names}),),
+        expect=len(names),
+        risk=Risk.PERFORMANCE,
+        undo=Undo.STATEMENT if len(before) == 1 else Undo.IMPOSSIBLE,
+        inverse=f"ALTER GRIDDISK {','.join(names)} size={whole_size(before[0])}"
+        if len(before) == 1
+        else "the disks had different sizes",
+        changes=(
+            Change(
+                object="griddisk",
+                name=f"{wanted.prefix}_*",
+                attribute="size",
+                before=f"{len(names)} × {', '.join(format_size(size) for size in before)}",
+                after=f"{len(names)} × {format_size(wanted.size)}",
+            ),
+        ),
+    )
+
+
+def _notes(wanted: _Resize, asked: int, group: DiskGroup | None) -> list[str]:
+    count = len(wanted.all)
+    sizes = ", ".join(format_size(size) for size in sorted({grid.size for grid in wanted.all}))
+    note = f"{count} grid disks {wanted.prefix}_*: {sizes} → {format_size(wanted.size)}"
+    note += f" ({wanted.size // ALLOCATION_UNIT} × 16M"
+    note += f", {format_size(asked)} rounded down)" if wanted.size != asked else ")"
+    notes = [note]
+    if group is None:
+        notes.append("no disk group uses them")
+        return notes
+    used, total = group.total_mb - group.free_mb, _total(wanted, group)
+    notes.append(
+        f"{group.name}: {group.total_mb} MB raw → {total} MB, {used} MB of it used: {total - used} MB stay free"
+    )
+    return notes
+
+
+def _warnings(wanted: _Resize, group: DiskGroup | None, *, shrinking: bool) -> tuple[str, ...]:
+    if group is None or not shrinking:
+        return ()
+    used, total = group.total_mb - group.free_mb, _total(wanted, group)
+    left = (total - used - group.required_mirror_free_mb) // COPIES.get(group.type, 1)
+    if left >= 0:
+        return (f"usable_file_mb becomes about {left} MB",)
+    return (
+        f"usable_file_mb becomes about {left} MB: after a failure ASM could not make all mirrors whole again in the "
+        "space that is left",
+    )

@@ -1,0 +1,214 @@
+"""Make a plan roll: its cells in waves, a gate before each. Pure.
+
+A plan whose steps take grid disks offline touches one failure group at a time, asked or not: on Exadata each cell is one.
+Source: reference asm.md section 2 (a grid disk's failure group is its cell); cellcli.md 6.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from exacell.errors import RefusedError
+from exacell.plan.model import GATE_WITHIN, Gate, Plan, Rolling, Stage
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What was asked for with the statement.
+
+    Attributes:
+        size: cells a wave; 0 for all at once, which is no rolling; None when nothing was said.
+        canary: the cell that goes first, alone.
+        pause: seconds between waves; None when nothing was said.
+        ask: ask before each further wave.
+        on_error: ``stop`` or ``continue``; empty when nothing was said.
+        within: seconds that a closed gate is waited for; None takes the default.
+        gently: nobody said it with this statement: what can't roll goes together, and says so.
+    """
+
+    size: int | None = None
+    canary: str = ""
+    pause: float | None = None
+    ask: bool = False
+    on_error: str = ""
+    within: float | None = None
+    gently: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lap:
+    """A part of a plan that is carried out in one go: ``wave`` counts from 1, 0 is a part outside of the waves."""
+
+    wave: int
+    cells: tuple[str, ...]
+    stages: tuple[Stage, ...]
+
+
+def takes_offline(plan: Plan) -> tuple[str, ...]:
+    """Return the cells on which a step takes grid disks offline that ASM uses."""
+    return tuple(dict.fromkeys(step.target for step in plan.steps if step.offline))
+
+
+def why_not(plan: Plan) -> str:
+    """Return why a plan can't roll, empty when it can."""
+    places = [place for place, stage in enumerate(plan.stages) if _on_cells(stage)]
+    if not places:
+        return "it changes nothing on cells"
+    between = next((s for s in plan.stages[places[0] : places[-1] + 1] if s.steps and not _on_cells(s)), None)
+    if between is not None:
+        return f"'{between.title}' is done on database nodes between the cells' stages"
+    caching: dict[str, bool] = {}
+    online: dict[str, bool] = {}
+    for step in (s for stage in plan.stages if stage.gate is not Gate.MEND for s in stage.steps):
+        if step.caching_off or step.caching_on:
+            caching[step.target] = step.caching_on
+        if step.offline or step.online:
+            online[step.target] = step.online
+    if not all(caching.values()):
+        return "it leaves caching off, so that no gate would open for the next cells"
+    if not all(online.values()):
+        return "it leaves disks offline, so that no gate would open for the next cells"
+    return ""
+
+
+def _on_cells(stage: Stage) -> bool:
+    return bool(stage.steps) and not any(step.asm for step in stage.steps)
+
+
+def roll(
+    plan: Plan,
+    asked: Asked,
+    *,
+    rack_cells: Sequence[str],
+    clusters: Sequence[str] = (),
+    production: bool = False,
+    first: Collection[str] = (),
+) -> Plan:
+    """Return the plan with its cells in waves, or as it is when nobody asked for that and nothing demands it.
+
+    Args:
+        rack_cells: all cells of the rack: a gate looks at each.
+        clusters: all of its ASM clusters.
+        production: the rack rolls one cell at a time unless told otherwise.
+        first: cells that must go before the others, because they hold gates closed: disks of theirs are offline now.
+
+    Raises:
+        RefusedError: what was asked for can't be done with this plan; says why.
+    """
+    cells = tuple(dict.fromkeys(step.target for stage in plan.stages if _on_cells(stage) for step in stage.steps))
+    offline = takes_offline(plan)
+    wants = asked.size not in (None, 0) or bool(asked.canary)
+    if not cells and not wants:
+        return plan
+    _refuse_together(plan, asked, offline)
+    # A single cell that goes offline is a wave too: its gate must be open.
+    size = asked.size if asked.size else 1 if offline or (production and asked.size is None) else 0
+    if asked.canary and asked.canary not in cells:
+        raise RefusedError(
+            f"{plan.statement}: the canary {asked.canary} is none of the cells that it changes; nothing was sent",
+            hint="they are: " + ", ".join(cells[:12]) + (" …" if len(cells) > 12 else ""),
+        )
+    if not size and not asked.canary:
+        if not asked.gently:
+            _refuse_idle(plan, asked)
+        return plan
+    # What one cell alone leaves behind holds up nobody.
+    reason = why_not(plan) if len(cells) != 1 else ""
+    if reason:
+        if (wants and not asked.gently) or len(offline) > 1:
+            raise RefusedError(
+                f"{plan.statement}: it can't roll: {reason}; nothing was sent",
+                hint="one cell at a time: on CELL …" if len(offline) > 1 else "--no-rolling changes all cells together",
+            )
+        return replace(plan, warnings=(*plan.warnings, f"not rolled, all cells together: {reason}"))
+    waves = _waves(cells, size or len(cells), asked.canary, first)
+    rolling = Rolling(
+        waves=waves,
+        canary=asked.canary,
+        pause=asked.pause or 0.0,
+        ask=asked.ask,
+        go_on=asked.on_error == "continue",
+        others=tuple(rack_cells),
+        clusters=tuple(clusters),
+        within=GATE_WITHIN if asked.within is None else asked.within,
+    )
+    return replace(plan, rolling=rolling)
+
+
+def _refuse_together(plan: Plan, asked: Asked, offline: Sequence[str]) -> None:
+    """Refuse several failure groups at once where disks go offline, whatever was asked for."""
+    if len(offline) < 2 or asked.size in (None, 1):
+        return
+    said = "all cells together" if asked.size == 0 else f"{asked.size} cells at a time"
+    raise RefusedError(
+        f"{plan.statement}: {said} would take disks of several failure groups offline at once (each cell is one); "
+        "nothing was sent",
+        hint="--rolling takes one cell at a time",
+    )
+
+
+def _refuse_idle(plan: Plan, asked: Asked) -> None:
+    given = [
+        name
+        for name, value in (("pause", asked.pause or asked.ask), ("on-error", asked.on_error))
+        if value and len(plan.targets) > 1
+    ]
+    if given:
+        raise RefusedError(
+            f"{plan.statement}: --{given[0]} is about what happens between waves, and all cells go together",
+            hint="add --rolling or --canary=CELL",
+        )
+
+
+def _waves(cells: Sequence[str], size: int, canary: str, first: Collection[str]) -> tuple[tuple[str, ...], ...]:
+    rest = [cell for cell in cells if cell != canary]
+    ordered = [cell for cell in rest if cell in first] + [cell for cell in rest if cell not in first]
+    waves = [tuple(ordered[place : place + size]) for place in range(0, len(ordered), size)]
+    return ((canary,), *waves) if canary else tuple(waves)
+
+
+def laps(plan: Plan) -> Iterator[Lap]:
+    """Yield the parts of a plan in the order in which they are carried out, mending stages where they belong.
+
+    Without waves that is one lap with all stages. Else: what is done on nodes first, each wave through all of the cells'
+    stages, what is done on nodes afterwards.
+    """
+    if plan.rolling is None:
+        yield Lap(wave=0, cells=(), stages=plan.stages)
+        return
+    places = [place for place, stage in enumerate(plan.stages) if _on_cells(stage)]
+    before = tuple(s for s in plan.stages[: places[0]] if not _on_cells(s))
+    # A mending stage of the nodes that stands between or behind the cells' stages judges the whole plan.
+    after = tuple(s for s in plan.stages[places[0] :] if not _on_cells(s))
+    if before:
+        yield Lap(wave=0, cells=(), stages=before)
+    for number, wave in enumerate(plan.rolling.waves, 1):
+        stages = tuple(
+            replace(plan.stages[place], steps=steps)
+            for place in places
+            if (steps := tuple(step for step in plan.stages[place].steps if step.target in wave))
+        )
+        yield Lap(wave=number, cells=wave, stages=stages)
+    if after:
+        yield Lap(wave=0, cells=(), stages=after)
+
+
+def flags_again(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the flags with which a journalled plan rolled, for doing the rest of it in the same manner.
+
+    Args:
+        body: of the journal's plan row.
+    """
+    rolling = (body.get("plan") or {}).get("rolling")
+    if not rolling:
+        return {}
+    flags: dict[str, Any] = {"rolling": max(len(wave) for wave in rolling["waves"]), "timeout": rolling["within"]}
+    if rolling["ask"]:
+        flags["pause"] = "ask"
+    elif rolling["pause"]:
+        flags["pause"] = float(rolling["pause"])
+    if rolling["go_on"]:
+        flags["on-error"] = "continue"
+    return flags

@@ -1,0 +1,79 @@
+"""The prompt's colours, completions and toolbar, loaded when the first letter is typed: an empty line needs none."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.lexers import Lexer
+
+from exacell.repl.look import IDLE
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.language.suggestion import Known
+    from exacell.repl.check import Surroundings
+
+Around = Callable[[], "Surroundings"]
+
+_MODULES = ("lexer", "completer", "toolbar", "entering", "learner")
+
+
+def load_all() -> None:
+    """Load what the first letter and the first Enter need; in the background, once the prompt stands."""
+    for name in _MODULES:
+        importlib.import_module(f"exacell.repl.{name}")
+    from exacell.language.registry import commands
+
+    commands()
+
+
+class LazyLexer(Lexer):
+    """A :class:`exacell.repl.lexer.StatementLexer` that begins with the first letter."""
+
+    def __init__(self, around: Around) -> None:
+        self._around = around
+        self._lexer: Lexer | None = None
+
+    def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
+        """Return a function that gives the coloured pieces of a line by its number."""
+        if not document.text:
+            return lambda number: []
+        if self._lexer is None:
+            from exacell.repl.lexer import StatementLexer
+
+            self._lexer = StatementLexer(self._around)
+        return self._lexer.lex_document(document)
+
+    def invalidation_hash(self) -> object:
+        """Return a value that changes with what the colours depend on besides the text."""
+        return self._lexer.invalidation_hash() if self._lexer is not None else None
+
+
+class LazyCompleter(Completer):
+    """A :class:`exacell.repl.completer.StatementCompleter` that begins with the first letter."""
+
+    def __init__(self, known: Callable[[], Known], used: Callable[[str, str], int]) -> None:
+        self._known, self._used = known, used
+        self._completer: Completer | None = None
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """Yield what may replace the word at the cursor."""
+        if self._completer is None:
+            from exacell.repl.completer import StatementCompleter
+
+            self._completer = StatementCompleter(self._known, self._used)
+        return self._completer.get_completions(document, complete_event)
+
+
+def toolbar(ctx: Context, text: str, cursor: int, around: Around) -> list[tuple[str, str]]:
+    """Return what the toolbar says; see :mod:`exacell.repl.toolbar`."""
+    if not text:
+        return IDLE
+    from exacell.repl.toolbar import toolbar_fragments
+
+    return toolbar_fragments(ctx, text, cursor, around())

@@ -1,0 +1,272 @@
+"""Go on with a change that did not come to its end: resume after a crash, retry where it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from exacell.cellset import fold
+from exacell.errors import ExitCode, RefusedError
+from exacell.journal import Entry, Row, actor, caching_off
+from exacell.language.line import with_call_flags
+from exacell.output.result import Result, worst
+from exacell.pending import note_resumed, observe_caching
+from exacell.plan import facts as f
+from exacell.plan.rolling import flags_again
+from exacell.probe import Prober
+from exacell.reviving import start_again
+from exacell.settling import chain, refuse_running, root_of, settle, states_of, steps_of, undoes
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.language.registry import Value
+
+
+def unfinished(ctx: Context) -> list[Entry]:
+    """Return the plan rows of the changes that resume goes on with, oldest first.
+
+    These are the ones that never ended, and the newest change of the rack when the user or a gate stopped it.
+    """
+    rack = ctx.need_rack().name
+    rows = ctx.journal.unfinished(rack)
+    newest = ctx.journal.newest_plan(rack)
+    known = newest is None or any(row.change == newest.change for row in rows)
+    if newest is not None and not known and _stopped(ctx.journal.entries(rack=rack, change=newest.change)):
+        rows.append(newest)
+    # A change whose undo did not come to its end is taken back further, not finished.
+    going_back = {undoes(row) for row in rows}
+    return [row for row in rows if row.change not in going_back]
+
+
+def _stopped(entries: Sequence[Entry]) -> bool:
+    """Whether the user interrupted a change, or something stopped it between two statements, and it was not taken back."""
+    ends = [e for e in entries if e.kind in ("end", "undone")]
+    if not ends or ends[-1].kind != "end":
+        return False
+    interrupted = ends[-1].body.get("exitCode") == int(ExitCode.INTERRUPTED) and "abandoned" not in _tally(ends[-1])
+    return interrupted or bool(ends[-1].body.get("stopped"))
+
+
+def _tally(end: Entry) -> Mapping[str, object]:
+    tally = end.body.get("done")
+    return tally if isinstance(tally, Mapping) else {}
+
+
+def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = None, abandon: bool = False) -> Result:
+    """Finish each unfinished change, or the one named, and return the outcomes of all.
+
+    Args:
+        abandon: leave it as it is and only record that it is not gone on with.
+
+    Raises:
+        RefusedError: its process still runs; it is not unfinished; or it carried what exacell can't read.
+    """
+    rack = ctx.need_rack().name
+    rows = [row for row in unfinished(ctx) if change is None or row.change == change]
+    if not rows and change is not None:
+        # By its number also one that was stopped before others were made, such as the one that mends a closed gate.
+        entries = ctx.journal.entries(rack=rack, change=change)
+        again_already = any(
+            entry.kind == "plan" and entry.body.get("origin") == f"resume {change}"
+            for entry in ctx.journal.entries(rack=rack)
+        )
+        if _stopped(entries) and not again_already:
+            rows = [entry for entry in entries if entry.kind == "plan"]
+    if not rows:
+        if change is not None:
+            raise RefusedError(f"change {change} of rack {rack} is not unfinished", hint="pending; journal show")
+        return Result(notes=["nothing is unfinished"])
+    results = []
+    for row in rows:
+        refuse_running(ctx.journal, rack, row.change)
+        results.append(_abandoned(ctx, row) if abandon else _finish(ctx, row, flags))
+    return _together(results)
+
+
+def retry(ctx: Context, flags: Mapping[str, Value]) -> Result:
+    """Repeat the newest change of the rack on exactly the targets on which it failed.
+
+    Raises:
+        RefusedError: there is none, it still runs, or it failed nowhere.
+    """
+    rack = ctx.need_rack().name
+    last = ctx.journal.newest_plan(rack)
+    if last is None:
+        raise RefusedError(f"there is no change of rack {rack} to retry")
+    refuse_running(ctx.journal, rack, last.change)
+    settle(ctx, last.change)
+    bad = _open_targets(ctx, last)
+    held_up = start_again(ctx, root_of(ctx.journal, rack, last.change), _plain(flags), _FIRST) if bad else None
+    if held_up is not None:
+        return held_up
+    if not bad:
+        raise RefusedError(f"change {last.change} ({last.body.get('statement')}) failed on no cell")
+    return again(ctx, last, f"retry {last.change}", bad, {**_flags_of(last), **flags})
+
+
+def _open_targets(ctx: Context, row: Entry) -> list[str]:
+    """Return the targets of a change on which not every step is done and still proven, in the plan's order.
+
+    A cell that was done and on which its last step does not hold any more is one of them. As long as a database node is,
+    all are: statements for ASM look at every cell.
+    """
+    rack = ctx.need_rack()
+    states = states_of(ctx.journal.entries(rack=rack.name, change=row.change))
+    steps = [step for step, mending in steps_of(row.body.get("plan", {})) if not mending]
+    targets = list(dict.fromkeys(step.target for step in steps))
+    bad = {step.target for step in steps if states.get((step.target, step.what)) not in ("done", "not needed")}
+    last = {step.target: step for step in steps if step.target not in bad and step.target in rack.cells}
+    held = Prober(ctx.fleet, {}).cells({target: step.proves for target, step in last.items()})
+    bad |= {target for target, failed in held.items() if failed}
+    if bad - set(rack.cells):
+        return targets
+    return [target for target in targets if target in bad]
+
+
+def _finish(ctx: Context, row: Entry, flags: Mapping[str, Value]) -> Result:
+    back = undoes(row)
+    if back:
+        from exacell.undoing import undo
+
+        return undo(ctx, [back], flags)
+    statement = str(row.body.get("statement"))
+    if "plan" not in row.body:
+        raise RefusedError(
+            f"change {row.change} ({statement}) carried what exacell can't read, so it can't be gone on with",
+            hint=f"look at the cells and run it again if it is needed; resume {row.change} --abandon ends the warning",
+        )
+    dry = flags.get("dry-run") or ctx.options.dry_run
+    if not dry:
+        found = settle(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change))
+        if found:
+            told = ", ".join(f"{count} {state}" for state, count in sorted(found.items()))
+            ctx.console.say(f"change {row.change}: statements whose end was not recorded: {told}")
+    targets = _open_targets(ctx, row)
+    if not targets and not dry:
+        return _nothing_left(ctx, row, f"resume {row.change}")
+    held_up = start_again(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change), _plain(flags), _FIRST)
+    if held_up is not None:
+        return held_up
+    within = row.body.get("confirmWithin")
+    kept: dict[str, Value] = {} if within is None else {"confirm-within": float(within)}
+    return again(ctx, row, f"resume {row.change}", targets, {**_flags_of(row), **kept, **flags})
+
+
+_FIRST = "so that resume can plan"
+"""Origin of a change that resume needs before it can plan the rest; not the resumed change itself."""
+
+
+def _plain(flags: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the flags without those that say how cells take turns."""
+    return {name: value for name, value in flags.items() if name not in ("rolling", "canary", "pause", "on-error")}
+
+
+def _flags_of(row: Entry) -> dict[str, Value]:
+    """Return the flags that still hold for the rest of a change: the statement's own ones, and how it rolled."""
+    own = row.body.get("flags")
+    return {**(own if isinstance(own, Mapping) else {}), **flags_again(row.body)}
+
+
+def _abandoned(ctx: Context, row: Entry) -> Result:
+    body = {"exitCode": int(ExitCode.INTERRUPTED), "done": {"abandoned": 1}, **actor()}
+    ctx.journal.append(ctx.need_rack().name, row.change, [Row(kind="end", body=body)])
+    return Result(notes=[f"change {row.change} ({row.body.get('statement')}) stays as it is and is not gone on with"])
+
+
+def again(ctx: Context, row: Entry, origin: str, targets: Sequence[str], flags: Mapping[str, Value]) -> Result:
+    """Plan and carry out a journalled statement again on those of ``targets`` that are cells.
+
+    What it does belongs to the change that it goes on with: undoing either takes back both.
+    """
+    rack = ctx.need_rack()
+    cells = [target for target in targets if target in rack.cells]
+    statement = str(row.body.get("statement"))
+    ctx.console.say(f"{origin}: {statement}" + (f" on {fold(cells)}" if cells else ""))
+    line = with_call_flags(f"on {fold(cells)} {statement}" if cells else statement, flags)
+    root = root_of(ctx.journal, rack.name, row.change)
+    before = ctx.origin, ctx.finishing
+    ctx.origin, ctx.finishing = origin, root
+    changes = len(ctx.changes)
+    try:
+        result = ctx.execute(line)
+    finally:
+        ctx.origin, ctx.finishing = before
+    dry = flags.get("dry-run") or ctx.options.dry_run
+    if len(ctx.changes) == changes and result.exit_code is ExitCode.DONE and not dry:
+        _nothing_left(ctx, row, origin)
+    return result
+
+
+def _nothing_left(ctx: Context, row: Entry, origin: str) -> Result:
+    """Record that a change needed nothing more, and whether its cells are caching again."""
+    rack = ctx.need_rack()
+    statement = str(row.body.get("statement"))
+    note_resumed(ctx.journal, rack.name, statement, origin, root_of(ctx.journal, rack.name, row.change))
+    off = [cell for item in caching_off(ctx.journal.caching_entries(rack.name)) for cell in item.cells]
+    if off:
+        caching = {}
+        for cell, answer in ctx.fleet.query(off, [f.FLASHCACHE]).good.items():
+            cache = f.build(cell, [f.FLASHCACHE], answer.tables).flash_cache
+            caching[cell] = cache.caching if cache is not None else "off"
+        observe_caching(ctx.journal, rack.name, caching)
+    return Result(notes=[f"change {row.change} ({statement}) is complete: nothing was left to do"])
+
+
+def inverse_of(ctx: Context, change: int) -> dict[str, tuple[str, ...]]:
+    """Return the statements that take back the change that the present one goes on with, per target."""
+    found: dict[str, tuple[str, ...]] = {}
+    for row in chain(ctx.journal, ctx.need_rack().name, change):
+        if row.kind == "plan" and "plan" in row.body:
+            for target, statements in row.body["plan"].get("inverse", {}).items():
+                found.setdefault(target, tuple(statements))
+    return found
+
+
+def _together(results: Sequence[Result]) -> Result:
+    return Result(
+        records=[record for result in results for record in result.records],
+        fold=True,
+        data=True,
+        notes=[note for result in results for note in result.notes],
+        problems=[problem for result in results for problem in result.problems],
+        exit_code=worst([result.exit_code for result in results]),
+    )
+
+
+def newest_to_undo(ctx: Context) -> int:
+    """Return the number of the newest change that did something and is neither an undo nor undone.
+
+    Raises:
+        RefusedError: there is none.
+    """
+    rack = ctx.need_rack().name
+    entries = ctx.journal.entries(rack=rack)
+    gone = {e.change for e in entries if e.kind == "undone"}
+    ended = {e.change for e in entries if e.kind == "end"}
+    for entry in reversed(entries):
+        if entry.kind != "plan" or "plan" not in entry.body:
+            continue
+        root = int(entry.body.get("finishes") or entry.change)
+        if root in gone or str(entry.body.get("origin") or "").startswith("undo "):
+            continue
+        # One that never ended is ended by undo, whether or not anything was sent.
+        if entry.change not in ended or _did_something(entries, root):
+            return root
+    raise RefusedError(f"there is no change of rack {rack} to undo")
+
+
+_SAID_NO = ("CELL-", "ORA-")
+"""How a reason begins that is a target's own: then nothing was done there."""
+
+
+def _did_something(entries: Sequence[Entry], root: int) -> bool:
+    """Whether any statement of the change or of those that went on with it was done, or may have been."""
+    own = {root} | {e.change for e in entries if e.kind == "plan" and e.body.get("finishes") == root}
+    maybe: dict[tuple[int, str, str], bool] = {}
+    for entry in entries:
+        if entry.change in own and entry.kind in ("intent", "outcome") and not entry.body.get("mending"):
+            body = entry.body
+            sent = entry.kind == "intent" or body.get("state") in ("done", "unknown")
+            half = body.get("state") == "failed" and not str(body.get("reason")).startswith(_SAID_NO)
+            maybe[(entry.change, entry.target, str(body.get("what")))] = sent or half
+    return any(maybe.values())

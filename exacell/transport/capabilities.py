@@ -1,0 +1,176 @@
+"""What each transport can carry, published before anybody is asked to confirm.
+
+Pure: a statement or a request is held against what a transport says of itself, and what does not fit is refused
+with the rule and the way out, while nothing has been sent.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from exacell.errors import RefusedError
+from exacell.transport.base import Request
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What a transport can do.
+
+    Attributes:
+        name: the word of ``set transport``.
+        programs: any command line runs on a cell; False: CellCLI statements only.
+        nodes: database nodes are reached in the same way; False: over ssh beside it.
+        stdin: a command's standard input can be given.
+        streaming: output arrives as it is printed; False: when the command has ended.
+        uploads: files can be copied.
+        indents: leading blanks of lines come through; False: only XML can be read exactly.
+        logins: each request may have its own login; False: the program's own is used.
+        fan_out: how many cells are worked on, a phrase.
+        keeps: connections stay open between statements.
+        never: (expression, why) for statements that it cannot carry; matched at the start, without case, blanks folded.
+        only: expression of the statements that it carries; empty for all others than ``never``.
+        only_why: the rule behind ``only``.
+    """
+
+    name: str
+    programs: bool = True
+    nodes: bool = True
+    stdin: bool = True
+    streaming: bool = True
+    uploads: bool = True
+    indents: bool = True
+    logins: bool = True
+    fan_out: str
+    keeps: bool = True
+    never: tuple[tuple[str, str], ...] = ()
+    only: str = ""
+    only_why: str = ""
+
+    def problem(self, statement: str) -> str:
+        """Return why this transport cannot carry a CellCLI statement; empty when it can."""
+        text = " ".join(statement.split())
+        for expression, why in self.never:
+            if re.match(expression, text, re.IGNORECASE):
+                return why
+        if self.only and not re.match(self.only, text, re.IGNORECASE):
+            return self.only_why
+        return ""
+
+
+SSH = Capabilities(name="ssh", fan_out="one kept connection a host")
+OPENSSH = Capabilities(name="openssh", fan_out="an ssh a command, one kept connection a host")
+CLUSH = Capabilities(
+    name="clush",
+    fan_out="ClusterShell, through its gateways",
+    nodes=False,
+    keeps=False,
+    uploads=False,
+)
+DCLI = Capabilities(
+    name="dcli",
+    fan_out="one dcli for equal reads, one a cell for changes",
+    nodes=False,
+    stdin=False,
+    streaming=False,
+    uploads=False,
+    keeps=False,
+)
+DCLI_STRIPPING = Capabilities(**{**vars(DCLI), "indents": False})
+"""dcli before ``--preserve-spaces``: it strips the blanks at both ends of every line. Source: reference dcli.md 6.1."""
+
+_EXACLI_NEVER = (
+    (
+        r"alter cell (restart|startup|shutdown)\b",
+        "ExaCLI does not start, stop or restart services: log in on the cell, or have that done by whoever may",
+    ),
+    (r"(create|alter|drop|list|describe) (user|role)\b|(grant|revoke)\b", "ExaCLI does not manage users, roles and privileges"),
+    (r"calibrate\b", "ExaCLI has no CALIBRATE: it is run by root on the cell"),
+    (r"desc(ribe)?\b", "ExaCLI has no DESCRIBE: 'help' and completion know the attributes without a cell"),
+    (r"list cell\b.*\b(rsStatus|cellsrvStatus|msStatus)\b", "ExaCLI does not list the status of services"),
+)  # fmt: skip
+EXACLI = Capabilities(
+    name="exacli",
+    fan_out="an exacli a statement and cell",
+    programs=False,
+    nodes=False,
+    stdin=False,
+    streaming=False,
+    uploads=False,
+    keeps=False,
+    never=_EXACLI_NEVER,
+)
+EXACLI_CLOUD = Capabilities(
+    **{
+        **vars(EXACLI),
+        "only": r"list\b|alter iormplan\b|(create|drop|list|alter) (diagpack|quarantine)\b",
+        "only_why": "a cloud customer's login may LIST, alter the IORM plan, and manage diagpacks and quarantines only",
+    }
+)
+"""What Exadata Cloud leaves to its customers. Source: Oracle Exadata Cloud documentation, "Monitor and Manage Exadata
+Storage Servers with ExaCLI", which calls it a subset; the cell has the last word on what its login may."""
+
+
+def statements_in(command: str) -> tuple[str, ...] | None:
+    """Return the CellCLI statements of a remote command line that is nothing but one run of ``cellcli -e``, else None."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    if len(words) < 3 or words[0] != "cellcli" or "-e" not in words:
+        return None
+    options, text = words[1 : words.index("-e")], " ".join(words[words.index("-e") + 1 :])
+    if not all(option.startswith("-") for option in options):
+        return None
+    return tuple(split_statements(text))
+
+
+def split_statements(text: str) -> list[str]:
+    """Return the statements of a ``-e`` text, cut at each ``;`` outside of quotes."""
+    pieces = re.findall(r"""(?:"[^"]*"|'[^']*'|[^;"']|["'])+""", text)
+    return [piece.strip() for piece in pieces if piece.strip()]
+
+
+def refuse_programs(capabilities: Capabilities, what: str) -> None:
+    """Return when the transport runs any command line on a cell.
+
+    Raises:
+        RefusedError: it carries CellCLI statements only.
+    """
+    if not capabilities.programs:
+        raise RefusedError(
+            f"{what} needs command lines on the hosts, and the transport {capabilities.name} carries CellCLI statements only; "
+            "nothing was sent",
+            hint="set transport ssh, if the hosts may be reached so",
+        )
+
+
+def refuse_requests(requests: Iterable[Request], capabilities: Capabilities) -> None:
+    """Return when the transport can carry all requests.
+
+    Raises:
+        RefusedError: it cannot carry one; nothing was sent.
+    """
+    for request in requests:
+        why = _request_problem(request, capabilities)
+        if why:
+            raise RefusedError(
+                f"{request.target}: {why}; nothing was sent", hint="set transport ssh, if the hosts may be reached so"
+            )
+
+
+def _request_problem(request: Request, capabilities: Capabilities) -> str:
+    name = capabilities.name
+    if request.upload is not None and not capabilities.uploads:
+        return f"the transport {name} copies no files"
+    if request.stdin is not None and not capabilities.stdin:
+        return f"the transport {name} gives a command no input"
+    if capabilities.programs:
+        return ""
+    statements = statements_in(request.command)
+    if statements is None:
+        return f"the transport {name} carries CellCLI statements only, and '{request.command[:60]}' is something else"
+    problems = (capabilities.problem(statement) for statement in statements)
+    return next((problem for problem in problems if problem), "")

@@ -1,0 +1,124 @@
+"""A program of this host run to its end for one request: output read as it comes, broken off at any time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from exacell.errors import TransportError
+
+_PIECE = 65536
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How a program ended: ``status`` as waitpid has it, negative for a signal."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+class Child:
+    """One program, in a session of its own so that it can't ask anything on our terminal. Use once.
+
+    Args:
+        on_output: told of each piece of standard output as it arrives, from the thread in :meth:`run`.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: str | None = None,
+        env: Mapping[str, str] | None = None,
+        on_output: Callable[[bytes], None] | None = None,
+    ) -> None:
+        self._argv = list(argv)
+        self._input = b"" if stdin is None else stdin.encode("utf-8")
+        self._env = {**os.environ, **env} if env else None
+        self._on_output = on_output
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._killed = False
+        self._data = {1: bytearray(), 2: bytearray()}
+
+    @property
+    def stdout(self) -> str:
+        """What it has printed so far."""
+        return bytes(self._data[1]).decode("utf-8", "backslashreplace")
+
+    @property
+    def stderr(self) -> str:
+        """What it has said on standard error so far."""
+        return bytes(self._data[2]).decode("utf-8", "backslashreplace")
+
+    def run(self) -> Ended:
+        """Start the program, feed it, read it to its end and return how it ended.
+
+        Raises:
+            TransportError: it can't be started.
+        """
+        with self._lock:
+            if self._killed:
+                return Ended(status=-signal.SIGTERM, stdout="", stderr="")
+            try:
+                process = self._process = subprocess.Popen(
+                    self._argv,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    env=self._env,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise TransportError(f"{self._argv[0]} can't be started: {error.strerror}") from error
+        with process:
+            self._talk(process)
+            status = process.wait()
+        return Ended(status=status, stdout=self.stdout, stderr=self.stderr)
+
+    def _talk(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin and process.stdout and process.stderr
+        left = memoryview(self._input)
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ, 1)
+            selector.register(process.stderr, selectors.EVENT_READ, 2)
+            if left:
+                os.set_blocking(process.stdin.fileno(), False)
+                selector.register(process.stdin, selectors.EVENT_WRITE, 0)
+            else:
+                process.stdin.close()
+            while selector.get_map():
+                for key, _ in selector.select():
+                    if key.data == 0:
+                        try:
+                            left = left[os.write(key.fd, left) :]
+                        except BrokenPipeError:
+                            left = left[:0]
+                        if not left:
+                            selector.unregister(process.stdin)
+                            process.stdin.close()
+                        continue
+                    piece = os.read(key.fd, _PIECE)
+                    if not piece:
+                        selector.unregister(key.fileobj)
+                        continue
+                    self._data[key.data] += piece
+                    if key.data == 1 and self._on_output is not None:
+                        self._on_output(piece)
+
+    def kill(self) -> None:
+        """End the program and everything that it has started; :meth:`run` then returns."""
+        with self._lock:
+            self._killed = True
+            process = self._process
+        if process is not None and process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,39 @@
+"""Makes the transport that a rack is reached by; importing this imports none of them."""
+
+from __future__ import annotations
+
+from exacell.config import RackConfig, Settings
+from exacell.reach import transport_name
+from exacell.transport.base import Transport
+
+
+def make_transport(rack: RackConfig, settings: Settings) -> Transport:
+    """Return a new transport for a rack: what the session's settings say, else the rack's own choice, else ssh.
+
+    Raises:
+        ConfigError: the program behind it is not there, or what it needs to know is missing or wrong.
+    """
+    name = transport_name(rack.reach, settings.transport)
+    from exacell.transport.ssh import SshTransport
+
+    if name == "openssh":
+        from exacell.transport.openssh import OpensshTransport
+
+        return OpensshTransport(rack, settings)
+    if name == "ssh":
+        return SshTransport(rack, settings)
+    from exacell.transport.beside import Beside
+
+    if name == "dcli":
+        from exacell.transport.dcli_program import DcliTransport
+
+        dcli = DcliTransport(rack, settings)
+        return Beside(dcli, SshTransport(rack, settings), dcli.capabilities)
+    if name == "clush":
+        from exacell.transport.clush import ClushTransport
+
+        return Beside(ClushTransport(rack, settings), SshTransport(rack, settings), ClushTransport.capabilities)
+    from exacell.transport.exacli import ExacliTransport
+
+    exacli = ExacliTransport(rack, settings)
+    return Beside(exacli, SshTransport(rack, settings), exacli.capabilities)

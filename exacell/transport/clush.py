@@ -1,0 +1,395 @@
+"""ClusterShell's tree as transport: gateways fan out, so that thousands of cells cost this host a few connections.
+
+Each call is a ClusterShell task of its own, in a thread of its own: its workers go through the gateways that the rack's
+configuration names (or ClusterShell's topology file), and each cell's answer is handed on as it comes. Gateways need
+ClusterShell and a key for the cells, nothing of exacell. A command that a gateway has taken is never sent again; a cell
+whose gateway is lost behind that is reported as not known.
+
+Source: ClusterShell 1.9 and later, Task, Worker.Tree and topology.conf; ssh(1): exit status 255 is ssh's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import shlex
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from exacell.config import RackConfig, Settings
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+from exacell.transport.capabilities import CLUSH, Capabilities
+from exacell.transport.gateways import gateway_names, import_workers, read_topology, ssh_script
+from exacell.transport.login import login_for
+from exacell.transport.requests import check_requests
+from exacell.transport.ssh import read_only_cellcli
+
+if TYPE_CHECKING:
+    from ClusterShell.Task import Task
+
+OWN_STATUS = 255
+"""ssh's exit status for a failure of its own."""
+
+_GROOMING_S = 0.05
+"""For how long a gateway gathers answers before it sends them on; ClusterShell's default of 0.25 is felt at a prompt."""
+_GRACE_S = 3.0
+_GATEWAY_PHASES = 3
+"""Connect timeouts for a gateway: its login, the start of its Python, its login on the cell."""
+_LONGEST_WAIT_S = 3600.0
+"""How long one wait may be: a year, as dcli's commands may take, is more than a queue's timeout can hold."""
+_UNLIMITED_S = 1_000_000.0
+"""From here on ClusterShell is given no limit: epoll counts milliseconds in 31 bits."""
+_REFUSED = "Permission denied"
+
+
+@dataclass
+class _Cell:
+    """What has come from one cell so far."""
+
+    request: Request
+    started: float = field(default_factory=time.monotonic)
+    stdout: list[str] = field(default_factory=list)
+    stderr: list[str] = field(default_factory=list)
+    status: int | None = None
+    late: bool = False
+    sent: bool = False
+    ended: bool = False
+
+
+class ClushTransport:
+    """Reaches cells through ClusterShell; see :class:`exacell.transport.base.Transport`.
+
+    Raises:
+        ConfigError: ClusterShell can't be imported, or the topology can't be read.
+    """
+
+    capabilities: Capabilities = CLUSH
+
+    def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
+        self.rack = rack
+        self.settings = settings or Settings()
+        self.read_only = read_only
+        self._lock = threading.Lock()
+        self._fallback: set[str] = set()
+        self._tasks: set[Any] = set()
+        import_workers()
+        self._topology = read_topology(rack)
+        self._gateways = gateway_names(rack, self._topology)
+
+    @property
+    def read_fallback(self) -> frozenset[str]:
+        """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
+        with self._lock:
+            return frozenset(self._fallback)
+
+    def run(
+        self,
+        requests: Sequence[Request],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> FleetResult:
+        """Send all requests and return one reply for each target; see Transport.
+
+        ``cancel`` is looked at before each login's fan-out: within one, ClusterShell has been told of all cells.
+        """
+        check_requests(
+            requests, rack=self.rack.name, read_only=self.read_only, capabilities=self.capabilities
+        )  # fmt: skip
+        replies: dict[str, Reply] = {}
+
+        def settle(reply: Reply) -> None:
+            replies[reply.target] = reply
+            if on_reply is not None:
+                on_reply(reply)
+
+        fallback = self.read_fallback
+        again: list[Request] = []
+        plain = [r for r in requests if not (self._falls_back(r) and r.target in fallback)]
+        for user, group in self._by_login(plain):
+            again += self._fan_out(group, user, settle, cancel)
+        refused = {request.target for request in again}
+        second = [r for r in requests if r.target in refused or r not in plain]
+        if second:
+            for request in self._fan_out(second, self.rack.write_user, settle, cancel, rewritten=True):
+                raise AssertionError(f"{request.target} was asked a third time")
+            reached = [t for t in refused if replies[t].state is not State.UNREACHABLE]
+            with self._lock:
+                self._fallback.update(reached)
+        return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
+
+    def close(self) -> None:
+        """Break off what runs; there are no connections to end."""
+        with self._lock:
+            tasks = list(self._tasks)
+            self._fallback.clear()
+        for task in tasks:
+            _break_off(task)
+
+    def _falls_back(self, request: Request) -> bool:
+        other = self.rack.read_user != self.rack.write_user
+        return request.role is Role.READ and other and request.login is None
+
+    def _by_login(self, requests: Sequence[Request]) -> list[tuple[str, list[Request]]]:
+        groups: dict[str, list[Request]] = {}
+        for request in requests:
+            user = request.login or login_for(self.rack, request.target, request.role).user or ""
+            groups.setdefault(user, []).append(request)
+        return list(groups.items())
+
+    def _fan_out(
+        self,
+        requests: Sequence[Request],
+        user: str,
+        settle: ReplyHandler,
+        cancel: threading.Event | None,
+        *,
+        rewritten: bool = False,
+    ) -> list[Request]:
+        """Send requests as one login; settles all but those that are to be sent again as the write login."""
+        if cancel is not None and cancel.is_set():
+            for request in requests:
+                problem = "not started: interrupted before its turn"
+                settle(Reply(target=request.target, state=State.NOT_ATTEMPTED, problem=problem))
+            return []
+        cells = {request.target: _Cell(request) for request in requests}
+        ended: queue.SimpleQueue[_Cell | BaseException | None] = queue.SimpleQueue()
+        again: list[Request] = []
+        open_cells = dict(cells)
+
+        def take(cell: _Cell) -> None:
+            open_cells.pop(cell.request.target, None)
+            reply = self._reply(cell)
+            falls = self._falls_back(cell.request) and not rewritten
+            if falls and reply.state is State.UNREACHABLE and _REFUSED in reply.problem:
+                again.append(cell.request)
+            else:
+                settle(reply)
+
+        run = _Run(self, cells, user, ended, rewritten=rewritten)
+        threading.Thread(target=run.work, name="exacell clush", daemon=True).start()
+        deadline = time.monotonic() + self._patience(requests)
+        try:
+            while open_cells:
+                left = deadline - time.monotonic()
+                try:
+                    item = ended.get(timeout=min(max(0.0, left), _LONGEST_WAIT_S))
+                except queue.Empty:
+                    if left > _LONGEST_WAIT_S:
+                        continue
+                    run.abort()
+                    break
+                if isinstance(item, BaseException):
+                    raise item
+                if item is None:
+                    break
+                take(item)
+        except BaseException:
+            run.abort()
+            raise
+        over = time.monotonic() >= deadline
+        for cell in list(open_cells.values()):
+            cell.late = over
+            take(cell)
+        return again
+
+    def seconds(self, request: Request) -> float:
+        """Return how long a request may take."""
+        return request.timeout or self.rack.command_timeout or self.settings.timeout
+
+    @property
+    def _connect_timeout(self) -> float:
+        return self.rack.connect_timeout or self.settings.connect_timeout
+
+    def _patience(self, requests: Sequence[Request]) -> float:
+        """Return seconds until everything must be over: the longest request, in as many turns as the fan-out needs."""
+        leaves = max(1, len(requests) // max(1, len(self._gateways)))
+        turns = -(-leaves // (self.rack.fanout or self.settings.fanout))
+        longest = max(self.seconds(request) for request in requests)
+        return longest * turns + _GATEWAY_PHASES * self._connect_timeout + _GRACE_S
+
+    def _reply(self, cell: _Cell) -> Reply:
+        request, seconds = cell.request, time.monotonic() - cell.started
+        out = "".join(f"{line}\n" for line in cell.stdout)
+        err = "".join(f"{line}\n" for line in cell.stderr)
+
+        def reply(state: State, problem: str, status: int | None = None) -> Reply:
+            return Reply(
+                target=request.target, state=state, stdout=out, stderr=err, exit_status=status, seconds=seconds, problem=problem
+            )  # fmt: skip
+
+        if cell.late and cell.sent:
+            limit = self.seconds(request)
+            return reply(State.TIMED_OUT, f"no end within {limit:g}s; what was sent may still be running there")
+        if cell.status == 0:
+            return reply(State.OK, "", 0)
+        said = next((line for line in reversed(cell.stderr) if line.strip()), "").strip()
+        if cell.status == OWN_STATUS and not out:
+            return reply(State.UNREACHABLE, said or "ssh ended with status 255")
+        if cell.status is None and not cell.sent:
+            return reply(State.UNREACHABLE, said or "no gateway could be reached that leads to it")
+        if cell.status is None or cell.status == OWN_STATUS:
+            return reply(
+                State.FAILED, "its gateway was lost after the command was sent: whether it ran to its end is unknown"
+            )
+        return reply(State.FAILED, f"exit status {cell.status}", cell.status)
+
+    def configure(self, task: Task, user: str) -> None:
+        """Tell a new ClusterShell task how to reach gateways and cells."""
+        task.set_default("stderr", True)
+        task.set_default("stdout_msgtree", False)
+        task.set_default("stderr_msgtree", False)
+        task.set_default("auto_tree", self._topology is not None)
+        task.topology = self._topology
+        task.set_info("fanout", self.rack.fanout or self.settings.fanout)
+        task.set_info("grooming_delay", _GROOMING_S)
+        task.set_info("connect_timeout", max(1, round(self._connect_timeout)))
+        task.set_info("ssh_path", shlex.join(["sh", "-c", ssh_script(self.rack, self._gateways, user), "ssh"]))
+        task.set_info("ssh_options", "-oStrictHostKeyChecking=yes -oLogLevel=ERROR")
+
+    def kept(self, task: Any, *, running: bool) -> None:
+        """Note a task that runs, or that does so no longer."""
+        with self._lock:
+            (self._tasks.add if running else self._tasks.discard)(task)
+
+
+class _Run:
+    """One ClusterShell task; also its event handler."""
+
+    def __init__(
+        self,
+        owner: ClushTransport,
+        cells: dict[str, _Cell],
+        user: str,
+        ended: queue.SimpleQueue[_Cell | BaseException | None],
+        *,
+        rewritten: bool,
+    ) -> None:
+        self._owner = owner
+        self._cells = cells
+        self._user = user
+        self._ended = ended
+        self._rewritten = rewritten
+        self._task: Any = None
+        self._aborted = threading.Event()
+
+    def work(self) -> None:
+        """Run everything to its end; in a thread of its own, which ClusterShell's task belongs to."""
+        from ClusterShell.Propagation import RouteResolvingError
+        from ClusterShell.Task import task_self
+
+        try:
+            task = self._task = task_self()
+            self._owner.kept(task, running=True)
+            self._owner.configure(task, self._user)
+            for targets, request in self._groups():
+                self._schedule(task, targets, request)
+            if not self._aborted.is_set():
+                with contextlib.suppress(RouteResolvingError):  # no gateway is left: what has not ended is told so
+                    task.run()
+            self._ended.put(None)
+        except BaseException as error:  # Handed to the caller of run(), who raises it.
+            self._ended.put(error)
+        finally:
+            if self._task is not None:
+                self._owner.kept(self._task, running=False)
+                # task_cleanup() would end every task of the process, other calls' too.
+                self._task.abort(kill=True)
+
+    def abort(self) -> None:
+        """Break everything off."""
+        self._aborted.set()
+        if self._task is not None:
+            _break_off(self._task)
+
+    def _groups(self) -> list[tuple[list[str], Request]]:
+        """Return the targets that get the same command, input and time together."""
+        groups: dict[tuple[str, str | None, float | None], tuple[list[str], Request]] = {}
+        for name, cell in self._cells.items():
+            key = (cell.request.command, cell.request.stdin, cell.request.timeout)
+            groups.setdefault(key, ([], cell.request))[0].append(name)
+        return list(groups.values())
+
+    def _schedule(self, task: Any, targets: list[str], request: Request) -> None:
+        from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+        command = read_only_cellcli(request.command) if self._rewritten else request.command
+        seconds = self._owner.seconds(request)
+        worker = task.shell(
+            command,
+            nodes=NodeSet.fromlist(targets, resolver=RESOLVER_NOGROUP),
+            handler=_handler(self),
+            timeout=seconds if seconds < _UNLIMITED_S else None,
+            stderr=True,
+            stdin=request.stdin is not None,
+        )
+        if request.stdin is not None:
+            worker.write(request.stdin.encode("utf-8"))
+            worker.set_write_eof()
+
+    def read(self, node: str, stream: str, line: bytes) -> None:
+        """Keep a line of a cell."""
+        cell = self._cells.get(node)
+        if cell is None or cell.ended:
+            return
+        text = line.decode("utf-8", "backslashreplace")
+        if stream == "stderr":
+            cell.stderr.append(text)
+            return
+        cell.stdout.append(text)
+        if cell.request.on_output is not None:
+            cell.request.on_output(line + b"\n")
+
+    def picked_up(self, node: str) -> None:
+        """Note that a cell's command was sent: to its gateway, or by an ssh of our own."""
+        cell = self._cells.get(node)
+        if cell is not None:
+            cell.sent = True
+
+    def hung_up(self, node: str, status: int) -> None:
+        """Note a cell's end."""
+        cell = self._cells.get(node)
+        if cell is not None and not cell.ended:
+            cell.ended, cell.status = True, status
+            self._ended.put(cell)
+
+    def timed_out(self, node: str) -> None:
+        """Note that a cell's time is over."""
+        cell = self._cells.get(node)
+        if cell is not None and not cell.ended:
+            cell.ended = cell.late = True
+            self._ended.put(cell)
+
+
+def _break_off(task: Any) -> None:
+    """End a task of another thread; one that has just ended by itself has closed the pipe by which it would hear of it."""
+    with contextlib.suppress(OSError):
+        task.abort()
+
+
+def _handler(run: _Run) -> Any:
+    from ClusterShell.Event import EventHandler
+
+    class Handler(EventHandler):  # type: ignore[misc]
+        """Passes ClusterShell's events on."""
+
+        def ev_pickup(self, worker: Any, node: str) -> None:
+            run.picked_up(str(node))
+
+        def ev_read(self, worker: Any, node: str, sname: str, msg: bytes) -> None:
+            run.read(str(node), sname, msg)
+
+        def ev_hup(self, worker: Any, node: str, rc: int) -> None:
+            run.hung_up(str(node), rc)
+
+        def ev_close(self, worker: Any, timedout: bool) -> None:
+            if timedout:
+                for node in worker.iter_node_timeouts() if hasattr(worker, "iter_node_timeouts") else ():
+                    run.timed_out(str(node))
+                for node in worker.task.iter_keys_timeout():
+                    run.timed_out(str(node))
+
+    return Handler()

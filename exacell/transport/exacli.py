@@ -1,0 +1,157 @@
+"""The exacli program as transport: CellCLI statements to cells whose SSH is closed, over their Management Server.
+
+Only what is one run of ``cellcli -e`` can be sent. Nobody is asked for a password: the cookie in exacli's jar logs in, and
+where there is none the way to get one is said.
+
+Source: reference cellcli.md 1.6; Oracle DBMMN, exacli-command-reference.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from exacell.cellcli.reply import errors as reply_errors
+from exacell.config import RackConfig, Settings
+from exacell.errors import ConfigError, RefusedError, TransportError
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, Capabilities, statements_in
+from exacell.transport.child import Child
+from exacell.transport.fanout import FanOut, Flight
+from exacell.transport.login import login_for
+from exacell.transport.requests import check_requests
+
+_READS = ("LIST", "DESCRIBE", "DESC")
+_SERVICES = ("cellsrvstatus", "msstatus", "rsstatus")
+_CELL_LIST = re.compile(
+    r"(list\s+cell\s+attributes\s+)([\w\s,]+?)(\s+where\b.*|\s+detail)?$", re.IGNORECASE | re.DOTALL
+)
+
+
+class ExacliTransport:
+    """Reaches cells through an exacli program; see :class:`exacell.transport.base.Transport`.
+
+    Raises:
+        ConfigError: there is no such program.
+    """
+
+    def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
+        found = shutil.which(rack.reach.exacli)
+        if found is None:
+            raise ConfigError(
+                f"the transport exacli needs the program {rack.reach.exacli}, which is not there",
+                hint='name it in the rack\'s configuration: exacli = "/usr/local/sbin/exacli"',
+            )
+        self.rack = rack
+        self.settings = settings or Settings()
+        self.read_only = read_only
+        self.capabilities: Capabilities = EXACLI_CLOUD if rack.reach.cloud else EXACLI
+        self._program = found
+
+    def run(
+        self,
+        requests: Sequence[Request],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> FleetResult:
+        """Send all requests and return one reply for each target; see Transport.
+
+        Raises:
+            RefusedError: also for a statement that ExaCLI does not have, or a read that would change something.
+        """
+        check_requests(
+            [replace(request, command=_bare(request.command)) for request in requests],
+            rack=self.rack.name,
+            read_only=self.read_only,
+            capabilities=self.capabilities,
+        )
+        for request in requests:
+            _refuse_change(request)
+        limit = self.rack.fanout or self.settings.fanout
+        return FanOut(requests, self._perform, limit=limit, on_reply=on_reply, cancel=cancel).run()
+
+    def close(self) -> None:
+        """There are no connections to end: each statement is a run of exacli."""
+
+    def _perform(self, flight: Flight) -> Reply:
+        request = flight.request
+        seconds = request.timeout or self.rack.command_timeout or self.settings.timeout
+        user = request.login or login_for(self.rack, request.target, request.role).user or ""
+        child = Child(self._argv(request, user), on_output=request.on_output)
+        late = f"no end within {seconds:g}s; what was sent may still be running there (set timeout raises the limit)"
+        flight.stage(
+            seconds,
+            abort=child.kill,
+            late=lambda: flight.reply(State.TIMED_OUT, late, stdout=child.stdout, stderr=child.stderr),
+        )
+        try:
+            ended = child.run()
+        except TransportError as error:
+            return flight.reply(State.UNREACHABLE, error.message)
+        if ended.status == 0:
+            return flight.reply(State.OK, stdout=ended.stdout, stderr=ended.stderr, exit_status=0)
+        if reply_errors(ended.stdout):
+            problem = f"exit status {ended.status}"
+            return flight.reply(
+                State.FAILED, problem, stdout=ended.stdout, stderr=ended.stderr, exit_status=ended.status
+            )
+        said = _last_line(ended.stderr) or _last_line(ended.stdout) or f"exit status {ended.status}"
+        if request.role.changes:
+            problem = f"exacli: {said}: whether the statement was carried out is unknown"
+            return flight.reply(State.FAILED, problem, stdout=ended.stdout, stderr=ended.stderr)
+        login = shlex.join([self._program, "-c", request.target, "-l", user, *self._jar(), "-e", "list cell"])
+        return flight.reply(State.UNREACHABLE, f"exacli: {said} (for a cookie log in once: {login})")
+
+    def _jar(self) -> list[str]:
+        return ["--cookie-jar", self.rack.reach.cookie_jar] if self.rack.reach.cookie_jar else ["--cookie-jar"]
+
+    def _argv(self, request: Request, user: str) -> list[str]:
+        words = shlex.split(request.command)
+        options = words[1 : words.index("-e")]
+        form = [option for option in ("--xml", "--json") if option in options or option[1:] in options]
+        statements = [without_services(statement) for statement in statements_in(request.command) or ()]
+        return [
+            self._program, "-c", request.target, "-l", user, *form, *self._jar(), "-e", "; ".join(statements),
+        ]  # fmt: skip
+
+
+def without_services(statement: str) -> str:
+    """Return a LIST CELL statement with the attributes that ExaCLI does not list taken out of its list.
+
+    Plans ask for them among others; their value is then unknown. A LIST of nothing else is left as it is.
+
+    >>> without_services("list cell attributes name, cellsrvStatus, makeModel")
+    'list cell attributes name, makeModel'
+    """
+    found = _CELL_LIST.match(statement)
+    if found is None:
+        return statement
+    names = [name.strip() for name in found[2].split(",")]
+    left = [name for name in names if name.lower() not in _SERVICES]
+    return f"{found[1]}{', '.join(left)}{found[3] or ''}" if left and left != names else statement
+
+
+def _bare(command: str) -> str:
+    """Return a command as it is judged: without what :func:`without_services` takes out."""
+    statements = statements_in(command)
+    if statements is None:
+        return command
+    return f"cellcli -e {shlex.quote('; '.join(without_services(text) for text in statements))}"
+
+
+def _refuse_change(request: Request) -> None:
+    if request.role is not Role.READ:
+        return
+    for statement in statements_in(request.command) or ():
+        if statement.split(None, 1)[0].upper() not in _READS:
+            raise RefusedError(f"{request.target}: '{statement}' is no read; nothing was sent")
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""

@@ -1,0 +1,94 @@
+"""Imports fabric and paramiko without what they load for their own tests, command line and configuration files.
+
+``import fabric`` takes 130 ms, half of it for modules that a connection never uses: unittest.mock (and asyncio with
+it) for a class that tests use, a YAML parser for configuration files that we do not read, importlib.metadata for a
+version number. Here each of those is put off to its first use, if there ever is one. Measured: docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+_MOCK = "unittest.mock"
+_METADATA = "importlib.metadata"
+_YAML = "invoke.vendor.yaml"
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def import_fabric() -> None:
+    """Import fabric, and paramiko with it, in the shortest way; other imports of theirs later find them there."""
+    with _ONE_AT_A_TIME:
+        if "fabric" in sys.modules:
+            return
+        put_off = _PutOff()
+        sys.meta_path.insert(0, put_off)
+        try:
+            with _instead(_MOCK, _later_mock), _instead(_METADATA, _version_only):
+                import fabric  # noqa: F401
+        finally:
+            sys.meta_path.remove(put_off)
+
+
+class _PutOff:
+    """Finds the YAML parser in a form that is loaded when something of it is first asked for.
+
+    A MetaPathFinder but for its base class, whose module costs more than is saved here.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return a spec for the YAML parser alone."""
+        spec = PathFinder.find_spec(fullname, path) if fullname == _YAML else None
+        if spec is not None and spec.loader is not None:
+            spec.loader = importlib.util.LazyLoader(spec.loader)
+        return spec
+
+
+@contextmanager
+def _instead(name: str, make: Any) -> Iterator[None]:
+    """Have imports of ``name`` find a stand-in for a while, unless the module is loaded already."""
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = make(name)
+    try:
+        yield
+    finally:
+        # The real one comes with the next import.
+        del sys.modules[name]
+
+
+def _later_mock(name: str) -> ModuleType:
+    """Return a stand-in whose Mock loads the real one when it is called. Source: invoke.context, MockContext."""
+
+    def mock(*args: Any, **kwargs: Any) -> Any:
+        return importlib.import_module(name).Mock(*args, **kwargs)
+
+    module = ModuleType(name)
+    module.__dict__["Mock"] = mock
+    return module
+
+
+def _version_only(name: str) -> ModuleType:
+    """Return a stand-in that reads a version from the name of the folder where pip notes it."""
+
+    def version(package: str) -> str:
+        for folder in sys.path:
+            for found in Path(folder).glob(f"{package}-*.dist-info"):
+                return found.name[len(package) + 1 : -len(".dist-info")]
+        del sys.modules[name]
+        return str(importlib.import_module(name).version(package))
+
+    module = ModuleType(name)
+    module.__dict__["version"] = version
+    return module

@@ -1,0 +1,281 @@
+"""The system's ssh as transport: one kept connection a host and login (ControlMaster), one ssh process a command.
+
+For what paramiko can't do: host keys signed by an authority, cells that know SHA-1 only, smart cards, a site's own ssh.
+The user's ssh_config holds; BatchMode and strict host keys are always on. A command is sent at most once, except that a
+read whose kept connection turns out to be dead before any byte came back is sent again on a new one.
+
+Source: OpenSSH ssh(1) -S, -O, -M, -f and ssh_config(5) ControlMaster, ControlPath, ControlPersist; exit status 255 is
+ssh's own.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from exacell.config import RackConfig, Settings
+from exacell.errors import ConfigError, TransportError
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+from exacell.transport.capabilities import OPENSSH, Capabilities
+from exacell.transport.child import Child, Ended
+from exacell.transport.fanout import FanOut, Flight
+from exacell.transport.local import LocalRunner
+from exacell.transport.login import Login, login_for
+from exacell.transport.requests import check_requests
+from exacell.transport.ssh import read_only_cellcli
+
+OWN_STATUS = 255
+"""ssh's exit status for a failure of its own."""
+
+_PERSIST_S = 600
+"""Seconds for which an idle connection outlives us when nobody ends it, as after a crash."""
+_PHASES = 3
+"""Connect timeouts that a login may take: connection, key exchange, authentication."""
+_ALWAYS = ("BatchMode=yes", "StrictHostKeyChecking=yes", "ControlMaster=no", "EscapeChar=none", "LogLevel=ERROR")
+
+
+class LoginRefused(TransportError):
+    """The host was reached and takes none of the user's keys."""
+
+
+@dataclass
+class _Master:
+    """The place of one kept connection; its lock is held while one is being opened."""
+
+    path: str
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    up: bool = False
+
+
+class OpensshTransport:
+    """Reaches one rack's cells and database nodes through the ssh program; see :class:`exacell.transport.base.Transport`.
+
+    Args:
+        program: the ssh program; the PATH's when it is None.
+
+    Attributes:
+        settings: timeouts and fan-out where the rack sets none.
+        read_only: see Transport.
+
+    Raises:
+        ConfigError: there is no ssh program.
+    """
+
+    capabilities: Capabilities = OPENSSH
+
+    def __init__(
+        self,
+        rack: RackConfig,
+        settings: Settings | None = None,
+        *,
+        read_only: bool = False,
+        program: str | None = None,
+        local: LocalRunner | None = None,
+    ) -> None:
+        found = program or shutil.which("ssh")
+        if found is None:
+            raise ConfigError("the transport openssh needs the program ssh, which PATH does not have")
+        self.rack = rack
+        self.settings = settings or Settings()
+        self.read_only = read_only
+        self._program = found
+        self._scp = shutil.which("scp", path=os.path.dirname(found)) or shutil.which("scp") or "scp"
+        self._local = local or LocalRunner(rack)
+        self._lock = threading.Lock()
+        self._masters: dict[tuple[str, str | None], _Master] = {}
+        self._folder: Path | None = None
+        self._fallback: set[str] = set()
+
+    @property
+    def read_fallback(self) -> frozenset[str]:
+        """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
+        with self._lock:
+            return frozenset(self._fallback)
+
+    def run(
+        self,
+        requests: Sequence[Request],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> FleetResult:
+        """Send all requests and return one reply for each target; see Transport."""
+        check_requests(
+            requests, rack=self.rack.name, read_only=self.read_only, capabilities=self.capabilities
+        )  # fmt: skip
+        limit = self.rack.fanout or self.settings.fanout
+        return FanOut(requests, self._perform, limit=limit, on_reply=on_reply, cancel=cancel).run()
+
+    def close(self) -> None:
+        """End all connections and remove their sockets; the next ``run`` connects anew."""
+        with self._lock:
+            masters, self._masters = self._masters, {}
+            folder, self._folder = self._folder, None
+            self._fallback.clear()
+        for (target, _), master in masters.items():
+            if master.up:
+                self._control(master, target, "exit")
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    @property
+    def _connect_timeout(self) -> float:
+        return self.rack.connect_timeout or self.settings.connect_timeout
+
+    def _perform(self, flight: Flight) -> Reply:
+        request = flight.request
+        seconds = request.timeout or self.rack.command_timeout or self.settings.timeout
+        if self._local.takes(request):
+            return self._local.run(flight, seconds)
+        try:
+            login = Login(user=request.login) if request.login else login_for(self.rack, request.target, request.role)
+            for may_retry in (True, False):
+                master, kept, user, command = self._connected(flight, login)
+                ended, child = self._send(flight, master, user, command, seconds)
+                if ended.status == OWN_STATUS and not self._alive(master, request.target):
+                    master.up = False
+                    if kept and may_retry and not request.role.changes and not child.stdout:
+                        continue
+                    problem = "the connection was lost after the command was sent: whether it ran to its end is unknown"
+                    return flight.reply(State.FAILED, problem, stdout=ended.stdout, stderr=ended.stderr)
+                return _reply(flight, ended)
+        except (TransportError, ConfigError) as error:
+            return flight.reply(State.UNREACHABLE, error.message)
+        raise AssertionError("the second attempt always ends in a reply")
+
+    def _send(
+        self, flight: Flight, master: _Master, user: str | None, command: str, seconds: float
+    ) -> tuple[Ended, Child]:
+        request = flight.request
+        if request.upload is not None:
+            upload = request.upload
+            options = [*(["-p"] if upload.keep else []), *(["-r"] if upload.recursive else [])]
+            place = f"{user}@{request.target}" if user else request.target
+            sources = [str(path) for path in upload.sources]
+            control = ["-o", f"ControlPath={master.path}", *self._options()]
+            argv = [self._scp, *options, *control, "--", *sources, f"{place}:{upload.destination}"]
+        else:
+            argv = [self._program, "-S", master.path, *self._options(), *_user(user), "--", request.target, command]
+        child = Child(argv, stdin=request.stdin, on_output=request.on_output)
+        late = f"no end within {seconds:g}s; what was sent may still be running there (set timeout raises the limit)"
+        flight.stage(
+            seconds,
+            abort=child.kill,
+            late=lambda: flight.reply(State.TIMED_OUT, late, stdout=child.stdout, stderr=child.stderr),
+        )
+        return child.run(), child
+
+    def _connected(self, flight: Flight, login: Login) -> tuple[_Master, bool, str | None, str]:
+        """Return an open connection, whether it was kept, who is logged in, and the command as it has to be sent."""
+        request = flight.request
+        target, write_user = request.target, self.rack.write_user
+        falls_back = request.role is Role.READ and self.rack.read_user != write_user and request.login is None
+        if not (falls_back and target in self.read_fallback):
+            try:
+                return (*self._master(flight, target, login.user), login.user, login.command(request.command))
+            except LoginRefused as refused:
+                if not falls_back:
+                    raise
+                try:
+                    self._master(flight, target, write_user)
+                except LoginRefused:
+                    raise TransportError(f"{refused.message}; {write_user} is refused too") from refused
+                with self._lock:
+                    self._fallback.add(target)
+        return (*self._master(flight, target, write_user), write_user, read_only_cellcli(request.command))
+
+    def _master(self, flight: Flight, target: str, user: str | None) -> tuple[_Master, bool]:
+        """Return the kept connection of this login, opening it when there is none, and whether it was open already."""
+        with self._lock:
+            if self._folder is None:
+                # mkdtemp makes it 0700; socket paths are short (about 100 bytes), so it is in /tmp or its like.
+                self._folder = Path(tempfile.mkdtemp(prefix="exacell-ssh-"))
+            place = str(self._folder / f"{len(self._masters)}")
+            master = self._masters.setdefault((target, user), _Master(place))
+        limit = self._connect_timeout
+        waiting = "another statement is still connecting to it"
+        flight.stage(
+            _PHASES * limit * 2, abort=_nothing, late=lambda: flight.reply(State.UNREACHABLE, waiting)
+        )  # fmt: skip
+        with master.lock:
+            if master.up and (not flight.request.role.changes or self._alive(master, target)):
+                return master, True
+            self._open(flight, master, target, user, limit)
+            return master, False
+
+    def _open(self, flight: Flight, master: _Master, target: str, user: str | None, limit: float) -> None:
+        argv = [
+            self._program, "-M", "-S", master.path, "-N", "-f",
+            "-o", f"ControlPersist={_PERSIST_S}", "-o", f"ConnectTimeout={max(1, round(limit))}",
+            *self._options(master=True), *_user(user), "--", target,
+        ]  # fmt: skip
+        Path(master.path).unlink(missing_ok=True)
+        # ssh goes into the background with its streams closed only from OpenSSH 8.5 on: a file never keeps us waiting.
+        with tempfile.TemporaryFile() as said:
+            process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
+            )
+            late = f"no login within {_PHASES * limit:g}s"
+            flight.stage(
+                _PHASES * limit,
+                abort=functools.partial(_kill, process),
+                late=lambda: flight.reply(State.UNREACHABLE, late),
+            )
+            status = process.wait()
+            said.seek(0)
+            text = said.read().decode("utf-8", "backslashreplace")
+        if status:
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            problem = "; ".join(lines[-2:]) or f"ssh ended with status {status}"
+            kind = LoginRefused if "Permission denied" in text else TransportError
+            raise kind(f"ssh: {problem}")
+        master.up = True
+
+    def _options(self, *, master: bool = False) -> list[str]:
+        options = [word for option in _ALWAYS if not (master and "ControlMaster" in option) for word in ("-o", option)]
+        return [*(["-F", str(self.rack.ssh_config)] if self.rack.ssh_config else []), *options]
+
+    def _alive(self, master: _Master, target: str) -> bool:
+        return self._control(master, target, "check")
+
+    def _control(self, master: _Master, target: str, word: str) -> bool:
+        config = ["-F", str(self.rack.ssh_config)] if self.rack.ssh_config else []
+        argv = [self._program, *config, "-S", master.path, "-O", word, "--", target]
+        try:
+            done = subprocess.run(argv, capture_output=True, timeout=self._connect_timeout, check=False)
+        except subprocess.TimeoutExpired:
+            return False
+        return done.returncode == 0
+
+
+def _user(user: str | None) -> list[str]:
+    return ["-l", user] if user else []
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+
+
+def _nothing() -> None:
+    """Abort a stage that nothing can interrupt."""
+
+
+def _reply(flight: Flight, ended: Ended) -> Reply:
+    if ended.status == 0:
+        return flight.reply(State.OK, stdout=ended.stdout, stderr=ended.stderr, exit_status=0)
+    if ended.status < 0:
+        return flight.reply(State.FAILED, f"ssh was ended by signal {-ended.status}", stdout=ended.stdout)
+    return flight.reply(
+        State.FAILED,
+        f"exit status {ended.status}",
+        stdout=ended.stdout,
+        stderr=ended.stderr,
+        exit_status=ended.status,
+    )

@@ -1,0 +1,292 @@
+"""One command on one attached wire: opened, asked for, fed and read without ever waiting. Imports paramiko.
+
+All methods run in the reader's thread, except :meth:`Stream.start`, :meth:`Stream.feed` and :meth:`Stream.cancel`, which
+may be called from any.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Protocol
+
+import paramiko
+from paramiko import common
+
+from exacell.transport.channel import End, Ending
+from exacell.transport.packets import Timer, Wire
+
+WINDOW = 4 << 20
+"""Bytes that a command may send before we say that there is room again; we always take all at once."""
+_PACKET = 32 << 10
+_MARGIN = 64
+"""Bytes of a packet that are not data."""
+_STDERR = 1
+_KIND = {
+    name: bytes((number,))
+    for name, number in (
+        ("open", common.MSG_CHANNEL_OPEN),
+        ("request", common.MSG_CHANNEL_REQUEST),
+        ("data", common.MSG_CHANNEL_DATA),
+        ("eof", common.MSG_CHANNEL_EOF),
+        ("close", common.MSG_CHANNEL_CLOSE),
+        ("window", common.MSG_CHANNEL_WINDOW_ADJUST),
+        ("failure", common.MSG_CHANNEL_FAILURE),
+    )
+}
+
+
+class Stage(IntEnum):
+    """How far a stream has come."""
+
+    NEW = 0
+    OPENING = 1
+    RUNNING = 2
+    ENDED = 3
+
+
+class Sink(Protocol):
+    """Where output goes."""
+
+    def take(self, piece: bytes) -> None:
+        """Take a piece of standard output."""
+
+    def take_error(self, piece: bytes) -> None:
+        """Take a piece of standard error."""
+
+
+class Stream:
+    """A command and its standard streams.
+
+    Args:
+        sink: gets what the command prints.
+        stdin: sent to the command, then end-of-file; None leaves its input open for :meth:`feed`.
+        on_end: told once how it ended, unless it was cancelled.
+
+    Attributes:
+        on_open: told when the command has been sent.
+        sent: whether the command has been sent.
+        lost_link: whether it ended because the connection did.
+        exit_status: None as long as it is not known.
+        refusal: why the server opened no channel; empty when it did.
+    """
+
+    def __init__(
+        self,
+        wire: Wire,
+        command: str,
+        sink: Sink,
+        *,
+        stdin: bytes | None,
+        on_end: Callable[[Ending], None],
+    ) -> None:
+        self._wire = wire
+        self._command = command
+        self._sink = sink
+        self._on_end = on_end
+        self.on_open: Callable[[], None] = _nothing
+        self.sent = self.lost_link = False
+        self._input: deque[memoryview] = deque([memoryview(stdin)] if stdin else ())
+        self._input_ends = stdin is not None
+        self._input_ended = False
+        self._stage = Stage.NEW
+        self._number = 0
+        self._remote = 0
+        self._room_there = 0
+        self._largest = _PACKET
+        self._taken = 0
+        self._asked = False
+        self._output_ended = False
+        self._patience: Timer | None = None
+        self.exit_status: int | None = None
+        self.refusal = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more comes."""
+        return self._stage is Stage.ENDED
+
+    def start(self, seconds: float, too_late: Callable[[], None]) -> None:
+        """Ask for a channel; ``too_late`` is called when none has come after ``seconds``."""
+
+        def ask() -> None:
+            self._start()
+            if not self.ended:
+                self._patience = self._wire.reader.later(seconds, too_late)
+
+        self._wire.reader.call(ask)
+
+    def feed(self, data: bytes) -> None:
+        """Send ``data`` to the command's standard input, which stays open."""
+
+        def add() -> None:
+            self._input.append(memoryview(data))
+            self._send_input()
+
+        self._wire.reader.call(add)
+
+    def cancel(self) -> None:
+        """Close the channel; the command's server ends it or not. Nobody is told."""
+        self._wire.reader.call(self._cancel)
+
+    # -- in the reader's thread ------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        if self.ended:
+            return
+        if not self._wire.active:
+            self._end(Ending(end=End.LOST))
+            return
+        self._stage = Stage.OPENING
+        self._number = self._wire.register(self)
+        message = paramiko.Message()
+        message.add_byte(_KIND["open"])
+        message.add_string("session")
+        message.add_int(self._number)
+        message.add_int(WINDOW)
+        message.add_int(_PACKET)
+        self._send(message)
+
+    def receive(self, kind: int, message: paramiko.Message) -> None:
+        """Take a message from the server."""
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+        if self.ended:
+            self._late_open(kind, message)
+        elif kind == common.MSG_CHANNEL_DATA:
+            self._take(self._sink.take, message.get_binary())
+        elif kind == common.MSG_CHANNEL_EXTENDED_DATA:
+            code = message.get_int()
+            self._take(self._sink.take_error if code == _STDERR else _drop, message.get_binary())
+        elif kind == common.MSG_CHANNEL_OPEN_SUCCESS:
+            self._opened(message)
+        elif kind == common.MSG_CHANNEL_WINDOW_ADJUST:
+            self._room_there += message.get_int()
+            self._send_input()
+        elif kind == common.MSG_CHANNEL_REQUEST:
+            self._requested(message)
+        elif kind == common.MSG_CHANNEL_EOF:
+            self._output_ended = True
+            self._end_if_complete()
+        elif kind == common.MSG_CHANNEL_CLOSE:
+            status = self.exit_status
+            if status is not None:
+                self._end(Ending(end=End.STATUS, exit_status=status))
+            else:
+                self._end(Ending(end=End.NO_STATUS if self._asked else End.REFUSED))
+        elif kind == common.MSG_CHANNEL_SUCCESS:
+            self._asked = True
+        elif kind == common.MSG_CHANNEL_FAILURE:
+            self._end(Ending(end=End.REFUSED))
+        elif kind == common.MSG_CHANNEL_OPEN_FAILURE:
+            reason = message.get_int()
+            self.refusal = common.CONNECTION_FAILED_CODE.get(reason, "(unknown code)")
+            self._end(Ending(end=End.NO_CHANNEL))
+
+    def lost(self) -> None:
+        """Take note that the connection has ended."""
+        self.lost_link = True
+        self._end(Ending(end=End.LOST))
+
+    def _opened(self, message: paramiko.Message) -> None:
+        self._remote = message.get_int()
+        self._room_there = message.get_int()
+        self._largest = max(_MARGIN + 1, min(_PACKET, message.get_int()))
+        self._stage = Stage.RUNNING
+        request = self._message("request")
+        request.add_string("exec")
+        request.add_boolean(True)
+        request.add_string(self._command.encode("utf-8", "surrogateescape"))
+        self._send(request)
+        self._send_input()
+        self.sent = True
+        self.on_open()
+
+    def _requested(self, message: paramiko.Message) -> None:
+        what = message.get_text()
+        wants_reply = message.get_boolean()
+        if what == "exit-status":
+            self.exit_status = message.get_int()
+            self._end_if_complete()
+        elif wants_reply:
+            self._send(self._message("failure"))
+
+    def _take(self, keep: Callable[[bytes], None], piece: bytes) -> None:
+        self._taken += len(piece)
+        if self._taken >= WINDOW // 4:
+            more = self._message("window")
+            more.add_int(self._taken)
+            self._taken = 0
+            self._send(more)
+        keep(piece)
+
+    def _send_input(self) -> None:
+        if self._stage is not Stage.RUNNING or self._input_ended:
+            return
+        while self._input and self._room_there > 0:
+            data = self._input.popleft()
+            size = min(len(data), self._room_there, self._largest - _MARGIN)
+            if size < len(data):
+                self._input.appendleft(data[size:])
+            message = self._message("data")
+            message.add_string(bytes(data[:size]))
+            self._room_there -= size
+            self._send(message)
+        if self._input_ends and not self._input:
+            self._input_ended = True
+            self._send(self._message("eof"))
+
+    def _end_if_complete(self) -> None:
+        if self._output_ended and self.exit_status is not None:
+            self._end(Ending(end=End.STATUS, exit_status=self.exit_status))
+
+    def _end(self, ending: Ending) -> None:
+        if self.ended:
+            return
+        self._close()
+        self._on_end(ending)
+
+    def _cancel(self) -> None:
+        if not self.ended:
+            self._close()
+
+    def _close(self) -> None:
+        before, self._stage = self._stage, Stage.ENDED
+        if self._patience is not None:
+            self._patience.cancel()
+        self._input.clear()
+        if before is Stage.RUNNING and self._wire.active:
+            if not self._input_ended:
+                self._send(self._message("eof"))
+            self._send(self._message("close"))
+        if before is not Stage.OPENING or self.refusal or not self._wire.active:
+            self._wire.forget(self._number)
+
+    def _late_open(self, kind: int, message: paramiko.Message) -> None:
+        """Give back at once a channel that comes after the command was cancelled."""
+        if kind == common.MSG_CHANNEL_OPEN_SUCCESS:
+            self._remote = message.get_int()
+            self._send(self._message("close"))
+        self._wire.forget(self._number)
+
+    def _message(self, kind: str) -> paramiko.Message:
+        message = paramiko.Message()
+        message.add_byte(_KIND[kind])
+        message.add_int(self._remote)
+        return message
+
+    def _send(self, message: paramiko.Message) -> None:
+        try:
+            self._wire.send(message)
+        except EOFError as error:
+            self._wire.fail(error)
+
+
+def _drop(piece: bytes) -> None:
+    """Take data of a kind that nobody knows."""
+
+
+def _nothing() -> None:
+    """Be told of an opening."""

@@ -1,0 +1,55 @@
+"""Whether and how a statement's plan rolls: what its flags ask for, and what its rack demands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from exacell.errors import RefusedError
+from exacell.plan.gate import offline_cells
+from exacell.plan.model import Plan
+from exacell.plan.rolling import Asked, roll
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.language.registry import Value
+
+
+def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:
+    """Return what the flags say about rolling; ``gently`` when they are those of another statement.
+
+    Raises:
+        RefusedError: they contradict each other.
+    """
+    rolling, pause, timeout = flags.get("rolling"), flags.get("pause"), flags.get("timeout")
+    size = 1 if rolling is True else rolling if isinstance(rolling, int) else None
+    if flags.get("no-rolling"):
+        if size:
+            raise RefusedError("--rolling and --no-rolling exclude each other; nothing was sent")
+        size = 0
+    return Asked(
+        size=size,
+        canary=str(flags.get("canary") or ""),
+        pause=float(pause) if isinstance(pause, (int, float)) else None,
+        ask=pause == "ask",
+        on_error=str(flags.get("on-error") or ""),
+        within=float(timeout) if isinstance(timeout, (int, float)) else None,
+        gently=gently,
+    )
+
+
+def rolled(ctx: Context, plan: Plan, flags: Mapping[str, Value]) -> Plan:
+    """Return the plan with its cells in waves where that was asked for, or the rack or the plan demands it.
+
+    Raises:
+        RefusedError: it was asked for and can't be done.
+    """
+    rack = ctx.need_rack()
+    return roll(
+        plan,
+        asked(flags, gently=ctx.origin.startswith("undo ")),
+        rack_cells=rack.cells,
+        clusters=tuple(rack.asm),
+        production=rack.production,
+        first=offline_cells(ctx.last_facts),
+    )

@@ -1,0 +1,39 @@
+"""The cells for which a condition holds, by a fresh reading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exacell.cellcli.condition import parse_condition
+from exacell.cellset import CellSet, fold
+from exacell.errors import CellSetError, RefusedError
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+
+def cells_where(ctx: Context, text: str, *, strict: bool) -> CellSet:
+    """Return the selected cells for which ``where …`` holds now.
+
+    Args:
+        strict: a cell that gives no answer can't be judged and is an error; else it is named and left out.
+
+    Raises:
+        StatementError: ``text`` is no condition.
+        RefusedError: a cell gave no answer, and ``strict``.
+        CellSetError: it holds for no cell.
+    """
+    condition = parse_condition(text)
+    answers = ctx.fleet.query(ctx.cells(), (condition.statement,), cancel=ctx.interrupted)
+    if answers.problems:
+        silent = fold(set(answers.answers) - set(answers.good))
+        if strict:
+            raise RefusedError(
+                f"'{text}' can't be judged on {silent}: {answers.problems[0]}; nothing was sent",
+                hint="name the cells instead, or leave those out with use first",
+            )
+        ctx.console.say(f"left out, because '{text}' can't be judged there: {'; '.join(answers.problems)}")
+    found = CellSet(cell for cell, answer in answers.good.items() if condition.holds(answer.tables[0]))
+    if not len(found):
+        raise CellSetError(f"'{text}' holds for none of {fold(answers.good) or 'the cells'}")
+    return found

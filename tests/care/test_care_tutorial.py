@@ -1,0 +1,69 @@
+"""The tutorial at the real prompt, typed as a person would."""
+
+from __future__ import annotations
+
+import sys
+
+import pexpect
+
+from exacell.language.line import parse_line
+from exacell.tutorial import STEPS, Tutorial
+
+PROMPT = "exacell> "
+
+
+def test_each_step_parses() -> None:
+    """Every step says a statement that is one."""
+    for step in STEPS:
+        assert parse_line(step.type) is not None, step.title
+
+
+def test_the_place_is_kept(tmp_path) -> None:
+    """Moving keeps the place on disk, within the steps; a broken file begins anew."""
+    Tutorial(tmp_path).move(3)
+    assert Tutorial(tmp_path).place == 3
+    Tutorial(tmp_path).move(-5)
+    assert Tutorial(tmp_path).place == 0
+    Tutorial(tmp_path).move(99)
+    assert Tutorial(tmp_path).over
+    (tmp_path / "tutorial.json").write_text("nonsense")
+    assert Tutorial(tmp_path).place == 0
+
+
+def test_typed_through(rack) -> None:
+    """Typing what each step says, and nothing else, leads through the whole tutorial; back, skip and quit work."""
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "exacell", "-r", "care"],
+        env=rack.env,
+        encoding="utf-8",
+        timeout=90,
+        dimensions=(40, 150),
+    )
+    try:
+        child.expect_exact(PROMPT)
+
+        def enter(text: str) -> None:
+            child.send(text + "\r")
+
+        enter("tutorial")
+        child.expect_exact(f"[1 of {len(STEPS)}]")
+        enter("tutorial skip")
+        child.expect_exact("[2 of")
+        enter("tutorial back")
+        child.expect_exact("[1 of")
+        enter("tutorial quit")
+        child.expect_exact("waits at step 1")
+        enter("tutorial")
+        child.expect_exact("[1 of")
+        for number, step in enumerate(STEPS, start=1):
+            enter(step.type)
+            if step.type == "resize flashcache size=288g":
+                child.expect_exact("proceed?")
+                enter("y")
+            child.expect_exact(f"[{number + 1} of" if number < len(STEPS) else "That was the tutorial")
+        enter("exit")
+        child.expect(pexpect.EOF)
+    finally:
+        child.close(force=True)
+    assert rack.json("list flashcache attributes name, size")[0]["size"] > 288 << 30

@@ -1,0 +1,251 @@
+"""Which changes wait to be confirmed, as their rows in the journal tell; the guardian's waiting, on a clock of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from exacell.confirming import (
+    confirm,
+    deadlines,
+    note_reverted,
+    note_reverting,
+    open_deadlines,
+    refuse_ungathered,
+    refuse_unrevertible,
+    set_deadline,
+)
+from exacell.errors import RefusedError
+from exacell.guardian import Errand, watch
+from exacell.journal import Journal, Row, actor
+from exacell.language.line import parse_line
+from exacell.pending import pending
+from exacell.plan.model import Plan, Risk, Stage, Step, Undo
+
+DEAD = {"user": "u", "host": actor()["host"], "pid": "4194305"}
+"""No process has this number: Linux gives at most 4194304. Source: proc(5), /proc/sys/kernel/pid_max."""
+ALIVE = actor()
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    """A journal with one ended change of rack t1."""
+    made = Journal(tmp_path / "journal.db")
+    change = made.begin("t1", {"statement": "disable flashlog db=SPOT", **actor()})
+    made.append("t1", change, [Row(kind="end", body={"exitCode": 0})])
+    return made
+
+
+def row(kind: str, body: dict[str, object]) -> Row:
+    return Row(kind=kind, body=body)
+
+
+GUARDED = row("guardian", ALIVE)
+LOST = row("guardian", DEAD)
+TRYING = row("reverting", {})
+TRIED = row("reverted", {"state": "failed", "reason": "cel02 is away"})
+KEPT = row("confirmed", {"unguarded": False})
+
+SENTENCES: list[tuple[str, list[Row], float, str]] = [
+    ("guarded", [GUARDED], 60, r"^change 1 \(disable flashlog db=SPOT\) is taken back at .*: confirm 1 keeps it$"),
+    ("guardian dead", [LOST], 60, "waits to be confirmed by .*, but its guardian has ended: confirm 1 .*undo 1"),
+    ("never guarded", [], 60, "waits to be confirmed by .*, but its guardian has ended: confirm 1 .*undo 1"),
+    ("overdue and dead", [LOST], -60, "was not confirmed by .*, and its guardian has ended: confirm 1 .*undo 1"),
+    ("overdue and guarded", [GUARDED], -60, "is being taken back by process"),
+    ("begun and dead", [LOST, TRYING], -60, "was being taken back when its guardian ended: confirm 1 .*undo 1"),
+    ("failed", [LOST, TRYING, TRIED], -60, "could not be taken back: cel02 is away; confirm 1 .*undo 1"),
+    ("failed, tries again", [GUARDED, TRYING, TRIED, TRYING], -60, "is being taken back by process"),
+    ("confirmed after a failure", [GUARDED, TRYING, TRIED, KEPT], -60, ""),
+    ("confirmed too late", [GUARDED, TRYING, KEPT], -60, "is being taken back by process"),
+    ("confirmed", [GUARDED, KEPT], 60, ""),
+    ("taken back", [GUARDED, TRYING, row("reverted", {"state": "done"})], -60, ""),
+    ("kept after its guardian died", [LOST, TRYING, row("confirmed", {"unguarded": True})], -60, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "seconds", "said"), [s[1:] for s in SENTENCES], ids=[s[0] for s in SENTENCES])
+def test_what_is_pending_is_one_line_with_the_way_out(
+    journal: Journal, rows: list[Row], seconds: float, said: str
+) -> None:
+    """It should say in one line what waits and which statement ends it, and nothing when nothing waits."""
+    set_deadline(journal, "t1", 1, "disable flashlog db=SPOT", seconds)
+    for item in rows:
+        journal.append("t1", 1, [item])
+    told = [item.sentence for item in pending(journal, "t1")]
+    assert len(told) == (1 if said else 0)
+    if said:
+        import re
+
+        assert re.search(said, told[0]), told[0]
+
+
+def test_another_racks_changes_do_not_wait_here(journal: Journal) -> None:
+    """It should list the changes of the asked rack only."""
+    set_deadline(journal, "t1", 1, "s", 60)
+    assert [item.change for item in open_deadlines(journal, "t1")] == [1]
+    assert open_deadlines(journal, "t2") == ()
+
+
+def test_confirm_keeps_all_or_the_one_that_is_named(journal: Journal) -> None:
+    """It should keep every waiting change, or the named one; one that does not wait is refused with those that do."""
+    second = journal.begin("t1", {"statement": "b", **actor()})
+    for change in (1, second):
+        set_deadline(journal, "t1", change, "s", 60)
+    with pytest.raises(RefusedError, match="change 9 of rack t1 does not wait") as refused:
+        confirm(journal, "t1", 9)
+    assert refused.value.hint == "waiting: 1, 2"
+    assert [item.change for item in confirm(journal, "t1", second)] == [second]
+    assert [item.change for item in confirm(journal, "t1", None)] == [1]
+    with pytest.raises(RefusedError, match="no change of t1 waits"):
+        confirm(journal, "t1", None)
+
+
+def test_the_first_of_confirm_and_guardian_wins(journal: Journal) -> None:
+    """It should let a confirmation stop the guardian before it begins, and tell one that comes later that it is late."""
+    set_deadline(journal, "t1", 1, "s", -1)
+    journal.append("t1", 1, [GUARDED])
+    assert note_reverting(journal, "t1", 1)
+    with pytest.raises(RefusedError, match="is being taken back") as refused:
+        confirm(journal, "t1", None)
+    assert "too late" in refused.value.hint
+    note_reverted(journal, "t1", 1)
+    second = journal.begin("t1", {"statement": "b", **actor()})
+    set_deadline(journal, "t1", second, "b", -1)
+    journal.append("t1", second, [GUARDED])
+    confirm(journal, "t1", second)
+    assert not note_reverting(journal, "t1", second)
+
+
+# -- the guardian ----------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """Time that passes when somebody sleeps; ``then`` happens at its time."""
+
+    def __init__(self, then: dict[float, Callable[[], object]] | None = None) -> None:
+        self.at = datetime.now(UTC)
+        self.begin = self.at
+        self.then = dict(then or {})
+
+    def now(self) -> datetime:
+        return self.at
+
+    def sleep(self, seconds: float) -> None:
+        self.at += timedelta(seconds=seconds)
+        for when in [w for w in self.then if w <= (self.at - self.begin).total_seconds()]:
+            self.then.pop(when)()
+
+
+def guard(journal: Journal, clock: Clock, answers: list[str]) -> tuple[str, list[float]]:
+    """Return how the watch over change 1 ended and after how many seconds it tried."""
+    tried: list[float] = []
+
+    def revert(item: object) -> str:
+        tried.append(round((clock.now() - clock.begin).total_seconds()))
+        return answers.pop(0)
+
+    return watch(journal, Errand(rack="t1", change=1), revert, now=clock.now, sleep=clock.sleep), tried
+
+
+def test_the_guardian_waits_for_the_deadline(journal: Journal) -> None:
+    """It should take the change back at the deadline and not before, once, and leave nothing pending."""
+    set_deadline(journal, "t1", 1, "s", 1800)
+    assert guard(journal, Clock(), [""]) == ("reverted", [1800])
+    assert pending(journal, "t1") == ()
+    assert [e.kind for e in journal.entries()][-3:] == ["guardian", "reverting", "reverted"]
+
+
+def test_a_confirmation_ends_the_waiting(journal: Journal) -> None:
+    """It should do nothing when the change was confirmed in time, and end soon after that."""
+    set_deadline(journal, "t1", 1, "s", 1800)
+    clock = Clock({600: lambda: confirm(journal, "t1", 1)})
+    assert guard(journal, clock, []) == ("confirmed", [])
+    assert (clock.at - clock.begin).total_seconds() < 610
+
+
+def test_a_clock_that_jumps_is_noticed(journal: Journal) -> None:
+    """It should act when the time has come, also when the host slept or its clock was set."""
+    set_deadline(journal, "t1", 1, "s", 86400)
+    clock = Clock()
+    clock.then[10] = lambda: setattr(clock, "at", clock.at + timedelta(days=2))
+    ended, tried = guard(journal, clock, [""])
+    assert ended == "reverted" and tried[0] < 2 * 86400 + 20
+
+
+def test_it_tries_again_and_says_why_it_failed(journal: Journal) -> None:
+    """It should try again when a lock is held or a cell is away, and leave the reason when it gives up."""
+    set_deadline(journal, "t1", 1, "s", 60)
+    ended, tried = guard(journal, Clock(), ["locked", "locked", ""])
+    assert ended == "reverted" and len(tried) == 3 and tried == sorted(set(tried))
+    second = journal.begin("t1", {"statement": "b", **actor()})
+    set_deadline(journal, "t1", second, "b", 60)
+    clock = Clock()
+    ended = watch(
+        journal, Errand(rack="t1", change=second), lambda item: "cel02 is away", now=clock.now, sleep=clock.sleep
+    )
+    assert ended == "failed"
+    assert [d.failed for d in deadlines(journal.entries())] == ["cel02 is away"]
+
+
+# -- refused up front ------------------------------------------------------------------------------------------------
+
+
+def plan(undo: Undo = Undo.STATEMENT, inverse: str = "i", *, back: bool = True, risk: Risk = Risk.NONE) -> Plan:
+    step = Step(target="c1", what="w", statement="S", undo=undo, inverse=inverse, risk=risk)
+    taken_back = {"c1": ("back",)} if back else {}
+    return Plan(statement="s", rack="r", stages=(Stage(title="t", steps=(step,)),), inverse=taken_back)
+
+
+REFUSED = [
+    (plan(back=False), 60.0, "could not be taken back on c1, because no inverse is known; nothing was sent"),
+    (plan(Undo.IMPOSSIBLE, "it is gone", back=False), 60.0, "on c1, because it is gone; nothing was sent"),
+    (plan(risk=Risk.DATA), 60.0, r"it loses what nothing brings back \(data\); nothing was sent"),
+    (plan(Undo.NOTHING, back=False), 60.0, "because no inverse is known"),
+    (plan(), 0.0, "the time must be above 0"),
+    (plan(), 8 * 86400.0, "at most 168h"),
+]
+
+
+@pytest.mark.parametrize(("made", "seconds", "said"), REFUSED)
+def test_what_has_no_inverse_is_refused_up_front(made: Plan, seconds: float, said: str) -> None:
+    """It should refuse a change that could not be taken back, saying why, before anything is sent."""
+    with pytest.raises(RefusedError, match=said):
+        refuse_unrevertible(made, seconds)
+
+
+def test_what_has_an_inverse_may_be_guarded() -> None:
+    """It should accept a plan with an inverse on every target that it changes."""
+    refuse_unrevertible(plan(), 1800.0)
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("run reset_cold --confirm-within=30m", "belongs to a single change; nothing was run"),
+        ("host true --confirm-within=30m", ""),
+        ("resize flashcache size=1g --confirm-within 30m", ""),
+        ("show flashcache --confirm-within=30m", ""),
+        ("alter iormplan objective=basic --confirm-within 30m -y", ""),
+    ],
+)
+def test_it_stands_behind_single_changes_only(statement: str, said: str) -> None:
+    """It should refuse --confirm-within where nothing could be taken back as a whole; host's words are its own."""
+    line = parse_line(statement)
+    assert line is not None
+    if said:
+        with pytest.raises(RefusedError, match=said):
+            refuse_ungathered(line)
+    else:
+        refuse_ungathered(line)
+
+
+def test_what_can_not_be_read_can_not_be_taken_back() -> None:
+    """It should refuse --confirm-within given before an opaque statement."""
+    line = parse_line("host true")
+    assert line is not None
+    with pytest.raises(RefusedError, match="it can't read this one"):
+        refuse_ungathered(dataclasses.replace(line, flags={"confirm-within": 60.0}))

@@ -1,0 +1,169 @@
+"""The guardian as a process: over the emulated rack it takes a change back, or leaves it when it was confirmed."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from exacell.cli import main
+from exacell.journal import Journal
+
+PATIENCE = 60.0
+"""Seconds after which a wait has failed; a loaded host is slow."""
+
+
+class Shell:
+    """The program with a scratch home."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("EXACELL")}
+        self.env = {**kept, "EXACELL_HOME": str(home), "HOME": str(home), "COLUMNS": "200"}
+
+    def __call__(self, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        """Run a statement on the rack and require its exit code."""
+        done = self._here(words)
+        assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def _here(self, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+        """Run the program in this process: only what the guardian is left behind by needs one of its own."""
+        out, err, before = io.StringIO(), io.StringIO(), dict(os.environ)
+        os.environ.clear()
+        os.environ.update(self.env)
+        try:
+            with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
+                patch.setattr(sys, "stdin", io.StringIO())
+                code = main(list(words))
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+        return subprocess.CompletedProcess(words, int(code), out.getvalue(), err.getvalue())
+
+    def flashlog(self) -> set[Any]:
+        """Return what SPOT's directive says about flash logging, over all cells."""
+        rows = json.loads(self("-r", "t1", "-o", "json", "show", "iorm").stdout)
+        return {row.get("flashLog") or row.get("flashlog") for row in rows if row["name"] == "SPOT"}
+
+    @property
+    def journal(self) -> Journal:
+        """The journal, read as another process does."""
+        return Journal(self.home / "journal.db")
+
+    def wait_for(self, kind: str, change: int) -> dict[str, Any]:
+        """Return the body of the change's row of that kind as soon as it is there."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            found = [e for e in self.journal.entries(change=change) if e.kind == kind]
+            if found:
+                return dict(found[-1].body)
+            time.sleep(0.02)
+        raise AssertionError(f"no row {kind} of change {change}: {[e.kind for e in self.journal.entries()]}")
+
+    def newest(self) -> int:
+        """Return the number of the newest change."""
+        row = self.journal.newest_plan("t1")
+        assert row is not None
+        return row.change
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """One emulated rack for the module; each test leaves it as it was."""
+    made = Shell(tmp_path_factory.mktemp("guardian") / "home")
+    made("emulator", "start", "t1", "speed=600")
+    yield made
+    made("emulator", "stop", "t1")
+
+
+def test_an_unconfirmed_change_is_taken_back(shell: Shell) -> None:
+    """It should bring the old plan back at the deadline, by a process that outlives the shell, with its reason."""
+    done = shell("-r", "t1", "disable", "flashlog", "db=SPOT", "--confirm-within", "1s", "-y")
+    change = shell.newest()
+    assert f"confirm {change} keeps it" in done.stderr
+    guardian = shell.wait_for("guardian", change)
+    assert os.getsid(int(guardian["pid"])) == int(guardian["pid"])
+    assert shell.wait_for("reverted", change)["state"] == "done"
+    assert shell.flashlog() == {None}
+    (undone,) = [e.body for e in shell.journal.entries() if e.body.get("origin") == f"undo {change}"]
+    assert undone["reason"].startswith("not confirmed by ")
+    assert shell("-r", "t1", "-o", "json", "pending").stdout.strip() == "[]"
+    log = (shell.home / "guardians" / f"t1-{change}.log").read_text()
+    assert f"change {change}: reverted" in log and "Traceback" not in log
+
+
+def test_the_guardian_holds_nothing_of_the_shell(shell: Shell) -> None:
+    """It should have only descriptors of its own: nothing, its log, and neither terminal nor socket."""
+    reader, writer = os.pipe()
+    os.set_inheritable(writer, True)
+    command = [sys.executable, "-m", "exacell", "-r", "t1", "disable", "flashlog", "db=SPOT"]
+    subprocess.run(
+        [*command, "--confirm-within=1h", "-y"],
+        stdin=subprocess.DEVNULL, capture_output=True, env=shell.env, pass_fds=(writer,), timeout=120, check=True,
+    )  # fmt: skip
+    os.close(writer)
+    change = shell.newest()
+    pid = int(shell.wait_for("guardian", change)["pid"])
+    held = {os.path.basename(os.readlink(f"/proc/{pid}/fd/{n}")) for n in (0, 1, 2)}
+    assert held == {"null", f"t1-{change}.log"}
+    assert os.read(reader, 1) == b""  # Nobody holds the other end any more.
+    os.close(reader)
+    shell("-r", "t1", "confirm", str(change))
+    assert "is kept" not in shell("-r", "t1", "pending").stdout
+    assert shell.flashlog() == {"off"}
+    shell("-r", "t1", "undo", str(change), "-y")
+    assert shell.flashlog() == {None}
+
+
+def test_a_killed_guardian_is_told_at_the_next_start(shell: Shell) -> None:
+    """It should say at every start what waits and what ends it when the guardian has died, and undo ends it."""
+    shell("-r", "t1", "disable", "flashlog", "db=SPOT", "--confirm-within=1h", "-y")
+    change = shell.newest()
+    os.kill(int(shell.wait_for("guardian", change)["pid"]), signal.SIGKILL)
+    deadline = time.monotonic() + PATIENCE
+    while "its guardian has ended" not in (said := shell("-r", "t1", "show", "lock").stderr):
+        assert time.monotonic() < deadline, said
+    assert f"confirm {change} keeps it, undo {change} takes it back" in said
+    shell("-r", "t1", "undo", str(change), "-y")
+    assert shell.flashlog() == {None}
+    assert "guardian" not in shell("-r", "t1", "show", "lock").stderr
+
+
+def test_a_change_without_inverse_is_refused_before_it_is_made(shell: Shell) -> None:
+    """It should refuse --confirm-within for a change that can't be taken back, and send nothing."""
+    before = len(shell.journal.entries())
+    refused = shell("-r", "t1", "on exa1cel01 drop flashlog --confirm-within 30m -y", code=2)
+    assert "could not be taken back on exa1cel01" in refused.stderr and "nothing was sent" in refused.stderr
+    assert len(shell.journal.entries()) == before
+
+
+def test_a_guardian_that_can_not_begin_is_a_failure(shell: Shell) -> None:
+    """It should say that nothing takes the change back, name the log, and fail, when the guardian ends at once."""
+    folder = shell.home / "broken"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(
+        "import sys\nif 'exacell.guardian' in sys.orig_argv:\n    raise SystemExit('no guardian today')\n"
+    )
+    env = {**shell.env, "PYTHONPATH": str(folder)}
+    command = [sys.executable, "-m", "exacell", "-r", "t1", "disable", "flashlog", "db=SPOT"]
+    done = subprocess.run(
+        [*command, "--confirm-within=1h", "-y"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, timeout=120, check=False,
+    )  # fmt: skip
+    change = shell.newest()
+    assert done.returncode == 1, done.stderr
+    assert f"change {change} has no guardian" in done.stderr and f"t1-{change}.log" in done.stderr
+    assert f"confirm {change} keeps it, undo {change} takes it back" in done.stderr
+    shell("-r", "t1", "undo", str(change), "-y")
+    assert shell.flashlog() == {None}

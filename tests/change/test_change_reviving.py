@@ -1,0 +1,106 @@
+"""Which cells a change left with CELLSRV stopped, and that they are started before anything is planned for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from exacell.errors import ExitCode
+from exacell.journal import Journal, Row
+from exacell.output.result import Result
+from exacell.reviving import start_again, stopped_by
+
+STOP, START = "ALTER CELL SHUTDOWN SERVICES CELLSRV", "ALTER CELL STARTUP SERVICES CELLSRV"
+RESTART = "ALTER CELL RESTART SERVICES ALL"
+
+
+def intent(cell: str, statement: str) -> Row:
+    return Row(kind="intent", target=cell, body={"statement": statement})
+
+
+def outcome(cell: str, state: str) -> Row:
+    return Row(kind="outcome", target=cell, body={"state": state})
+
+
+CASES: list[tuple[list[Row], tuple[str, ...]]] = [
+    ([], ()),
+    ([intent("c1", "DROP FLASHCACHE"), outcome("c1", "done")], ()),
+    ([intent("c1", STOP)], ("c1",)),
+    ([intent("c1", STOP), outcome("c1", "unknown"), intent("c2", STOP), outcome("c2", "done")], ("c1", "c2")),
+    ([intent("c1", STOP), outcome("c1", "done"), intent("c1", START)], ("c1",)),
+    ([intent("c1", STOP), outcome("c1", "done"), intent("c1", START), outcome("c1", "failed")], ("c1",)),
+    ([intent("c1", STOP), outcome("c1", "done"), intent("c1", START), outcome("c1", "done")], ()),
+    ([intent("c1", START), outcome("c1", "done"), intent("c1", STOP)], ("c1",)),
+    ([intent("c1", RESTART), outcome("c1", "unknown")], ("c1",)),
+    ([intent("c1", "alter  cell shutdown services cellsrv")], ("c1",)),
+    ([intent("c1", "ALTER CELL SHUTDOWN SERVICES MS")], ()),
+]
+
+
+@pytest.mark.parametrize(("rows", "cells"), CASES)
+def test_which_cells_were_stopped(tmp_path: Path, rows: list[Row], cells: tuple[str, ...]) -> None:
+    """A cell counts from the intent to stop its CELLSRV until an outcome says that it was started again."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "s"})
+    journal.append("t1", change, rows)
+    assert stopped_by(journal.entries()) == cells
+
+
+class Ctx:
+    """A session whose cells answer with a state of CELLSRV, and that keeps what it was asked to carry out."""
+
+    def __init__(self, journal: Journal, states: dict[str, str], code: ExitCode = ExitCode.DONE) -> None:
+        self.journal, self.states, self.code = journal, states, code
+        self.done: list[tuple[str, str, int]] = []
+        self.said: list[str] = []
+        self.origin, self.finishing = "resume 1", 1
+        self.options = SimpleNamespace(dry_run=False)
+        self.console = SimpleNamespace(say=self.said.append)
+        self.fleet = SimpleNamespace(query=self._query)
+
+    def need_rack(self) -> Any:
+        return SimpleNamespace(name="t1", cells=("c1", "c2"))
+
+    def _query(self, cells: list[str], statements: list[str]) -> Any:
+        good = {c: SimpleNamespace(tables=[[{"name": c, "cellsrvStatus": self.states[c]}]]) for c in cells}
+        return SimpleNamespace(good=good)
+
+    def execute(self, line: Any) -> Result:
+        self.done.append((f"on {line.on} {line.text}", self.origin, self.finishing))
+        return Result(exit_code=self.code)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    made = Journal(tmp_path / "journal.db")
+    made.append("t1", made.begin("t1", {"statement": "s"}), [intent("c1", STOP), intent("c2", STOP)])
+    return made
+
+
+def test_stopped_cells_are_started_as_a_change_of_its_own(journal: Journal) -> None:
+    """It should start CELLSRV only where it is stopped still, and not as a part of the change that is gone on with."""
+    ctx: Any = Ctx(journal, {"c1": "stopped", "c2": "running"})
+    assert start_again(ctx, 1, {"yes": True}, "first") is None
+    assert ctx.done == [("on c1 alter cell startup services cellsrv", "first", 0)]
+    assert (ctx.origin, ctx.finishing) == ("resume 1", 1)
+    assert "change 1 left CELLSRV stopped on c1" in ctx.said[0]
+
+
+def test_nothing_is_started_where_all_run(journal: Journal) -> None:
+    """It should do nothing when somebody has started the cells meanwhile."""
+    ctx: Any = Ctx(journal, {"c1": "running", "c2": "running"})
+    assert start_again(ctx, 1, {}, "first") is None
+    assert ctx.done == []
+
+
+@pytest.mark.parametrize("flags", [{"dry-run": True}, {"yes": True}])
+def test_what_is_left_waits_for_the_start(journal: Journal, flags: dict[str, Any]) -> None:
+    """It should hand back the start's own result when it was only shown, or failed: nothing more can be planned."""
+    code = ExitCode.DONE if "dry-run" in flags else ExitCode.FAILED
+    ctx: Any = Ctx(journal, {"c1": "stopped", "c2": "stopped"}, code)
+    held_up = start_again(ctx, 1, flags, "first")
+    assert held_up is not None and held_up.exit_code is code
+    assert ctx.done == [("on c[1-2] alter cell startup services cellsrv", "first", 0)]

@@ -1,0 +1,161 @@
+"""The programs in front of a rack: dcli, imageinfo, ssh and scp on the PATH that emulator path prints."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from exacell.emulator import control
+from exacell.emulator.fronts import has_infiniband
+
+RACK = "front"
+Front = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    path = tmp_path_factory.mktemp("home")
+    control.start(path, RACK, options={"cells": 2, "dbnodes": 1})
+    yield path
+    control.stop(path, RACK)
+
+
+@pytest.fixture
+def front(home: Path, tmp_path: Path) -> Front:
+    """Run a program by its name alone, with the rack's directory in front of PATH and a scratch HOME."""
+    path = control.program_path(home, RACK)
+    env = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["env", *words], env=env, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=30
+        )
+
+    return run
+
+
+USAGE = [
+    [],
+    ["-c", "a", "-x", "f", "ls"],
+    ["-c", "a", "-n", "-r", "x", "ls"],
+    ["-c", "a", "--serial", "--batchsize", "2", "ls"],
+    ["-c", "a", "--batchsize", "0", "ls"],
+    ["-c", "a", "-d", "/tmp", "ls"],
+    ["-c", "a", "--hidestderr", "-f", "x"],
+    ["ls"],
+]
+
+
+@pytest.mark.parametrize("words", USAGE)
+def test_a_wrong_command_line_shows_all_options(front: Front, words: list[str]) -> None:
+    """A usage error is one line on stderr, the option list on stdout, and status 2."""
+    done = front("dcli", *words)
+    assert (done.returncode, done.stderr.startswith("Error: ")) == (2, True)
+    assert "--preserve-spaces" in done.stdout
+
+
+@pytest.mark.parametrize("words", [["-g", "nowhere", "ls"], ["-c", "a", "-x", "nowhere"]])
+def test_a_missing_file_is_one_line(front: Front, words: list[str]) -> None:
+    """What is missing here is one line on stderr, status 2, and no option list."""
+    done = front("dcli", *words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+def test_a_host_that_is_not_there(front: Front, home: Path) -> None:
+    """A refused connection is ssh's words behind the name without a blank, a list on stderr, and status 1."""
+    control.fault(home, RACK, ["exa1cel02"], "refuse")
+    try:
+        done = front("dcli", "-c", "exa1cel01,exa1cel02", "hostname")
+    finally:
+        control.clear_faults(home, RACK)
+    assert (done.returncode, done.stderr) == (1, "Unable to connect to hosts: ['exa1cel02']\n")
+    assert done.stdout.startswith("exa1cel02:") and done.stdout.endswith("exa1cel01: exa1cel01\n")
+
+
+def test_output_that_is_no_utf8_runs_the_command_again(front: Front) -> None:
+    """As the real one does, which is why exacell never lets a change print such output over it."""
+    front("dcli", "-c", "exa1cel01", "rm -f ~/count")
+    done = front("dcli", "-c", "exa1cel01", "printf 'x\\351\\n'; echo >> ~/count")
+    assert done.stdout == "exa1cel01: x\u00e9\n"
+    assert front("dcli", "-c", "exa1cel01", "wc -l < ~/count").stdout == "exa1cel01: 2\n"
+
+
+def test_keys_are_pushed_once_and_dropped_once(front: Front) -> None:
+    """-k adds the caller's key, says so when it is there, and --unkey takes it away again."""
+    said = [front("dcli", "-c", "exa1cel01", option).stdout for option in ("-k", "-k", "--unkey", "--unkey")]
+    assert said == [
+        "exa1cel01: ssh key added\n",
+        "exa1cel01: ssh key already exists\n",
+        "exa1cel01: ssh key dropped\n",
+        "exa1cel01: ssh key did not exist\n",
+    ]
+
+
+def test_long_output_is_cut(front: Front) -> None:
+    """With several hosts, what is longer than --maxlines is cut one line behind it, with two lines on stderr."""
+    done = front("dcli", "-c", "exa1cel01,exa1cel02", "--maxlines", "3", "seq 9")
+    assert [line.split()[1] for line in done.stdout.splitlines()] == ["1", "2", "3", "4"] * 2
+    assert (done.stderr.count("\n"), done.returncode) == (4, 0) or done.returncode == 1
+
+
+IMAGEINFO = {
+    ("-ver",): "19.3.",
+    ("-status",): "success\n",
+    ("-ver", "-status"): "Active image version: 19.3.",
+    (): "\nKernel version: ",
+}
+
+
+@pytest.mark.parametrize("words", IMAGEINFO)
+def test_imageinfo(front: Front, words: tuple[str, ...]) -> None:
+    """imageinfo prints the bare value for one option and named values for several, on cells and database nodes."""
+    assert front("imageinfo", *words).stdout.startswith(IMAGEINFO[words])
+    done = front("dcli", "-c", "exa1cel01,exa1db01", "-l", "root", "imageinfo -ver -status | grep -c Active")
+    assert done.stdout == "exa1cel01: 2\nexa1db01: 2\n"
+    assert front("imageinfo", "-nothing").returncode == 1
+
+
+def test_ssh_and_scp_know_the_hosts(front: Front, tmp_path: Path) -> None:
+    """ssh and scp reach the rack's hosts by their names, whatever ~/.ssh has."""
+    (tmp_path / "a file").write_text("x\n")
+    assert front("scp", "-q", "a file", "exa1cel02:there").returncode == 0
+    assert front("ssh", "exa1cel02", "cat there; hostname; rm there").stdout == "x\nexa1cel02\n"
+
+
+def test_vmstat_is_one_table(front: Front) -> None:
+    """--vmstat prints two headings, a line a host, and Minimum, Maximum and Average of several."""
+    import shutil
+
+    if shutil.which("vmstat") is None:
+        pytest.skip("no vmstat is installed (procps)")
+    lines = front("dcli", "-c", "exa1cel01,exa1cel02", "--vmstat", "").stdout.splitlines()
+    assert [line.split(":")[0].strip() for line in lines[2:]] == [
+        "exa1cel01", "exa1cel02", "Minimum", "Maximum", "Average",
+    ]  # fmt: skip
+
+
+def test_ibhosts_lists_the_hosts(front: Front) -> None:
+    """On a model with InfiniBand ibhosts has a line a host, its name as the sixth word and C for cells, S for servers."""
+    lines = [line.split() for line in front("ibhosts").stdout.splitlines()]
+    assert [(words[5].strip('"'), words[6]) for words in lines] == [
+        ("exa1cel01", "C"), ("exa1cel02", "C"), ("exa1db01", "S"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "has"), [("x2", True), ("x6", True), ("x6ef", True), ("x8", True), ("x8m", False), ("x10m", False)]
+)
+def test_which_models_have_infiniband(model: str, has: bool) -> None:
+    """Models before X8M have InfiniBand, later ones have none."""
+    assert has_infiniband(model) is has
+
+
+def test_ping_knows_the_hosts(front: Front) -> None:
+    """ping answers for the rack's hosts; other names are the system's ping's."""
+    done = front("ping", "-c", "2", "exa1cel01")
+    assert (done.returncode, done.stdout.split()[:2]) == (0, ["PING", "exa1cel01"])
+    assert front("ping", "-c", "1", "no-such-host.invalid").returncode != 0

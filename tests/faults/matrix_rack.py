@@ -1,0 +1,602 @@
+"""An emulated rack in this process, reached without SSH, that fails at a chosen moment of a change.
+
+The rack, its cells, ASM and programs are the emulator's own; only the wire and the clock are replaced. Every cell is
+``unguarded``: it drops a cache with dirty data when it is told to, so that the guard under test is exacell's. What the
+operator's process does is watched at two places, the journal and the wire, and each moment there has a name.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from exacell.config import AsmConfig, Config, RackConfig
+from exacell.console import SilentConsole
+from exacell.context import Context, Options
+from exacell.emulator import rack_world
+from exacell.emulator.asm_model import DiskMode
+from exacell.emulator.clock import RackClock
+from exacell.emulator.models import Cell
+from exacell.emulator.names import GRID_HOME
+from exacell.emulator.program import Ask, Out, Pause, Program
+from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.simple_command import simple_command
+from exacell.engine import Engine
+from exacell.errors import ExacellError, ExitCode
+from exacell.journal import Journal, Row
+from exacell.language.line import parse_line
+from exacell.paths import Home
+from exacell.pending import Pending, pending
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+
+DEAD_PID = 4_194_305
+"""No process has this number: Linux gives at most 4194304. Source: proc(5), /proc/sys/kernel/pid_max."""
+
+MORNING = 1_700_000_000.0
+PAUSE_S = 2.0
+"""Wall seconds that each wait of the engine takes; the rack's clock goes 60 times as fast."""
+
+CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
+NODES = ("exa1db01", "exa1db02")
+
+
+class KilledError(BaseException):
+    """The operator's process is gone. No ``except Exception`` sees it, and nothing that it would clean up counts."""
+
+
+class Phase(StrEnum):
+    """The moments of a change, in the order in which they come; those from CHECK to OUTCOME once a stage."""
+
+    FACTS = "facts"
+    PLAN = "plan row"
+    CHECK = "check"
+    INTENT = "intent"
+    SEND = "send"
+    SETTLE = "settle"
+    OUTCOME = "outcome"
+    END = "end row"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One moment: a phase, of which stage (1 and up; 0 outside of stages), and which read of it."""
+
+    phase: Phase
+    stage: int = 0
+    nth: int = 1
+
+    def __str__(self) -> str:
+        stage = f" {self.stage}" if self.stage else ""
+        return f"{self.phase}{stage}{f'.{self.nth}' if self.nth > 1 else ''}"
+
+
+class Kind(StrEnum):
+    """What goes wrong."""
+
+    KILL = "kill -9"
+    LINK = "link drop"
+    HANG = "hang"
+    ERROR = "error code"
+    MS = "MS restart"
+    CELLSRV = "CELLSRV restart"
+    OTHER = "second operator"
+
+
+@dataclass(frozen=True)
+class Mishap:
+    """One thing that goes wrong at one moment.
+
+    Attributes:
+        how: for journal moments ``before`` or ``after`` the row is written. For SEND: ``unsent`` (nothing was carried
+            out), ``some`` (on the first target only), ``sent`` (everywhere, and no answer was seen), ``slow`` (carried
+            out after the deadline) or ``late`` (carried out when the operator has given up). Otherwise empty.
+        everywhere: all targets are struck instead of one.
+        lasting: the link or the service stays away until the operator comes back to it.
+        plan: strikes during the so-many-th plan that the process carries out.
+    """
+
+    kind: Kind
+    at: Moment
+    how: str = ""
+    everywhere: bool = False
+    lasting: bool = False
+    plan: int = 1
+
+    def __str__(self) -> str:
+        words = [
+            str(self.kind),
+            "on all" if self.everywhere else "",
+            self.how,
+            "at" if not self.how else "",
+            str(self.at),
+        ]
+        return " ".join(word for word in (*words, "lasting" if self.lasting else "") if word)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A rack before the case begins: its state as JSON, the time, and the files of the operator's home."""
+
+    state: str
+    wall: float
+    files: Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class Said:
+    """How a statement ended."""
+
+    statement: str
+    code: int
+    text: str
+    killed: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.statement} -> {'killed' if self.killed else self.code}: {self.text}"
+
+
+class WatchedJournal(Journal):
+    """The journal, telling the watch before and after each row."""
+
+    def __init__(self, path: Path, watch: Watch) -> None:
+        super().__init__(path)
+        self._watch = watch
+
+    def begin(self, rack: str, body: Mapping[str, Any]) -> int:
+        """Record a plan, unless the process dies first."""
+        self._watch.plans += 1
+        self._watch.stage = 0
+        with self._watch.writing(Moment(Phase.PLAN)):
+            return super().begin(rack, body)
+
+    def append(self, rack: str, change: int, rows: Iterable[Row]) -> None:
+        """Record rows, unless the process dies first."""
+        listed = list(rows)
+        with self._watch.writing(self._watch.moment_of(listed)):
+            super().append(rack, change, listed)
+
+
+class Watch:
+    """Knows at which moment the operator's process is, and lets the mishaps happen.
+
+    Attributes:
+        seen: every moment that was passed, of the first plan.
+        struck: the mishaps that happened.
+    """
+
+    def __init__(self, rack: MatrixRack, mishaps: Sequence[Mishap]) -> None:
+        self.rack = rack
+        self.mishaps = mishaps
+        self.plans = 0
+        self.stage = 0
+        self.phase = Phase.FACTS
+        self.reads = 0
+        self.dead = False
+        self.seen: list[Moment] = []
+        self.struck: list[Mishap] = []
+
+    def moment_of(self, rows: Sequence[Row]) -> Moment | None:
+        """Return the moment that rows belong to; None for those that no statement hangs on."""
+        kinds = [row.kind for row in rows]
+        if "intent" in kinds:
+            return Moment(Phase.INTENT, self.stage + 1)
+        if "end" in kinds:
+            return Moment(Phase.END)
+        if "outcome" in kinds and self.phase in (Phase.INTENT, Phase.SEND, Phase.SETTLE):
+            return Moment(Phase.OUTCOME, self.stage)
+        return None
+
+    @contextmanager
+    def writing(self, moment: Moment | None) -> Iterator[None]:
+        """Let the process die before or after a row."""
+        if self.dead:
+            raise KilledError
+        if moment is None:
+            yield
+            return
+        self._pass(moment)
+        self._die_if(moment, "before")
+        self.rack.interfere(self._find(moment, "before", Kind.OTHER))
+        yield
+        self.phase, self.reads = moment.phase, 0
+        if moment.stage:
+            self.stage = moment.stage
+        self._die_if(moment, "after")
+        self.rack.interfere(self._find(moment, "after", Kind.OTHER))
+
+    def exchange(self, requests: Sequence[Request]) -> list[Mishap]:
+        """Return the mishaps that strike these requests; raises when the process dies before they leave."""
+        if self.dead:
+            raise KilledError
+        if any(request.role.changes for request in requests):
+            self.phase, self.reads = Phase.SEND, 0
+            moment = Moment(Phase.SEND, self.stage)
+        else:
+            if self.phase in (Phase.INTENT, Phase.SEND):
+                self.phase, self.reads = Phase.SETTLE, 0
+            elif self.phase in (Phase.PLAN, Phase.OUTCOME):
+                self.phase, self.reads = Phase.CHECK, 0
+            self.reads += 1
+            moment = Moment(self.phase, self.stage + (self.phase is Phase.CHECK), self.reads)
+        self._pass(moment)
+        if moment.phase is not Phase.SEND:
+            self._die_if(moment, "")
+        found = [m for m in self._at(moment) if m.kind is not Kind.KILL or m.how]
+        for mishap in found:
+            if mishap not in self.struck:
+                self.struck.append(mishap)
+        return found
+
+    def die(self, mishap: Mishap) -> None:
+        """End the process here; what its disk holds now is all that is left of it."""
+        self.struck.append(mishap)
+        self.dead = True
+        self.rack.freeze()
+        raise KilledError
+
+    def _pass(self, moment: Moment) -> None:
+        if self.plans <= 1:
+            self.seen.append(moment)
+
+    def _at(self, moment: Moment) -> list[Mishap]:
+        now = max(self.plans, 1)
+        return [m for m in self.mishaps if m.plan == now and self._is(m, moment)]
+
+    def _is(self, mishap: Mishap, moment: Moment) -> bool:
+        if mishap.at == moment:
+            return True
+        return mishap.lasting and mishap in self.struck
+
+    def _find(self, moment: Moment, how: str, kind: Kind) -> Mishap | None:
+        found = next((m for m in self._at(moment) if m.kind is kind and m.how == how), None)
+        if found is not None:
+            self.struck.append(found)
+        return found
+
+    def _die_if(self, moment: Moment, how: str) -> None:
+        found = next((m for m in self._at(moment) if m.kind is Kind.KILL and m.how == how), None)
+        if found is not None:
+            self.die(found)
+
+
+class RackTransport:
+    """Runs requests on the rack in this process, with whatever strikes them."""
+
+    def __init__(self, rack: MatrixRack, watch: Watch) -> None:
+        self.read_only = False
+        self._rack, self._watch = rack, watch
+
+    def run(
+        self,
+        requests: Sequence[Request],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> FleetResult:
+        """Return one reply a target."""
+        mishaps = self._watch.exchange(requests)
+        for mishap in mishaps:
+            self._rack.before(mishap)
+        kill = next((m for m in mishaps if m.kind is Kind.KILL), None)
+        if kill is not None and kill.how == "unsent":
+            self._watch.die(kill)
+        replies: dict[str, Reply] = {}
+        struck = requests[min(1, len(requests) - 1)].target
+        for place, request in enumerate(requests):
+            hit = [m for m in mishaps if m.everywhere or request.target == struck]
+            replies[request.target] = self._one(request, hit)
+            if kill is not None and kill.how == "some" and place == 0:
+                self._watch.die(kill)
+        if kill is not None:
+            self._watch.die(kill)
+        if on_reply is not None:
+            for reply in replies.values():
+                on_reply(reply)
+        return FleetResult(targets=tuple(replies), replies=replies)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _one(self, request: Request, mishaps: Sequence[Mishap]) -> Reply:
+        target = request.target
+        for mishap in mishaps:
+            match mishap.kind, mishap.how:
+                case Kind.LINK, "sent":
+                    self._rack.carry_out(request)
+                    problem = "the connection was lost after the command was sent: whether it ran to its end is unknown"
+                    return Reply(target=target, state=State.FAILED, problem=problem)
+                case Kind.LINK, "unsent":
+                    problem = "the connection was lost after the command was sent: whether it ran to its end is unknown"
+                    return Reply(target=target, state=State.FAILED, problem=problem)
+                case Kind.LINK, _:
+                    return Reply(target=target, state=State.UNREACHABLE, problem="no route to host")
+                case Kind.HANG, "slow":
+                    self._rack.carry_out(request)
+                    return Reply(target=target, state=State.TIMED_OUT, problem="no end within 600s")
+                case Kind.HANG, "late":
+                    self._rack.later.append(partial(self._rack.carry_out, request))
+                    return Reply(target=target, state=State.TIMED_OUT, problem="no end within 600s")
+                case Kind.HANG, _:
+                    return Reply(target=target, state=State.TIMED_OUT, problem="no end within 60s")
+                case Kind.ERROR, _:
+                    return self._rack.refuse(request)
+        status, text = self._rack.carry_out(request)
+        return Reply(
+            target=target, state=State.OK if status == 0 else State.FAILED, stdout=text, exit_status=status,
+            problem="" if status == 0 else f"exit status {status}",
+        )  # fmt: skip
+
+
+class MatrixRack:
+    """A rack of three cells on a clock that only waits turn, with its second operator and its auditor.
+
+    Attributes:
+        home: the operator's EXACELL_HOME.
+        other: what the second operator does: (host, statement) each, with ``sql:`` in front for SQL.
+        later: statements that are still to be carried out when nobody waits for them any more.
+        lost: bytes that were dirty in a cache when it went, as the auditor counted them.
+        offline: the most cells that had disks of a mounted disk group offline after a statement of ours took some offline.
+        sent: (host, statement) of every changing statement that was carried out.
+    """
+
+    def __init__(self, folder: Path, prepared: Prepared | None = None) -> None:
+        self.folder = folder
+        self.home = folder / "home"
+        self.wall = prepared.wall if prepared else MORNING
+        self.other: Sequence[tuple[str, str]] = ()
+        self.kept: dict[str, tuple[str, ...]] = {}
+        self.later: list[Callable[[], object]] = []
+        self.lost = 0
+        self.offline = 0
+        self.sent: list[tuple[str, str]] = []
+        with mock.patch.object(rack_world, "RackClock", partial(RackClock, wall=lambda: self.wall)):
+            if prepared is None:
+                self.world = RackWorld.create("t1", {})
+            else:
+                self.world = RackWorld.from_state(json.loads(prepared.state))
+        self.rack = self.world._rack
+        self.home.mkdir(parents=True)
+        if prepared is None:
+            self.world.inject(CELLS, "unguarded", {})
+        else:
+            for name, content in prepared.files.items():
+                (self.home / name).write_bytes(content)
+
+    # -- the operator ----------------------------------------------------------------------------------------------
+
+    def operator(self, *mishaps: Mishap) -> Operator:
+        """Return a new process of the operator."""
+        return Operator(self, mishaps)
+
+    def pause(self, event: threading.Event, seconds: float) -> bool:
+        """Let time pass instead of waiting."""
+        self.wall += PAUSE_S
+        return event.is_set()
+
+    def pass_time(self, rack_seconds: float) -> None:
+        """Let rack time pass."""
+        self.wall += rack_seconds / self.rack.clock.speed
+        self.rack.advance()
+
+    def freeze(self) -> None:
+        """Keep what the operator's disk holds now."""
+        shutil.copytree(self.home, self.folder / "frozen")
+
+    def thaw(self) -> None:
+        """Put back what the disk held when the process died, whatever was cleaned up since."""
+        frozen = self.folder / "frozen"
+        if frozen.exists():
+            shutil.rmtree(self.home)
+            frozen.rename(self.home)
+
+    # -- what goes wrong -------------------------------------------------------------------------------------------
+
+    def before(self, mishap: Mishap) -> None:
+        """Let a mishap take effect on the rack itself, before requests reach it."""
+        away = {"for": 86400} if mishap.lasting else {"for": 60}
+        if mishap.kind is Kind.MS:
+            self._once(mishap, "ms-down", away)
+        elif mishap.kind is Kind.CELLSRV:
+            self._once(mishap, "restart", {"down": 30})
+        elif mishap.kind is Kind.OTHER:
+            self.interfere(mishap)
+
+    def _once(self, mishap: Mishap, kind: str, options: Mapping[str, object]) -> None:
+        hosts = CELLS if mishap.everywhere else CELLS[1:2]
+        if not any(str(fault.kind) == kind for fault in self.world.faults):
+            self.world.inject(hosts, kind, options)
+
+    def interfere(self, mishap: Mishap | None) -> None:
+        """Let the second operator do what he does, once."""
+        if mishap is None:
+            return
+        todo, self.other = self.other, ()
+        for host, statement in todo:
+            self.raw(host, statement)
+        self.kept = self._groups()
+
+    def _groups(self) -> dict[str, tuple[str, ...]]:
+        groups = getattr(self.rack.asm, "groups", {})
+        return {name: tuple(sorted(group.disks)) for name, group in groups.items()}
+
+    def harmed(self) -> list[str]:
+        """Return the disk groups of the moment after the second operator's change that are gone or lack disks now."""
+        now = self._groups()
+        return [
+            name
+            for name, disks in self.kept.items()
+            if now.get(name, disks) != disks or (name == "QQ" and name not in now)
+        ]
+
+    def mend(self) -> None:
+        """End all faults, and let what still hangs be carried out."""
+        for fault in list(self.world.faults):
+            if str(fault.kind) != "unguarded":
+                self.world.clear_faults([fault.host], str(fault.kind))
+        todo, self.later = self.later, []
+        for do in todo:
+            do()
+
+    # -- the rack --------------------------------------------------------------------------------------------------
+
+    def raw(self, host: str, statement: str) -> str:
+        """Run a statement as somebody else does, and return what it printed."""
+        if statement.startswith("sql:"):
+            script = f"{statement.removeprefix('sql:')};\nexit\n"
+            env = {"ORACLE_HOME": GRID_HOME, "ORACLE_SID": f"+ASM{NODES.index(host) + 1}"}
+            return self._drive("sqlplus", host, "grid", ["-S", "-L", "/ as sysasm"], env, script)[1]
+        return self._drive("cellcli", host, "celladmin", ["-e", statement], {}, "")[1]
+
+    def carry_out(self, request: Request) -> tuple[int, str]:
+        """Run a request's command and return its exit status and output, audited when it changes anything."""
+        simple = simple_command(request.command.replace(":$PATH", ""))
+        assert simple is not None, f"this needs a shell: {request.command}"
+        login = {Role.READ: "cellmonitor", Role.WRITE: "celladmin"}.get(request.role, "grid")
+        words = (simple.program, request.target, login, simple.words[1:], simple.environment, request.stdin or "")
+        if not request.role.changes:
+            return self._drive(*words)
+        self.sent.append((request.target, simple.words[-1] if simple.program == "cellcli" else (request.stdin or "")))
+        return self._audited(lambda: self._drive(*words))
+
+    def _audited(self, do: Callable[[], tuple[int, str]]) -> tuple[int, str]:
+        self.rack.advance()
+        before = {host: _dirty(cell) for host, cell in self.rack.cells.items()}
+        gone = self._offline_cells()
+        done = do()
+        for host, cell in self.rack.cells.items():
+            identity, dirty = before[host]
+            if dirty and _dirty(cell)[0] != identity:
+                self.lost += dirty
+        after = self._offline_cells()
+        if after - gone:
+            self.offline = max(self.offline, len(after))
+        return done
+
+    def _offline_cells(self) -> set[str]:
+        """Return the cells that have disks of a mounted disk group which are not ONLINE."""
+        groups = getattr(self.rack.asm, "groups", {}).values()
+        return {d.cell for g in groups if g.mounted for d in g.disks.values() if d.mode is not DiskMode.ONLINE}
+
+    def refuse(self, request: Request) -> Reply:
+        """Return the reply of a host that says no."""
+        cell = request.target in CELLS
+        text = "CELL-02559: There is a communication error between MS and CELLSRV.\n" if cell else _ORA
+        return Reply(target=request.target, state=State.OK, stdout=text, exit_status=0)
+
+    def _drive(
+        self, name: str, host: str, login: str, argv: Sequence[str], env: Mapping[str, str], text: str
+    ) -> tuple[int, str]:
+        program: Program = self.world.program(
+            name, host, login, argv, env=env, cwd=self.folder, tty=False, has_stdin=True
+        )
+        lines = iter(text.splitlines())
+        shown: list[str] = []
+        answer: str | None = None
+        while True:
+            try:
+                event = program.send(answer)
+            except StopIteration as end:
+                return int(end.value or 0), "".join(shown)
+            answer = None
+            if isinstance(event, Out):
+                shown.append(event.text)
+            elif isinstance(event, Pause):
+                self.wall += self.world.wall_seconds(event)
+            elif isinstance(event, Ask):
+                answer = next(lines, None)
+
+    def prepared(self) -> Prepared:
+        """Return everything as it is now, to begin cases from."""
+        files = {p.name: p.read_bytes() for p in self.home.iterdir() if p.is_file() and p.name.startswith("store.")}
+        return Prepared(state=json.dumps(self.world.to_state()), wall=self.wall, files=files)
+
+    @property
+    def lost_dirty(self) -> int:
+        """Dirty bytes that went with a cache: the auditor's count, or the cells' own when that is higher."""
+        return max(self.lost, sum(cell.lost_dirty_bytes for cell in self.rack.cells.values()))
+
+
+_ORA = "ERROR at line 1:\nORA-15041: diskgroup space exhausted\n\n\n__EXACELL_END__\n"
+
+
+def _dirty(cell: Cell) -> tuple[object, int]:
+    """Return what identifies the cell's write-back cache, and the dirty bytes in it."""
+    cache = cell.flash_cache
+    if cache is None or not cell.write_back:
+        return None, 0
+    return cache.id, cache.dirty_bytes
+
+
+class Operator:
+    """One process of the operator: a context with its connections; it may die."""
+
+    def __init__(self, rack: MatrixRack, mishaps: Sequence[Mishap] = ()) -> None:
+        self.rack = rack
+        self.watch = Watch(rack, mishaps)
+        self.console = SilentConsole()
+        home = Home.from_env({"EXACELL_HOME": str(rack.home)})
+        asm = AsmConfig(name="main", nodes=NODES, home=GRID_HOME)
+        config = RackConfig(name="t1", cells=CELLS, dbnodes=NODES, asm={"main": asm}, emulated=True)
+        self.ctx = Context(
+            home=home,
+            config=Config(default_rack="t1", racks={"t1": config}),
+            console=self.console,
+            options=Options(),
+            env={"EXACELL_HOME": str(rack.home)},
+            transport=RackTransport(rack, self.watch),
+        )
+        self.ctx.journal = WatchedJournal(self.ctx.journal.path, self.watch)
+
+    def do(self, statement: str) -> Said:
+        """Carry out a statement and return how it ended."""
+        line = parse_line(statement)
+        assert line is not None
+        with waiting_without_time(self.rack), mock.patch("os.getpid", return_value=self._pid()):
+            try:
+                result = self.ctx.execute(line)
+            except ExacellError as error:
+                return Said(statement, int(error.exit_code), " | ".join(filter(None, (error.message, error.hint))))
+            except KilledError:
+                self.rack.thaw()
+                return Said(statement, -9, str(self.watch.struck[-1]), killed=True)
+        return Said(statement, int(result.exit_code), "; ".join((*result.problems, *result.notes)))
+
+    def pending(self) -> tuple[Pending, ...]:
+        """Return what a new start would tell."""
+        self.ctx.need_rack()
+        return pending(self.ctx.journal, "t1")
+
+    def _pid(self) -> int:
+        """Who is going to be killed has a number that nobody has afterwards."""
+        import os
+
+        return DEAD_PID if any(m.kind is Kind.KILL for m in self.watch.mishaps) else os.getpid()
+
+    def must(self, statement: str) -> None:
+        """Carry out a statement that has to go well."""
+        said = self.do(statement)
+        assert said.code == ExitCode.DONE, said
+
+
+@contextmanager
+def waiting_without_time(rack: MatrixRack) -> Iterator[None]:
+    """Let engines that are made in here wait on the rack's clock."""
+    original = Engine.__init__
+
+    def made(self: Engine, **given: Any) -> None:
+        original(
+            self,
+            **{"pause": rack.pause, "clock": rack.rack.clock.now, **given, "poll": PAUSE_S * rack.rack.clock.speed},
+        )
+
+    with mock.patch.object(Engine, "__init__", made):
+        yield

@@ -1,0 +1,141 @@
+"""The rows of the fault matrix: statements that change something, and from which rack they start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matrix_rack import CELLS, NODES
+
+ROOM = ("resize flashcache size=288g -y",)
+CARVED = (*ROOM, "carve griddisk prefix=p -y")
+GROUPED = (*CARVED, "create diskgroup PP prefix=p redundancy=normal -y")
+FLUSHED = ("raw: alter flashcache all flush",)
+DISABLED = ("disable flashlog db=SPOT -y",)
+
+TWO = CELLS[1]
+REARM = ((TWO, "alter flashcache all cancel flush"),)
+PLAN = ((TWO, "alter iormplan dbplan=((name=SPOT,share=8,limit=80),(name=ERP,share=4),(name=default,share=2))"),)
+NEW_PLAN = "((name=SPOT,share=16),(name=ERP,share=2),(name=default,share=1))"
+ONE_DISK = ((TWO, "create griddisk z_FD_00_exa1cel02 celldisk=FD_00_exa1cel02, size=1G"),)
+TAKEN = ((NODES[1], "sql:create diskgroup QQ normal redundancy disk 'o/*/p_*'"),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verb:
+    """One row.
+
+    Attributes:
+        name: the row's heading.
+        prepare: exacell's statements that lead to the rack it starts from; ``raw: …`` goes to every cell as it is.
+        undo: whether undo has to bring the rack back to where it was.
+        caching: whether the flash cache caches when the statement has ended well.
+        offline: it takes disks offline by itself, so that a cell that fails meanwhile is a second failure.
+        other: what a second operator does in between: (host, statement); ``sql:`` in front for SQL on a node.
+    """
+
+    name: str
+    statement: str
+    prepare: tuple[str, ...] = ()
+    undo: bool = False
+    caching: bool = True
+    offline: bool = False
+    other: tuple[tuple[str, str], ...] = REARM
+
+
+VERBS: tuple[Verb, ...] = (
+    Verb(name="flush flashcache", statement="flush flashcache -y"),
+    Verb(name="resize flashcache (smaller)", statement="resize flashcache size=288g -y", undo=True),
+    Verb(
+        name="resize flashcache (larger)",
+        statement="resize flashcache size=320g -y",
+        prepare=ROOM,
+        undo=True,
+        other=ONE_DISK,
+    ),
+    Verb(name="carve griddisk", statement="carve griddisk prefix=p -y", prepare=ROOM, undo=True, other=ONE_DISK),
+    Verb(name="release griddisk", statement="release griddisk prefix=p -y", prepare=CARVED, undo=True, other=TAKEN),
+    Verb(
+        name="release griddisk regrow=yes",
+        statement="release griddisk prefix=p regrow=yes -y",
+        prepare=CARVED,
+        undo=True,
+    ),
+    Verb(
+        name="create diskgroup",
+        statement="create diskgroup PP prefix=p redundancy=normal -y",
+        prepare=CARVED,
+        undo=True,
+        other=TAKEN,
+    ),
+    Verb(
+        name="drop diskgroup",
+        statement="drop diskgroup PP -y",
+        prepare=GROUPED,
+        undo=True,
+        other=((NODES[1], "sql:alter diskgroup PP mount"),),
+    ),
+    Verb(name="disable flashlog", statement="disable flashlog db=SPOT -y", undo=True, other=PLAN),
+    Verb(name="enable flashlog", statement="enable flashlog db=SPOT -y", prepare=DISABLED, undo=True, other=PLAN),
+    Verb(name="set flashcache mode", statement="set flashcache mode=writethrough -y", undo=True),
+    Verb(name="flush flashcache --rolling", statement="flush flashcache --rolling --timeout=3m -y"),
+    Verb(
+        name="resize griddisk",
+        statement="resize griddisk prefix=p size=2G -y",
+        prepare=CARVED,
+        undo=True,
+        other=TAKEN,
+    ),
+    Verb(
+        name="offline cell",
+        statement="offline cell exa1cel02 --timeout=3m -y",
+        undo=True,
+        offline=True,
+        other=((CELLS[2], "alter iormplan objective=basic"),),
+    ),
+    Verb(
+        name="online cell",
+        statement="online cell exa1cel02 --timeout=3m -y",
+        offline=True,
+        prepare=("offline cell exa1cel02 -y",),
+        other=((CELLS[2], "alter iormplan objective=basic"),),
+    ),
+    Verb(name="restart service ms", statement="restart service ms --timeout=3m -y", other=PLAN),
+    Verb(name="restart service cellsrv", statement="restart service cellsrv --timeout=3m -y", offline=True, other=PLAN),
+    Verb(name="ALTER IORMPLAN", statement=f"alter iormplan dbplan={NEW_PLAN} -y", other=PLAN),
+    Verb(
+        name="CREATE GRIDDISK",
+        statement="create griddisk all flashdisk prefix=q, size=1G -y",
+        prepare=ROOM,
+        other=ONE_DISK,
+    ),
+    Verb(
+        name="ALTER GRIDDISK INACTIVE",
+        statement="alter griddisk all flashdisk inactive -y",
+        prepare=CARVED,
+        other=ONE_DISK,
+    ),
+    Verb(
+        name="DROP GRIDDISK",
+        statement="drop griddisk all flashdisk prefix=p -y",
+        prepare=(*CARVED, "raw: alter griddisk all flashdisk inactive"),
+        other=ONE_DISK,
+    ),
+    Verb(name="DROP FLASHCACHE", statement="drop flashcache -y", prepare=FLUSHED, caching=False),
+    Verb(
+        name="CREATE FLASHCACHE",
+        statement="create flashcache all size=288g -y",
+        prepare=(*FLUSHED, "raw: drop flashcache"),
+        other=((TWO, "create flashcache all size=288g"),),
+    ),
+    Verb(name="ALTER FLASHCACHE size", statement="alter flashcache all size=288g -y", prepare=FLUSHED),
+    Verb(name="ALTER FLASHCACHE FLUSH", statement="alter flashcache all flush -y", caching=False),
+    Verb(name="ALTER FLASHCACHE CANCEL FLUSH", statement="alter flashcache all cancel flush -y", prepare=FLUSHED),
+    Verb(name="DROP FLASHLOG", statement="drop flashlog -y", other=ONE_DISK),
+    Verb(
+        name="CREATE FLASHLOG",
+        statement="create flashlog all size=512M -y",
+        prepare=("drop flashlog -y",),
+        other=ONE_DISK,
+    ),
+)
+"""Adding a statement to the matrix is adding a row: its stages and their moments are found by carrying it out once."""

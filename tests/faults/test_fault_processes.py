@@ -1,0 +1,161 @@
+"""The same with the real thing: the program is killed, over real SSH, at the moment at which a cell has its statement."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matrix_rack import MatrixRack
+from matrix_run import configured, differences, prepared, scratch, state_of
+
+from exacell.emulator import control, fault_control
+from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.store import rack_files
+from exacell.journal import Journal
+
+CELL, NODE, OTHER_NODE = "exa1cel02", "exa1db01", "exa1db02"
+
+
+@dataclass(frozen=True)
+class Blow:
+    """One step of the night: a statement, the moment at which it is struck, and how the operator goes on.
+
+    Attributes:
+        fault: ``hang`` holds the host's statement until the program is killed by its process id; ``drop`` cuts the link
+            behind a statement that was carried out; ``error`` and ``ms-down`` let it fail. All but hang leave the program.
+        match: expression that the struck statement contains; ``nth`` of them.
+        then: what the operator says afterwards, each of which has to end well.
+        done: whether the statement is in force in the end, or taken back.
+    """
+
+    statement: str
+    fault: str
+    match: str
+    host: str = CELL
+    nth: int = 1
+    then: tuple[str, ...] = ("resume -y",)
+    done: bool = True
+
+
+MENDS = "flush flashcache -y"
+"""What a new start tells to say where caching was left off."""
+
+NIGHT = (
+    Blow("flush flashcache", "hang", "alter flashcache all flush"),
+    Blow("flush flashcache", "hang", "metriccurrent", nth=3),
+    Blow("flush flashcache", "hang", "cancel flush"),
+    Blow("resize flashcache size=288g", "hang", "alter flashcache all flush", then=("undo -y", MENDS), done=False),
+    Blow("resize flashcache size=288g", "hang", "drop flashcache", then=("undo -y",), done=False),
+    Blow("resize flashcache size=288g", "error", "drop flashcache", then=("retry failed -y",)),
+    Blow("resize flashcache size=320g", "hang", "create flashcache"),
+    Blow("resize flashcache size=288g", "hang", "create flashcache"),
+    Blow("carve griddisk prefix=p", "hang", "create griddisk", then=("undo -y",), done=False),
+    Blow("carve griddisk prefix=p", "drop", "create griddisk", then=()),
+    Blow("create diskgroup PP prefix=p redundancy=normal", "hang", "create diskgroup", host=NODE),
+    Blow("drop diskgroup PP", "hang", "dismount", host=OTHER_NODE, then=("undo -y",), done=False),
+    Blow("drop diskgroup PP", "hang", "drop diskgroup", host=NODE),
+    Blow("disable flashlog db=SPOT", "hang", "alter iormplan", then=("undo -y",), done=False),
+    Blow("disable flashlog db=SPOT", "hang", "alter iormplan"),
+    Blow("release griddisk prefix=p regrow=yes", "hang", "inactive", then=("undo -y",), done=False),
+    Blow("release griddisk prefix=p regrow=yes", "hang", "drop griddisk", then=("undo -y",), done=False),
+    Blow("release griddisk prefix=p regrow=yes", "hang", "create flashcache"),
+)
+"""Each step starts from where the one before it ended."""
+
+
+class Night:
+    """A running rack, the program in its own home, and the same rack in this process, to which nothing happens."""
+
+    def __init__(self, home: Path, folder: Path) -> None:
+        self.home = home
+        self.journal = Journal(home / "journal.db")
+        self.peaceful = MatrixRack(folder / "rack", prepared(()))
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("EXACELL")}
+        self.env = {**kept, "EXACELL_HOME": str(home), "HOME": str(home)}
+
+    def start(self, statement: str) -> subprocess.Popen[str]:
+        """Start the program with one statement."""
+        command = [sys.executable, "-m", "exacell", "-r", "t1", statement]
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        return subprocess.Popen(command, env=self.env, text=True, **streams)  # type: ignore[call-overload, no-any-return]
+
+    def run(self, statement: str) -> tuple[int, str]:
+        """Run the program and return its exit code and what it said."""
+        process = self.start(statement)
+        said, _ = process.communicate(timeout=120)
+        return process.returncode, said
+
+    def strike(self, blow: Blow) -> str:
+        """Let a blow fall on its statement, and return what was told; the program is dead or has ended then."""
+        options: dict[str, Any] = {"match": blow.match, "nth": blow.nth}
+        if blow.fault == "error":
+            options["code"] = "CELL-02559"
+        fault_control.fault(self.home, "t1", [blow.host], blow.fault, **options)
+        process = self.start(f"{blow.statement} -y")
+        if blow.fault == "hang":
+            until(lambda: self._struck(blow) or process.poll() is not None)
+            assert process.poll() is None, process.communicate()[0]
+            process.kill()
+        said, _ = process.communicate(timeout=120)
+        fault_control.clear_faults(self.home, "t1", [blow.host], blow.fault)
+        return said
+
+    def _struck(self, blow: Blow) -> bool:
+        rows = fault_control.faults(self.home, "t1")
+        return any(row["host"] == blow.host and row["kind"] == blow.fault and row["struck"] for row in rows)
+
+    def parts(self) -> Mapping[str, Any]:
+        """Return the rack's stored state."""
+        return rack_files(self.home, "t1").read_state()
+
+
+def until(condition: Callable[[], bool], timeout: float = 60.0) -> None:
+    """Wait until ``condition()`` holds; fail when it does not in time."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, "what was waited for did not happen"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Iterator[Night]:
+    """A running rack whose cells refuse nothing by themselves."""
+    info, _ = control.start(tmp_path, "t1", options={"speed": 600})
+    fault_control.fault(tmp_path, "t1", list(info.cells), "unguarded")
+    folder = scratch()
+    try:
+        yield Night(tmp_path, folder)
+    finally:
+        control.stop(tmp_path, "t1")
+        for path in sorted(folder.rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() else path.unlink()
+        folder.rmdir()
+
+
+def test_a_night_of_bad_luck(night: Night, record_property: Callable[[str, object], None]) -> None:
+    """After each kill -9, lost link or error the next words bring the rack to where it has to be, and lose nothing."""
+    for number, blow in enumerate(NIGHT, 1):
+        story = [f"{number}: {blow}", night.strike(blow)]
+        for statement in blow.then:
+            code, said = night.run(statement)
+            story.append(f"{statement}: {code}: {said}")
+            assert code == 0, "\n".join(story)
+        if blow.done:
+            night.peaceful.operator().must(f"{blow.statement} -y")
+        parts = night.parts()
+        found = configured(RackWorld.from_state(parts)._rack)
+        wanted = state_of(night.peaceful)
+        assert found == wanted, "\n".join([*story, differences(wanted, found)])
+        lost = [part["cell"]["lost_dirty_bytes"] for name, part in parts.items() if name.startswith("cell-")]
+        assert not any(lost), story
+        assert night.journal.verify() == "", story
+    code, said = night.run("pending")
+    assert code == 0 and "never ended" not in said and "caching off" not in said, said
+    record_property("faults", ("the real program over SSH", "kill -9", len(NIGHT), len(NIGHT)))

@@ -1,0 +1,95 @@
+"""Help that teaches: codes, suggestions, examples that run, and the man page."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from exacell.cellcli.codes import CODES, find_code
+from exacell.cellcli.schema import find_object
+from exacell.commands.help import manual, page
+from exacell.errors import StatementError
+from exacell.language.line import parse_line
+from exacell.language.registry import commands
+from exacell.options import usage
+
+
+@pytest.mark.parametrize("code", sorted(CODES))
+def test_each_code_has_a_page_whose_example_parses(code: str) -> None:
+    """A code's page says what it means, in 80 columns, and its example is a statement."""
+    shown = page([code])
+    assert shown[0] == code
+    assert all(len(line) < 80 for line in shown)
+    example = next(line.removeprefix("Example: ") for line in shown if line.startswith("Example: "))
+    assert parse_line(example) is not None or example.startswith("help ")
+
+
+def test_codes_are_found_however_they_are_written() -> None:
+    """Case and leading zeros do not count."""
+    assert find_code("cell-2559") is find_code("CELL-02559")
+    assert find_code("CELL-02559x") is None
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["CELL-01505"], "CELL-01504"),
+        (["fluhs", "flashcache"], "flush flashcache"),
+        (["metric", "FL_DISK_FRIST"], "FL_DISK_FIRST"),
+        (["attribute", "griddisk", "asmModStatus"], "asmModeStatus"),
+        (["attribute", "gridisk", "name"], "griddisk"),
+        (["safty"], "safety"),
+    ],
+)
+def test_did_you_mean(words: list[str], hint: str) -> None:
+    """A topic that is misspelled is answered with the one that was meant."""
+    with pytest.raises(StatementError) as caught:
+        page(words)
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["metric", "FL_DISK_FIRST"], ["attribute", "griddisk", "asmModeStatus"], ["list", "griddisk"], ["ack", "alert"]],
+)
+def test_examples_parse(words: list[str]) -> None:
+    """What a page gives as an example is a statement."""
+    for line in page(words):
+        if line.startswith("Example: "):
+            assert parse_line(line.removeprefix("Example: ")) is not None
+
+
+def test_the_man_page_knows_every_statement() -> None:
+    """The page names every statement with its example, every option and every exit status."""
+    text = manual().replace(r"\-", "-")
+    for found in commands().values():
+        assert f"\\fB{found.name}\\fR" in text
+        assert found.example.replace("\\", "\\(rs") in text
+    for code in range(6):
+        assert f"\\fB{code}\\fR" in text
+    assert not re.search(r"^[.'](?!TH|ad|SH|SS|TP|B|RS|RE|IP|br)", text, re.MULTILINE)
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+def test_the_man_page_is_read_without_complaint() -> None:
+    """groff formats it without a warning."""
+    done = subprocess.run(
+        ["groff", "-man", "-Tutf8", "-ww"], input=manual(), capture_output=True, text=True, check=False, timeout=30
+    )
+    assert done.stderr == ""
+    assert "tutorial" in done.stdout
+
+
+def test_usage_fits_the_screen() -> None:
+    """exacell --help is at most 24 lines of 80 columns."""
+    lines = usage().splitlines()
+    assert len(lines) <= 24
+    assert all(len(line) < 80 for line in lines)
+
+
+def test_objects_of_care_are_known() -> None:
+    """What the care statements read exists in the schema."""
+    assert all(find_object(name) for name in ("alerthistory", "quarantine", "physicaldisk", "diagpack"))

@@ -1,0 +1,116 @@
+"""A new journal behind a damaged one: nothing is lost that can still be read, and no warning is forgotten."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from exacell.confirming import open_deadlines, set_deadline
+from exacell.errors import JournalError
+from exacell.journal import Journal, Row, actor, caching_off
+from exacell.journal_restart import restart
+
+DEAD = {**actor(), "pid": "4194305"}
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    """Four changes: one ended, one unfinished, one that left caching off, one that waits to be confirmed."""
+    made = Journal(tmp_path / "journal.db")
+    for number, statement in enumerate(("resize", "carve", "flush", "disable"), start=1):
+        change = made.begin("t1", {"statement": statement, **DEAD})
+        off = statement == "flush"
+        made.append("t1", change, [Row(kind="intent", target="c1", body={"what": "w", "cachingOff": off})])
+        if number != 2:
+            made.append("t1", change, [Row(kind="end", body={"exitCode": 0})])
+    set_deadline(made, "t1", 4, "disable", 600)
+    return made
+
+
+def edit(journal: Journal, seq: int) -> None:
+    with sqlite3.connect(journal.path) as connection:
+        connection.execute('update entry set body = \'{"statement":"nothing"}\' where seq = ?', (seq,))
+    connection.close()
+
+
+def test_a_whole_journal_is_not_restarted(journal: Journal) -> None:
+    """It should refuse to begin a new journal while the old one is whole."""
+    with pytest.raises(JournalError, match=r"is whole \(12 rows\)"):
+        restart(journal)
+
+
+def test_the_old_one_stays_and_its_last_good_row_is_named(journal: Journal) -> None:
+    """It should keep the damaged file readable beside, and name it and its last good row in the new one's first row."""
+    rows = journal.entries()
+    edit(journal, 3)
+    done = restart(journal, reason="disk repaired")
+    assert (done.good, done.hash) == (2, rows[1].hash)
+    assert "row 3" in done.problem
+    first = journal.entries()[0]
+    assert first.kind == "restart" and first.seq == 1
+    assert {k: first.body[k] for k in ("old", "good", "hash", "reason")} == {
+        "old": str(done.old), "good": 2, "hash": rows[1].hash, "reason": "disk repaired",
+    }  # fmt: skip
+    assert journal.verify() == ""
+    old = Journal(done.old)
+    assert [row.seq for row in old.all_entries()] == list(range(1, 13))
+    assert "row 3" in old.verify()
+
+
+def test_warnings_are_carried_over(journal: Journal) -> None:
+    """It should still warn of what never ended, of caching that is off and of what waits to be confirmed."""
+    edit(journal, 1)
+    done = restart(journal)
+    assert done.carried == (2, 3, 4)
+    assert [row.change for row in journal.unfinished("t1")] == [2]
+    assert [(item.change, item.cells) for item in caching_off(journal.caching_entries("t1"))] == [(3, ("c1",))]
+    assert [item.change for item in open_deadlines(journal, "t1")] == [4]
+    assert journal.begin("t1", {}) == 5  # Numbers go on: one number is one change, in both files.
+
+
+def test_an_edited_row_is_not_carried_over(journal: Journal) -> None:
+    """It should carry no row over that is not what its own hash was made of."""
+    edit(journal, 4)
+    done = restart(journal)
+    assert 2 not in [row.change for row in journal.unfinished("t1")]
+    assert "nothing" not in [row.body.get("statement") for row in journal.entries()]
+    assert done.carried == (3, 4)
+
+
+DAMAGE = ["garbage", "no table", "missing rows", "missing head", "damaged head"]
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_any_damage_can_be_left_behind(journal: Journal, kind: str) -> None:
+    """It should make writing possible again whatever is wrong, and keep every file that was there."""
+    if kind == "garbage":
+        journal.path.write_text("no journal\n" * 200)
+    elif kind == "no table":
+        with sqlite3.connect(journal.path) as connection:
+            connection.execute("drop table entry")
+        connection.close()
+    elif kind == "missing rows":
+        journal.path.unlink()
+    elif kind == "missing head":
+        journal.head_path.unlink()
+    else:
+        journal.head_path.write_text("x")
+    with pytest.raises(JournalError):
+        journal.begin("t1", {})
+    content = journal.path.read_bytes() if journal.path.exists() else None
+    done = restart(journal)
+    assert (done.old.read_bytes() if done.old.exists() else None) == content
+    journal.begin("t1", {"at": datetime.now(UTC).isoformat()})
+    assert journal.verify() == ""
+
+
+def test_two_restarts_in_a_second_keep_both(journal: Journal) -> None:
+    """It should never overwrite a file that an earlier restart put aside."""
+    old = []
+    for _ in range(2):
+        edit(journal, 1)
+        old.append(restart(journal).old)
+    assert len(set(old)) == 2 and all(path.exists() for path in old)

@@ -1,0 +1,303 @@
+"""Sessions of the real program at a real terminal, against an emulated rack."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+PROMPT = "exacell> "
+Start = Callable[..., pexpect.spawn]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+WATCHED = "list metriccurrent where name = 'FC_BY_DIRTY'"
+
+
+def plain(text: str) -> str:
+    """Text without escape sequences and carriage returns."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r", "")
+
+
+@pytest.fixture(scope="module")
+def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home in which the emulated rack t1 runs; its third cell has a smaller flash cache."""
+    home = tmp_path_factory.mktemp("live")
+    env = {**os.environ, "EXACELL_HOME": str(home)}
+
+    def run(*words: str) -> None:
+        command = [sys.executable, "-m", "exacell", *words]
+        subprocess.run(command, env=env, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+
+    run("emulator", "start", "t1")
+    try:
+        run("-r", "t1", "on exa1cel03 resize flashcache size=288g -y")
+        yield home
+    finally:
+        run("emulator", "stop", "t1")
+
+
+@pytest.fixture
+def run(rack: Path) -> Run:
+    """Run the program without a terminal."""
+
+    def begin(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "exacell", "-r", "t1", *words]
+        env = {**os.environ, "EXACELL_HOME": str(rack)}
+        return subprocess.run(
+            command, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False
+        )
+
+    return begin
+
+
+@pytest.fixture
+def start(rack: Path) -> Iterator[Start]:
+    """Start the program in a pty, at its prompt unless a statement is given."""
+    started: list[pexpect.spawn] = []
+
+    def begin(*argv: str, rows: int = 24, columns: int = 100, **env: str) -> pexpect.spawn:
+        given = {**os.environ, "EXACELL_HOME": str(rack), "TERM": "xterm-256color", "PAGER": "", **env}
+        child = pexpect.spawn(
+            sys.executable,
+            ["-m", "exacell", "-r", "t1", *argv],
+            env={key: value for key, value in given.items() if not (key == "NO_COLOR" and not value)},
+            dimensions=(rows, columns),
+            timeout=20,
+            encoding="utf-8",
+        )
+        started.append(child)
+        if not argv:
+            child.expect_exact(PROMPT)
+        return child
+
+    yield begin
+    for child in started:
+        child.close(force=True)
+
+
+def answer(child: pexpect.spawn, line: str) -> str:
+    """Enter a line and return what is shown until the next prompt."""
+    child.sendline(line)
+    child.expect_exact(PROMPT)
+    return plain(child.before)
+
+
+def test_watch_takes_the_screen_and_q_gives_it_back(start: Start) -> None:
+    """watch draws on the other screen, q ends it, the last answer stays above the next prompt, which works."""
+    child = start()
+    child.sendline(f"watch 0.3 {WATCHED}")
+    child.expect_exact("\x1b[?1049h")
+    child.expect_exact("every 0.3s: list metriccurrent")
+    child.expect_exact("FC_BY_DIRTY ")
+    child.expect_exact("q quit")
+    child.send("q")
+    child.expect_exact("\x1b[?1049l")
+    child.expect(r"exa1cel\S+\s+FC_BY_DIRTY")
+    child.expect("watched [0-9]+ times?")
+    child.expect_exact(PROMPT)
+    assert "rw" in answer(child, "show settings | grep mode")
+
+
+def test_ctrl_c_ends_watch_and_the_session_goes_on(start: Start) -> None:
+    """Ctrl-C leaves watch without ending the shell, also in the middle of a reading."""
+    child = start()
+    child.sendline(f"watch 30 {WATCHED}")
+    child.expect_exact("q quit")
+    child.send("\x03")
+    child.expect_exact("\x1b[?1049l")
+    child.expect_exact(PROMPT)
+    assert "exa1cel[01-03]" in answer(child, "cells")
+
+
+def test_a_terminated_watch_gives_the_terminal_back(start: Start) -> None:
+    """SIGTERM leaves the other screen and shows the cursor before the program ends."""
+    child = start("watch", "30", *WATCHED.split())
+    child.expect_exact("q quit")
+    child.kill(signal.SIGTERM)
+    child.expect_exact("\x1b[?25h\x1b[?1049l")
+    child.expect(pexpect.EOF)
+
+
+def test_watch_with_count_ends_by_itself(start: Start) -> None:
+    """count=2 shows two answers and returns to the shell."""
+    child = start("watch", "0.2", "count=2", "show", "flashcache")
+    child.expect_exact("\x1b[?1049l")
+    child.expect_exact("watched 2 times")
+    child.expect(pexpect.EOF)
+
+
+def test_watch_refuses_what_changes_something(run: Run) -> None:
+    """A writing statement is refused before anything is sent, a wrong one with its reason."""
+    done = run("watch", "5", "flush", "flashcache")
+    assert done.returncode == 2 and "only read" in done.stderr
+    assert "goes on by itself" in run("watch", "5", "top").stderr
+    assert run("watch", "5", "lst", "cell").returncode == 2
+
+
+def test_watch_into_a_pipe_appends_records(run: Run) -> None:
+    """Without a terminal there is no escape; jsonl records carry cell and time, a reader that leaves ends it quietly."""
+    done = run("-o", "jsonl", "watch", "0.2", "count=2", *WATCHED.split())
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0 and len(records) == 6 and {"cell", "at", "metricValue"} <= set(records[0])
+    assert "\x1b" not in run("watch", "0.2", "count=1", "show", "flashcache").stdout
+    head = run("watch 0.2 show flashcache --format=jsonl | head -n 4")
+    assert head.returncode == 0 and len(head.stdout.splitlines()) == 4 and head.stderr == ""
+
+
+def test_watch_into_a_file(run: Run, tmp_path: Path) -> None:
+    """> file takes all answers, the titles of csv once."""
+    target = tmp_path / "frames.csv"
+    run(f"watch 0.2 count=3 show flashcache --format=csv > {target}")
+    lines = target.read_text().splitlines()
+    assert len(lines) == 10 and lines[0].startswith("cell,at,name") and not lines[4].startswith("cell,")
+
+
+def test_top_shows_every_cell_and_sorts(start: Start) -> None:
+    """top fills 80 by 24, waits for a second collection, sorts by the next figure with s, pauses with p, ends with q."""
+    child = start(rows=24, columns=80)
+    child.sendline("top 0.3")
+    child.expect_exact("sorted by worst")
+    child.expect("over [0-9]+s")
+    for cell in ("exa1cel01", "exa1cel02", "exa1cel03", "all cells"):
+        assert cell in plain(child.before + child.after) or child.expect_exact(cell) == 0
+    child.send("s")
+    child.expect_exact("sorted by hit")
+    child.send("p")
+    child.expect_exact("paused")
+    child.send("q")
+    child.expect_exact("\x1b[?1049l")
+    child.expect_exact(PROMPT)
+
+
+def test_top_into_a_pipe_writes_a_record_a_cell(run: Run) -> None:
+    """Two collections make one set of records: three cells and the rack's with a null cell."""
+    records = [json.loads(line) for line in run("-o", "jsonl", "top", "0.3", "count=1").stdout.splitlines()]
+    assert [record["cell"] for record in records][-1] is None and len(records) == 4
+    assert all(record["seconds"] >= 60 and record["dirty"] is not None for record in records)
+
+
+def test_diff_marks_the_odd_cell(start: Start, run: Run) -> None:
+    """At a terminal the odd cell's size is highlighted; programs get it as a number beside the usual one."""
+    child = start()
+    child.sendline("list flashcache detail --diff")
+    child.expect_exact("\x1b[1;33m288G\x1b[0m")
+    child.expect_exact("left out, each cell's own:")
+    child.expect_exact(PROMPT)
+    records = json.loads(run("-o", "json", "list", "flashcache", "detail", "--diff").stdout)
+    assert {"cell": "exa1cel03", "value": 288 * 2**30, "usual": 391647330304} in [
+        {key: record[key] for key in ("cell", "value", "usual")} for record in records
+    ]
+    refused = run("-o", "raw", "list", "flashcache", "--diff")
+    assert refused.returncode == 2 and "raw is the cells' own text" in refused.stderr
+
+
+@pytest.mark.skipif(shutil.which("less") is None, reason="less is not installed")
+def test_a_long_answer_is_paged_and_a_short_one_is_not(start: Start) -> None:
+    """What is longer than the screen goes through less; what fits does not; set pager off ends that."""
+    child = start(rows=12)
+    assert "exa1cel" in answer(child, "show flashcache")
+    child.sendline("list griddisk")
+    child.expect(":\x1b|\r:|\n:")
+    child.send("q")
+    child.expect_exact(PROMPT)
+    answer(child, "set pager off")
+    assert "RECO_CD_11" in answer(child, "list griddisk")
+
+
+def test_without_less_our_own_pager_is_used(start: Start, tmp_path: Path) -> None:
+    """Where no pager is installed the text is paged all the same, with the keys named, and stays readable at the end."""
+    child = start(rows=12, PATH=str(tmp_path))
+    child.sendline("list griddisk")
+    child.expect(r"1-11 of \d+")
+    child.send("G")
+    child.expect_exact("(end)")
+    child.send("q")
+    child.expect_exact("\x1b[?1049l")
+    child.expect_exact(PROMPT)
+    assert "RECO_CD_11" in plain(child.before)
+
+
+def test_a_wide_answer_is_turned(start: Start) -> None:
+    """Records that are wider than the terminal stand side by side as columns, and nothing is cut."""
+    child = start(columns=60)
+    shown = answer(child, "list flashcache attributes name,size,effectiveCacheSize,status")
+    assert re.search(r"^effectiveCacheSize\s+364.75G\s+288G$", shown, re.MULTILINE)
+
+
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_no_colour_where_it_is_not_wanted(start: Start, env: dict[str, str]) -> None:
+    """NO_COLOR and dumb terminals get tables without colour; a dumb one gets watch as text without cursor movement."""
+    child = start("list flashcache detail --diff", **env)
+    child.expect(pexpect.EOF)
+    assert "288G" in child.before and not re.search(r"\x1b\[[0-9;]*m", child.before)
+    if env.get("TERM") == "dumb":
+        child = start("watch 0.2 count=1 show flashcache", **env)
+        child.expect(pexpect.EOF)
+        assert "exa1cel03" in child.before and "\x1b" not in child.before
+
+
+def test_pipe_file_and_spool(start: Start, tmp_path: Path) -> None:
+    """| grep filters, > file writes without colour, spool copies what is shown until spool off."""
+    child = start()
+    assert "exa1cel02" not in answer(child, "show flashcache | grep exa1cel03").split("\n", 1)[1]
+    answer(child, f"show flashcache > {tmp_path / 'out.txt'}")
+    assert "exa1cel02" in (tmp_path / "out.txt").read_text() and "\x1b" not in (tmp_path / "out.txt").read_text()
+    answer(child, f"spool {tmp_path / 'spooled.txt'}")
+    assert "spooling to" in answer(child, "spool")
+    answer(child, "show flashcache")
+    answer(child, "spool off")
+    answer(child, "list griddisk attributes name where name like 'DATA.*' | head -n 1")
+    spooled = (tmp_path / "spooled.txt").read_text()
+    assert "exa1cel02" in spooled and "DATA" not in spooled and "\x1b" not in spooled
+
+
+def test_a_reader_that_leaves_is_no_error(rack: Path) -> None:
+    """A closed pipe ends the program quietly with 0."""
+    script = f"set -o pipefail; {sys.executable} -m exacell -r t1 -o jsonl list metriccurrent | head -n 1"
+    env = {**os.environ, "EXACELL_HOME": str(rack)}
+    done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "") and len(done.stdout.splitlines()) == 1
+
+
+def test_raw_answers_are_shown_as_they_come(start: Start, run: Run) -> None:
+    """On a terminal each cell's text is shown when it answers, a slow cell is named meanwhile and comes last; a pipe gets
+    the order of the cells. A line is named by its cell even where only one cell answered."""
+    run("emulator fault t1 exa1cel01 slow delay=2s")
+    try:
+        child = start("-o", "raw", "list", "cell")
+        child.expect_exact("exa1cel03: ")
+        child.expect_exact("waiting for exa1cel01")
+        child.expect_exact("exa1cel01: ")
+        child.expect(pexpect.EOF)
+    finally:
+        run("emulator fault t1 all clear")
+    run("emulator fault t1 exa1cel[02-03] refuse")
+    try:
+        done = run("-o", "raw", "list", "cell")
+        assert done.returncode == 1 and done.stdout.startswith("exa1cel01: ")
+        assert "exa1cel02: " in done.stderr and "exa1cel03: " in done.stderr
+    finally:
+        run("emulator fault t1 all clear")
+
+
+def test_one_cells_silence_hides_no_others_load(start: Start, run: Run) -> None:
+    """top shows the cells that answer, with the reason of the one that does not above them."""
+    run("emulator fault t1 exa1cel02 refuse")
+    try:
+        child = start("top", "0.3", columns=80)
+        child.expect_exact("2 of 3 cells")
+        child.expect("exa1cel02  [a-z0-9.]+ ")
+        child.expect_exact("exa1cel01")
+        child.send("q")
+        child.expect(pexpect.EOF)
+    finally:
+        run("emulator fault t1 all clear")

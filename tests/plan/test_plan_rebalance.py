@@ -1,0 +1,162 @@
+"""Plans that resize grid disks with their disk group, and that change the power of rebalances."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from plan_factory import CELLS, asm, asm_disk, cell, disk, free_grid, grid, group, sent, step
+
+from exacell.errors import RefusedError
+from exacell.plan.asmfacts import AsmFacts, Operation
+from exacell.plan.facts import CellFacts
+from exacell.plan.model import Gate, Plan, Risk
+from exacell.plan.rebalance import power_plan, resize_griddisk_plan
+from exacell.units import GIB, MIB
+
+ONE = CELLS[0]
+NODE = "exa1db01"
+
+
+def facts(size: int = 100 * GIB, free: int = 50 * GIB, **changes: Any) -> dict[str, CellFacts]:
+    """Three cells with two grid disks DATA of that size, and that much free on each cell disk."""
+    found = {}
+    for name in CELLS:
+        grids = tuple(grid(f"CD_0{n}_{name}", size=size, **changes) for n in (0, 1))
+        disks = tuple(disk(f"CD_0{n}_{name}", free=free) for n in (0, 1))
+        found[name] = cell(name, grid_disks=grids, cell_disks=disks)
+    return found
+
+
+def data(size: int = 100 * GIB, used_mb: int = 60_000, **changes: Any) -> AsmFacts:
+    """ASM with DATA on those six disks."""
+    total = 6 * size // MIB
+    found = group(total_mb=total, free_mb=total - used_mb, required_mirror_free_mb=1000, **changes)
+    disks = [asm_disk(f"DATA_CD_0{n}_{name}", group=1, header="MEMBER") for name in CELLS for n in (0, 1)]
+    return asm([found], disks)
+
+
+def resize(size: int, cells: dict[str, CellFacts] | None = None, asm_facts: AsmFacts | None = None) -> Plan:
+    return resize_griddisk_plan(
+        "t1", facts() if cells is None else cells, asm_facts or data(), prefix="DATA", size=size, statement="x"
+    )
+
+
+def test_shrink_is_asm_first_and_waits_for_the_rebalance() -> None:
+    """To shrink ASM goes first, its rebalance is waited for, and no cell is touched unless that was proven."""
+    plan = resize(80 * GIB)
+    assert [s.key for s in plan.stages] == ["asm", "cells"]
+    assert sent(plan, NODE) == ["ALTER DISKGROUP DATA RESIZE ALL SIZE 81920M"]
+    assert sent(plan) == ["ALTER GRIDDISK DATA_CD_00_exa1cel01,DATA_CD_01_exa1cel01 size=80G"]
+    proofs = [(p.object, p.value) for p in step(plan, "asm", NODE).proves]
+    assert proofs == [("asm.diskgroup", 6 * 80 * 1024), ("asm.operation", None)]
+    assert plan.stages[1].gate is Gate.ALL
+    assert plan.inverse[ONE] == plan.inverse[NODE] == ("resize griddisk prefix=DATA size=100G asm=main",)
+
+
+def test_grow_is_cells_first() -> None:
+    """To grow the cells go first, each needing its room, then ASM on all of them."""
+    plan = resize(120 * GIB)
+    assert [s.key for s in plan.stages] == ["cells", "asm"]
+    need = step(plan, "cells").needs[0]
+    assert (need.object, need.attribute, need.value) == ("celldisk", "freeSpace", 20 * GIB)
+    assert plan.stages[1].gate is Gate.ALL
+    assert plan.risk is Risk.PERFORMANCE
+
+
+def test_arithmetic_is_shown() -> None:
+    """The notes tell what each disk becomes in units of 16M, what was rounded, and what stays free in the group."""
+    notes = " ".join(resize(80 * GIB + 5 * MIB).notes)
+    assert "5120 × 16M, 80.0048828125G rounded down" in notes
+    assert "614400 MB raw → 491520 MB, 60000 MB of it used: 431520 MB stay free" in notes
+
+
+def test_what_is_used_must_fit() -> None:
+    """A size in which the group's data would not fit is refused with the least one; a thin margin is warned of."""
+    with pytest.raises(RefusedError, match=r"holds 60000 MB .* and would have 30720 MB: it does not fit") as caught:
+        resize(5 * GIB)
+    assert "each" in caught.value.hint
+    assert "usable_file_mb becomes about -" in resize(10040 * MIB).warnings[0]
+
+
+REFUSED = [
+    ({"size": 200 * GIB}, "can be at most 150G"),
+    ({"size": 15 * MIB}, "less than the least size"),
+    ({"size": 80 * GIB, "cells": facts(asm_mode="SYNCING")}, "is SYNCING in ASM, not ONLINE"),
+    ({"size": 80 * GIB, "cells": {ONE: facts()[ONE]}}, "a group is resized as a whole"),
+    ({"size": 80 * GIB, "asm_facts": data(number=0)}, "is not mounted on exa1db01"),
+    ({"size": 80 * GIB, "cells": {ONE: cell(grid_disks=())}}, "there are no grid disks DATA_"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), REFUSED)
+def test_refusals(given: dict[str, Any], said: str) -> None:
+    """Without room, below 16M, with a disk away, with a part of the group, or a group not mounted nothing is sent."""
+    with pytest.raises(RefusedError, match=said):
+        resize(**given)
+
+
+def test_a_group_that_is_being_rebalanced_is_left_alone() -> None:
+    """While the group is being rebalanced a resize is refused."""
+    busy = replace(data(), running=(operation("DATA"),), operations=1)
+    with pytest.raises(RefusedError, match="is being rebalanced"):
+        resize(80 * GIB, asm_facts=busy)
+
+
+def test_resize_twice_changes_nothing() -> None:
+    """Disks and group of the size already are done; what an interrupted run left is finished."""
+    assert not resize(100 * GIB).stages
+    asm_done = data(80 * GIB)
+    assert [s.key for s in resize(80 * GIB, asm_facts=asm_done).stages][-1] == "cells"
+    cells_done = facts(120 * GIB)
+    assert [s.key for s in resize(120 * GIB, cells_done).stages] == ["asm"]
+
+
+def test_both_ways_at_once_is_refused() -> None:
+    """Disks of different sizes of which some would grow and some shrink are refused."""
+    mixed = {**facts(), ONE: facts(60 * GIB)[ONE]}
+    with pytest.raises(RefusedError, match="some would shrink and some grow"):
+        resize(80 * GIB, mixed)
+
+
+def test_free_disks_need_no_asm() -> None:
+    """Grid disks of no disk group are resized on the cells alone."""
+    free = {ONE: cell(grid_disks=(free_grid("CD_00_exa1cel01", "DATA", size=GIB),))}
+    plan = resize_griddisk_plan("t1", free, None, prefix="data", size=512 * MIB, statement="x")
+    assert [s.key for s in plan.stages] == ["cells"]
+
+
+# -- power -----------------------------------------------------------------------------------------------------------
+
+
+def operation(name: str, power: int = 4, **changes: Any) -> Operation:
+    found = Operation(
+        inst_id="1", diskgroup=name, kind="REBAL", state="RUN", power=power, sofar=10, work=100, minutes=5
+    )
+    return replace(found, **changes)
+
+
+def power(value: int, *running: Operation, name: str = "") -> Plan:
+    found = asm([group(), group("RECO", number=2)], running=running, operations=len(running))
+    return power_plan("t1", found, power=value, group=name, statement="x")
+
+
+def test_power_of_what_runs() -> None:
+    """Every running rebalance gets the power, with its old one as the inverse; equal ones and silence change nothing."""
+    plan = power(8, operation("DATA"), operation("RECO", 2))
+    assert sent(plan, NODE) == ["ALTER DISKGROUP DATA REBALANCE POWER 8", "ALTER DISKGROUP RECO REBALANCE POWER 8"]
+    assert plan.inverse[NODE][0] == "set rebalance power=4 diskgroup=DATA asm=main"
+    assert not power(4, operation("DATA")).stages
+    assert "no rebalance runs" in power(4).done[NODE]
+
+
+def test_power_starts_one_where_it_is_named() -> None:
+    """With diskgroup= a rebalance is started, which can't be taken back; an unknown group and power are refused."""
+    plan = power(2, name="reco")
+    assert sent(plan, NODE) == ["ALTER DISKGROUP RECO REBALANCE POWER 2"]
+    assert plan.irreversible
+    with pytest.raises(RefusedError, match="OTHER is not mounted"):
+        power(2, name="other")
+    with pytest.raises(RefusedError, match=r"0 .* to 1024"):
+        power(2000)

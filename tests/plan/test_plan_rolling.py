@@ -1,0 +1,334 @@
+"""Rolled plans as values: waves, what demands them, what forbids them, and the gate between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from plan_factory import CELLS, asm, cache, cell, grid, group, rack
+
+from exacell.errors import RefusedError
+from exacell.plan.availability import offline_plan, online_plan, restart_plan
+from exacell.plan.diskgroup import drop_plan
+from exacell.plan.flashcache import flush_plan, resize_plan
+from exacell.plan.gate import closed, offline_cells, spoken
+from exacell.plan.model import Gate, Plan, Rolling
+from exacell.plan.replay import finished_cells, overlaps
+from exacell.plan.rolling import Asked, flags_again, laps, roll, takes_offline, why_not
+from exacell.units import GIB
+
+ONE, TWO, THREE = CELLS
+
+
+def flush() -> Plan:
+    return flush_plan("t1", rack(), recreate=False, statement="flush flashcache")
+
+
+def restart(service: str = "cellsrv", **changes: Any) -> Plan:
+    return restart_plan("t1", rack(**changes), service=service, statement=f"restart service {service}")
+
+
+def waves(plan: Plan, asked: Asked, **more: Any) -> tuple[tuple[str, ...], ...]:
+    rolled = roll(plan, asked, rack_cells=CELLS, **more)
+    return rolled.rolling.waves if rolled.rolling is not None else ()
+
+
+# -- waves -----------------------------------------------------------------------------------------------------------
+
+WAVES = [
+    (Asked(), ()),
+    (Asked(size=0), ()),
+    (Asked(size=1), ((ONE,), (TWO,), (THREE,))),
+    (Asked(size=2), ((ONE, TWO), (THREE,))),
+    (Asked(size=9), (CELLS,)),
+    (Asked(canary=TWO), ((TWO,), (ONE, THREE))),
+    (Asked(size=1, canary=THREE), ((THREE,), (ONE,), (TWO,))),
+]
+
+
+@pytest.mark.parametrize(("asked", "expected"), WAVES)
+def test_waves(asked: Asked, expected: tuple[tuple[str, ...], ...]) -> None:
+    """Cells go in waves of the size asked for, the canary first and alone, in the plan's order; else all together."""
+    assert waves(flush(), asked) == expected
+
+
+def test_production_rolls_one_cell_at_a_time() -> None:
+    """A production rack rolls by default; --no-rolling and --rolling=N win."""
+    assert waves(flush(), Asked(), production=True) == ((ONE,), (TWO,), (THREE,))
+    assert waves(flush(), Asked(size=0), production=True) == ()
+    assert waves(flush(), Asked(size=3), production=True) == (CELLS,)
+
+
+def test_who_holds_the_gate_closed_goes_first() -> None:
+    """A cell whose disks are away already goes before the others."""
+    assert waves(restart(), Asked(), first=(THREE,)) == ((THREE,), (ONE,), (TWO,))
+
+
+def test_offline_is_always_one_failure_group_at_a_time() -> None:
+    """What takes disks offline rolls one cell at a time unasked; more at once is refused, together as well."""
+    assert takes_offline(restart()) == CELLS
+    assert waves(restart(), Asked()) == ((ONE,), (TWO,), (THREE,))
+    for size in (0, 2, 3):
+        with pytest.raises(RefusedError, match="several failure groups offline at once"):
+            waves(restart(), Asked(size=size))
+    assert waves(restart("ms"), Asked(size=0)) == ()
+
+
+def test_a_single_cell_that_goes_offline_has_a_gate_too() -> None:
+    """offline cell is a wave of one, so that the gate before it must be open; online cell needs none."""
+    plan = offline_plan("t1", cell(), statement="offline cell exa1cel01")
+    assert waves(plan, Asked()) == ((ONE,),)
+    away = cell(grid_disks=(grid("CD_00_exa1cel01", status="inactive", asm_mode="OFFLINE"),))
+    assert waves(online_plan("t1", away, statement="x"), Asked()) == ()
+
+
+def test_canary_must_be_touched() -> None:
+    """A canary that the plan does not touch is refused with the cells that it may be."""
+    with pytest.raises(RefusedError, match="the canary exa9 is none of the cells") as caught:
+        waves(flush(), Asked(canary="exa9"))
+    assert ONE in caught.value.hint
+
+
+@pytest.mark.parametrize("asked", [Asked(pause=5.0), Asked(ask=True), Asked(on_error="continue")])
+def test_flags_between_waves_need_waves(asked: Asked) -> None:
+    """--pause and --on-error are refused where all cells go together, and fine where something rolls."""
+    with pytest.raises(RefusedError, match="between waves"):
+        waves(flush(), asked)
+    assert waves(flush(), asked, production=True)
+
+
+def test_what_cannot_roll_says_why() -> None:
+    """A plan that leaves caching off, or changes nothing on cells, can't roll; asked for it is refused, else it says so."""
+    plan = flush()
+    off = replace(plan, stages=plan.stages[:1])
+    assert "leaves caching off" in why_not(off)
+    with pytest.raises(RefusedError, match="it can't roll: it leaves caching off"):
+        waves(off, Asked(size=1))
+    unrolled = roll(off, Asked(), rack_cells=CELLS, production=True)
+    assert unrolled.rolling is None
+    assert "not rolled" in unrolled.warnings[-1]
+    nodes = drop_plan(
+        "t1", asm([group()]), "DATA", nodes={"exa1db01": "1", "exa1db02": "2"}, accepted=(), statement="x"
+    )
+    assert why_not(nodes) == "it changes nothing on cells"
+    assert roll(nodes, Asked(), rack_cells=CELLS, production=True) is nodes
+    between = replace(plan, stages=(plan.stages[0], nodes.stages[0], plan.stages[1]))
+    assert "between the cells' stages" in why_not(between)
+
+
+def test_laps_go_through_all_stages_wave_by_wave() -> None:
+    """Each wave goes through all of the cells' stages, mending included; what nodes do stands before or after."""
+    plan = resize_plan("t1", rack(), size=36 * GIB, statement="x")
+    nodes = drop_plan(
+        "t1", asm([group()]), "DATA", nodes={"exa1db01": "1", "exa1db02": "2"}, accepted=(), statement="x"
+    )
+    whole = replace(plan, stages=(nodes.stages[0], *plan.stages, nodes.stages[1]))
+    found = list(laps(roll(whole, Asked(size=2), rack_cells=CELLS)))
+    assert [(lap.wave, lap.cells) for lap in found] == [(0, ()), (1, (ONE, TWO)), (2, (THREE,)), (0, ())]
+    for lap in found[1:3]:
+        assert [stage.key for stage in lap.stages] == [stage.key for stage in plan.stages]
+        assert {step.target for stage in lap.stages for step in stage.steps} == set(lap.cells)
+    assert [len(list(laps(plan)))] == [1]
+    assert any(stage.gate is Gate.MEND for stage in found[1].stages)
+
+
+def test_a_wave_is_not_empty_and_a_cell_not_in_two() -> None:
+    """A Rolling value refuses nonsense."""
+    for bad in (((ONE,), (ONE, TWO)), ((ONE,), ())):
+        with pytest.raises(ValueError, match="no wave is empty"):
+            Rolling(waves=bad)
+
+
+def test_the_rest_is_rolled_as_the_first_part() -> None:
+    """The flags that a journalled plan rolled with are found again from its row; none for one that did not roll."""
+    from dataclasses import asdict
+
+    rolled = roll(flush(), Asked(size=2, pause=3.0, on_error="continue", within=60.0), rack_cells=CELLS)
+    assert flags_again({"plan": asdict(rolled)}) == {
+        "rolling": 2,
+        "timeout": 60.0,
+        "pause": 3.0,
+        "on-error": "continue",
+    }
+    asking = roll(flush(), Asked(size=1, ask=True), rack_cells=CELLS)
+    assert flags_again({"plan": asdict(asking)})["pause"] == "ask"
+    assert flags_again({"plan": asdict(flush())}) == {}
+
+
+# -- the gate --------------------------------------------------------------------------------------------------------
+
+NO = "Cannot de-activate due to other offline disks in the diskgroup"
+OPEN: list[tuple[dict[str, Any], bool]] = [
+    ({}, True),
+    ({"grid_disks": ()}, True),
+    ({"grid_disks": (grid("CD_00_exa1cel02", asm_mode="UNUSED"),)}, True),
+    ({"grid_disks": (grid("CD_00_exa1cel02", asm_mode="SYNCING"),)}, False),
+    ({"grid_disks": (grid("CD_00_exa1cel02", asm_mode="OFFLINE"),)}, False),
+    ({"grid_disks": (grid("CD_00_exa1cel02", asm_mode=""),)}, False),
+    ({"grid_disks": (grid("CD_00_exa1cel02", asm_mode="UNKNOWN"),)}, False),
+    ({"flash_cache": None}, True),
+    ({"flash_cache": cache(TWO, status="normal - flushing")}, False),
+    ({"flash_cache": cache(TWO, status="normal - flushed")}, False),
+    ({"flash_cache": cache(TWO, status="warning - degraded", degraded=("FD_00",))}, False),
+]
+
+
+@pytest.mark.parametrize(("changes", "is_open"), OPEN)
+def test_gate_judges_the_other_cells(changes: dict[str, Any], is_open: bool) -> None:
+    """Before a wave every disk in ASM use is ONLINE on the other cells and their flash is normal."""
+    facts = {ONE: cell(), TWO: cell(TWO, **changes)}
+    reasons = closed(facts, (ONE,), offline=False)
+    assert (not reasons) is is_open
+    assert all(item.target == TWO for item in reasons)
+
+
+OWN: list[tuple[dict[str, Any], bool, bool]] = [
+    ({}, True, True),
+    ({"deactivation": NO}, True, False),
+    ({"deactivation": NO}, False, True),
+    ({"deactivation": "", "asm_mode": "ONLINE"}, True, False),
+    ({"asm_mode": "SYNCING"}, True, False),
+    ({"asm_mode": "OFFLINE", "status": "inactive", "deactivation": NO}, True, True),
+    ({"asm_mode": "UNUSED", "deactivation": ""}, True, True),
+]
+
+
+@pytest.mark.parametrize(("changes", "offline", "is_open"), OWN)
+def test_gate_judges_the_waves_own_disks(changes: dict[str, Any], offline: bool, is_open: bool) -> None:
+    """A wave that takes disks offline needs Yes for each active one; what an earlier attempt left inactive may go on."""
+    facts = {ONE: cell(grid_disks=(grid("CD_00_exa1cel01", **changes),)), TWO: cell(TWO)}
+    assert (not closed(facts, (ONE,), offline=offline)) is is_open
+
+
+def test_gate_asks_back_a_cache_that_an_earlier_wave_lost() -> None:
+    """A cell on which an earlier wave failed must have its flash cache again; its own flash does not close its gate."""
+    facts = {ONE: cell(flash_cache=cache(ONE, status="normal - flushed")), TWO: cell(TWO, flash_cache=None)}
+    assert closed(facts, (ONE,), offline=False) == ()
+    assert "flash cache is gone" in spoken(closed(facts, (ONE,), offline=False, cached=(TWO,)))
+
+
+def test_gate_names_cell_object_and_attribute() -> None:
+    """A closed gate says cell, disk, attribute, value and what is wanted; further cells are counted."""
+    facts = {name: cell(name, grid_disks=(grid(f"CD_00_{name}", asm_mode="SYNCING"),)) for name in CELLS}
+    text = spoken(closed(facts, (ONE,), offline=True), most=1)
+    assert text == "exa1cel01: griddisk DATA_CD_00_exa1cel01: asmModeStatus is SYNCING, not ONLINE (and 2 more)"
+    assert offline_cells(facts) == CELLS
+
+
+# -- replay ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Row:
+    """A row as a journal gives it."""
+
+    kind: str
+    target: str = ""
+    body: dict[str, Any] = field(default_factory=dict)
+
+
+def off(name: str) -> Row:
+    return Row("intent", name, {"offline": True, "wave": 1})
+
+
+def on(name: str, state: str = "done") -> Row:
+    return Row("outcome", name, {"online": True, "state": state})
+
+
+def gate(*wave: str, is_open: bool = True) -> Row:
+    return Row("gate", body={"open": is_open, "cells": list(wave)})
+
+
+REPLAYS: list[tuple[Sequence[Row], list[str]]] = [
+    ((), []),
+    ((off(ONE), on(ONE), off(TWO), on(TWO)), []),
+    ((off(ONE), off(TWO)), [TWO]),
+    ((off(ONE), on(ONE, "failed"), off(TWO)), [TWO]),
+    ((off(ONE), on(ONE, "unknown"), gate(TWO), off(TWO)), []),
+    ((off(ONE), gate(TWO, is_open=False), off(TWO)), [TWO]),
+    ((off(ONE), gate(ONE), off(ONE)), []),
+    ((off(ONE), gate(ONE), off(TWO)), [TWO]),
+    ((off(ONE), Row("outcome", ONE, {"offline": True, "state": "failed"}), off(TWO)), [TWO]),
+    ((off(ONE), off(TWO), off(THREE)), [TWO, THREE]),
+]
+
+
+@pytest.mark.parametrize(("rows", "expected"), REPLAYS)
+def test_replay(rows: Sequence[Row], expected: list[str]) -> None:
+    """A cell counts as away from its intent until ASM was seen to have its disks; two at once are reported."""
+    assert [overlap.target for overlap in overlaps(rows)] == expected
+
+
+def test_finished_cells() -> None:
+    """A cell is finished when each of its steps was done or not needed; mending steps do not count."""
+    stages = [
+        {"gate": "each", "steps": [{"target": ONE}, {"target": TWO}]},
+        {"gate": "each", "steps": [{"target": ONE}, {"target": TWO}]},
+        {"gate": "mend", "steps": [{"target": ONE}]},
+    ]
+    done = {"state": "done"}
+    rows = [Row("plan", body={"plan": {"stages": stages}}), Row("outcome", ONE, done), Row("outcome", TWO, done)]
+    rows += [Row("outcome", ONE, {"state": "not needed"}), Row("outcome", TWO, {"state": "failed"})]
+    rows.append(Row("outcome", TWO, {"state": "done", "mending": True}))
+    assert finished_cells(rows) == {ONE}
+
+
+REASONS = [
+    ({"asm_mode": "OFFLINE"}, "asmModeStatus is OFFLINE, not ONLINE"),
+    ({"asm_mode": ""}, "asmModeStatus is unknown, not ONLINE"),
+    ({"deactivation": NO}, f"asmDeactivationOutcome is {NO}, not Yes"),
+    ({"deactivation": ""}, "asmDeactivationOutcome is unknown, not Yes"),
+]
+
+
+@pytest.mark.parametrize(("changes", "said"), REASONS)
+def test_gate_says_what_it_waits_on(changes: dict[str, Any], said: str) -> None:
+    """The reason has the value that was read, ``unknown`` where the cell gave none, on the wave's cells and the others."""
+    facts = {ONE: cell(grid_disks=(grid("CD_00_exa1cel01", **changes),))}
+    assert spoken(closed(facts, (ONE,), offline=True)) == f"exa1cel01: griddisk DATA_CD_00_exa1cel01: {said}"
+    if "asm_mode" in changes:
+        assert spoken(closed(facts, (TWO,), offline=True)) == f"exa1cel01: griddisk DATA_CD_00_exa1cel01: {said}"
+
+
+def test_what_leaves_disks_offline_does_not_roll() -> None:
+    """Several cells whose disks would go offline to stay so are refused: no gate would open for the second."""
+    whole = restart()
+    leaving = replace(whole, stages=whole.stages[:1])
+    assert "leaves disks offline" in why_not(leaving)
+    with pytest.raises(RefusedError, match="leaves disks offline") as caught:
+        waves(leaving, Asked())
+    assert caught.value.hint == "one cell at a time: on CELL …"
+    assert why_not(whole) == ""
+
+
+def test_rolling_what_has_no_cells_is_refused() -> None:
+    """A canary or --rolling for a plan of database nodes alone is refused; an empty stage in between is no obstacle."""
+    nodes = drop_plan(
+        "t1", asm([group()]), "DATA", nodes={"exa1db01": "1", "exa1db02": "2"}, accepted=(), statement="x"
+    )
+    with pytest.raises(RefusedError, match="it changes nothing on cells"):
+        waves(nodes, Asked(size=1))
+    with pytest.raises(RefusedError, match="is none of the cells"):
+        waves(nodes, Asked(canary=ONE))
+    plan = flush()
+    empty = replace(plan, stages=(plan.stages[0], replace(plan.stages[0], steps=(), key="none"), *plan.stages[1:]))
+    assert why_not(empty) == ""
+    off_all = replace(plan, stages=plan.stages[:1])
+    with pytest.raises(RefusedError, match="can't roll"):
+        waves(off_all, Asked(canary=ONE))
+
+
+def test_what_another_statement_asked_for_is_gentle() -> None:
+    """An undo rolls as its change did where it can; where it can't it goes together and says so, unless disks go offline."""
+    plan = flush()
+    assert waves(plan, Asked(size=1, gently=True)) == ((ONE,), (TWO,), (THREE,))
+    stays_off = Plan(statement="s", rack="t1", stages=plan.stages[:1])
+    with pytest.raises(RefusedError, match="can't roll"):
+        roll(stays_off, Asked(size=1), rack_cells=CELLS)
+    together = roll(stays_off, Asked(size=1, gently=True), rack_cells=CELLS)
+    assert together.rolling is None and any("all cells together" in warning for warning in together.warnings)
+    assert waves(restart(), Asked(size=1, pause=60.0, gently=True)) == ((ONE,), (TWO,), (THREE,))
+    none = Plan(statement="s", rack="t1")
+    assert roll(none, Asked(pause=60.0, on_error="continue", gently=True), rack_cells=CELLS) is none

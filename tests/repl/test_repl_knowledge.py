@@ -1,0 +1,141 @@
+"""What is learned about a rack, how often words are used, and what history offers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from exacell.fleet import Answer, Answers
+from exacell.history import Entry, append_history, may_change, offered_on, read_entries
+from exacell.knowledge import files
+from exacell.language.registry import Kind
+from exacell.learning import STATEMENTS, learn_rack, observe, stale
+from exacell.names import NameCache
+from exacell.transport.base import Reply, State
+from exacell.usage import Usage
+
+TABLES: dict[str, list[dict[str, Any]]] = {
+    "GRIDDISK": [
+        {"name": "DATA_CD_00_c1", "asmDiskGroupName": "DATA", "status": "active", "cachingPolicy": "default"},
+        {"name": "ssd_FD_01_c1", "asmDiskGroupName": None, "status": "inactive", "cachingPolicy": "none"},
+    ],
+    "CELLDISK": [{"name": "CD_00_c1", "diskType": "HardDisk", "status": "normal"}],
+    "PHYSICALDISK": [{"name": "20:0", "diskType": "HardDisk", "status": "normal"}],
+    "LUN": [{"name": "0_0", "status": "normal"}],
+    "DATABASE": [{"name": "SPOT"}],
+}
+
+
+class FakeFleet:
+    """Answers for c1 and not for c2."""
+
+    def releases(self, cells: Sequence[str]) -> dict[str, str]:
+        return {"c1": "19.3.2.0.0"}
+
+    def query(self, cells: Sequence[str], statements: Sequence[str], **more: object) -> Answers:
+        reply = Reply(target="c1", state=State.OK)
+        described = [{"name": "FL_DISK_FIRST", "description": "redo writes on disk first"}]
+        tables = tuple(tuple(t) for t in TABLES.values()) if len(statements) > 1 else (tuple(described),)
+        answers = {"c1": Answer(cell="c1", tables=tables, reply=reply)}
+        if "c2" in cells:
+            answers["c2"] = Answer(cell="c2", problem="refused the connection", reply=reply)
+        return Answers(answers=answers)
+
+
+def test_a_rack_is_learned_from_the_cells_that_answer(tmp_path: Path) -> None:
+    """Names, prefixes, disk groups, values, releases and metric descriptions come from one reading of the rack."""
+    cache = NameCache(tmp_path / "names" / "t1.json")
+    assert stale(cache) and cache.age() == ""
+    learn_rack(FakeFleet(), ("c1", "c2"), cache, cancel=threading.Event())  # type: ignore[arg-type]
+    assert list(STATEMENTS) == list(TABLES)
+    assert cache.get(Kind.GRIDDISK) == ("DATA_CD_00_c1", "ssd_FD_01_c1")
+    assert (cache.get(Kind.PREFIX), cache.get(Kind.DISKGROUP)) == (("DATA", "ssd"), ("DATA",))
+    assert cache.get(Kind.DB) == ("SPOT",) and cache.seen("GRIDDISK", "cachingPolicy") == ("default", "none")
+    assert cache.releases() == {"c1": "19.3.2.0.0"}
+    assert cache.vocabulary(Kind.METRIC).meta("FL_DISK_FIRST") == "redo writes on disk first"
+    assert not stale(cache) and cache.age() == "just now"
+    assert cache.vocabulary(Kind.DB).meta("SPOT") == "db, seen just now"
+
+
+def test_age_is_told_in_words(tmp_path: Path) -> None:
+    """How old the knowledge is reads like speech."""
+    cache = NameCache(tmp_path / "t1.json")
+    cache.learn({Kind.DB: ["A"]}, whole=True)
+    at = cache.learned_at
+    assert at is not None
+    assert [cache.age(at + s) for s in (5, 130, 7300, 200_000)] == ["just now", "2m ago", "2h ago", "2d ago"]
+
+
+def test_answers_that_pass_by_teach_too(tmp_path: Path) -> None:
+    """A LIST adds names and values to what is known; it takes nothing away and does not make it young."""
+    cache = NameCache(tmp_path / "t1.json")
+    cache.learn({Kind.GRIDDISK: ["A"]})
+    observe(cache, "GRIDDISK", [{"cell": "c1", "name": "B", "status": "active", "comment": "x" * 50}])
+    assert cache.get(Kind.GRIDDISK) == ("A", "B") and cache.seen("griddisk", "status") == ("active",)
+    assert cache.seen("griddisk", "comment") == () and cache.learned_at is None
+
+
+def test_another_process_sees_what_was_learned(tmp_path: Path) -> None:
+    """A cache is read again when its file has changed, and a damaged file is an empty one."""
+    first, second = NameCache(tmp_path / "t1.json"), NameCache(tmp_path / "t1.json")
+    assert second.get(Kind.DB) == ()
+    first.learn({Kind.DB: ["SPOT"]})
+    assert second.get(Kind.DB) == ("SPOT",)
+    first.forget()
+    assert second.get(Kind.DB) == () and first.forgotten == 1
+    (tmp_path / "t1.json").write_text("[broken")
+    assert first.get(Kind.DB) == ()
+
+
+def test_use_is_counted_for_each_first_word_and_kept(tmp_path: Path) -> None:
+    """Words count behind their verb, in any case; values in quotes do not; the counts outlive the session."""
+    usage = Usage(tmp_path / "usage.json")
+    for statement in ("list griddisk attributes name,size", "LIST GRIDDISK", "on c1 list griddisk", "alter x c='list'"):
+        usage.note(statement)
+    again = Usage(tmp_path / "usage.json")
+    assert (again.count("list", "griddisk"), again.count("list", "size"), again.count("", "list")) == (3, 1, 3)
+    assert again.count("alter", "list") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("list griddisk", False),
+        ("on c1 list griddisk where size > 1G", False),
+        ("show flashcache; racks", False),
+        ("flush flashcache", True),
+        ("racks; flush flashcache", True),
+        ("drop griddisk all prefix=x", True),
+        ("!rm -rf x", True),
+        ("nonsense", True),
+        ("on (where a=b) list cell", True),
+    ],
+)
+def test_what_may_change_something(text: str, may: bool) -> None:
+    """Only what certainly reads is taken for harmless."""
+    assert may_change(text) is may
+
+
+def test_history_belongs_to_a_rack(tmp_path: Path) -> None:
+    """Entries keep their rack; another rack is offered the reads only, and lines of older files belong to no rack."""
+    path = tmp_path / "history"
+    path.write_text("flush flashcache\nlist cell\n")
+    append_history(path, "drop flashcache\tall", "prod")
+    append_history(path, "list lun", "prod")
+    assert read_entries(path)[2] == Entry(rack="prod", text="drop flashcache\tall")
+    assert offered_on("t1", read_entries(path)) == ["list cell", "list lun"]
+    assert offered_on("prod", read_entries(path)) == ["list cell", "drop flashcache\tall", "list lun"]
+
+
+def test_files_are_completed(tmp_path: Path) -> None:
+    """Paths that begin with what is typed are offered, directories with a slash, hidden files when asked for."""
+    (tmp_path / "check.scl").touch()
+    (tmp_path / "checks").mkdir()
+    (tmp_path / ".hidden").touch()
+    assert files(f"{tmp_path}/che") == [f"{tmp_path}/check.scl", f"{tmp_path}/checks/"]
+    assert f"{tmp_path}/.hidden" not in files(f"{tmp_path}/") and files(f"{tmp_path}/.h") == [f"{tmp_path}/.hidden"]
+    assert files(f"{tmp_path}/none/x") == []

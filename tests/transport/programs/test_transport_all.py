@@ -1,0 +1,135 @@
+"""What every transport promises, held against each of them in front of one emulated rack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from exacell.cellcli.reply import read_xml_documents
+from exacell.errors import RefusedError
+from exacell.transport.base import State
+from exacell.transport.clush import ClushTransport
+from exacell.transport.dcli_program import DcliTransport
+from exacell.transport.exacli import ExacliTransport
+from exacell.transport.openssh import OpensshTransport
+from tests.support.requests import CELLS, read, write
+
+ALL = (OpensshTransport, DcliTransport, ExacliTransport, ClushTransport)
+OVER_SSH = (OpensshTransport, DcliTransport, ClushTransport)
+LIST = "cellcli -e 'list flashcache attributes name, size'"
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_every_cell_answers_with_what_it_printed(made: Any, kind: type) -> None:
+    """A LIST on three cells gives three replies in their order, each with the cell's own text and status 0."""
+    result = made(kind).run([read(cell, LIST) for cell in CELLS])
+    assert [reply.target for reply in result.replies.values()] == list(CELLS)
+    assert {reply.state for reply in result.replies.values()} == {State.OK}
+    assert [reply.stdout.split() for reply in result.ok] == [[f"{cell}_FLASHCACHE", "364.75G"] for cell in CELLS]
+    assert all(reply.stdout.startswith("\t ") for reply in result.ok), "leading blanks are lost"
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_several_statements_come_back_as_one_document_each(made: Any, kind: type) -> None:
+    """Two LISTs in one request come back as two XML documents that can be read exactly."""
+    command = "cellcli -n -x -xml -e 'list cell attributes name; list griddisk attributes name, size'"
+    reply = made(kind).run([read("exa1cel02", command)]).replies["exa1cel02"]
+    documents = read_xml_documents(reply.stdout)
+    assert [len(document.records) for document in documents] == [1, 24], reply
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_a_read_only_transport_sends_no_write(made: Any, kind: type) -> None:
+    """A write over a read-only transport is refused, naming the rack and the way out."""
+    with pytest.raises(RefusedError, match="rack t1 is read-only") as refused:
+        made(kind, read_only=True).run([write("exa1cel01", "cellcli -e 'alter cell comment=x'")])
+    assert refused.value.hint == "set mode rw"
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_one_target_is_named_once(made: Any, kind: type) -> None:
+    """Two requests for one target are a bug of the caller and nothing is sent."""
+    with pytest.raises(ValueError, match="same target"):
+        made(kind).run([read("exa1cel01", LIST), read("exa1cel01", LIST)])
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_a_write_is_carried_out(made: Any, kind: type) -> None:
+    """A change over the transport is on the cell afterwards, and its text came back."""
+    transport = made(kind)
+    text = f"cellcli -e \"alter cell comment='{kind.__name__}'\""
+    reply = transport.run([write("exa1cel03", text)]).replies["exa1cel03"]
+    assert (reply.state, reply.stdout.strip()) == (State.OK, "Cell exa1cel03 successfully altered")
+    found = transport.run([read("exa1cel03", "cellcli -e 'list cell attributes comment'")]).replies["exa1cel03"]
+    assert kind.__name__ in found.stdout
+
+
+@pytest.mark.parametrize("kind", OVER_SSH)
+def test_an_unreachable_cell_hides_no_other(made: Any, rack: Any, kind: type) -> None:
+    """A cell that refuses connections is unreachable, with a reason, and the others have answered."""
+    rack.fault("exa1cel02", "refuse")
+    result = made(kind).run([read(cell, LIST) for cell in CELLS])
+    assert {t: r.state for t, r in result.replies.items()} == {
+        "exa1cel01": State.OK, "exa1cel02": State.UNREACHABLE, "exa1cel03": State.OK,
+    }  # fmt: skip
+    assert result.replies["exa1cel02"].problem
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_a_cell_that_hangs_is_timed_out_and_hides_no_other(made: Any, rack: Any, kind: type) -> None:
+    """A cell that does not answer within the deadline is timed out, and the others have answered."""
+    rack.fault("exa1cel02", "hang")
+    result = made(kind, timeout=1.5, connect_timeout=2.0).run([read(cell, LIST) for cell in CELLS])
+    assert {t: r.state for t, r in result.replies.items()} == {
+        "exa1cel01": State.OK, "exa1cel02": State.TIMED_OUT, "exa1cel03": State.OK,
+    }  # fmt: skip
+    assert "1.5s" in result.replies["exa1cel02"].problem
+
+
+@pytest.mark.parametrize("kind", OVER_SSH)
+def test_a_status_other_than_0_comes_back(made: Any, kind: type) -> None:
+    """A command that ends with status 7 is failed with that status, and what it printed is there."""
+    reply = made(kind).run([read("exa1cel01", "echo half; exit 7")]).replies["exa1cel01"]
+    assert (reply.state, reply.exit_status, reply.stdout, reply.problem) == (
+        State.FAILED, 7, "half\n", "exit status 7",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OVER_SSH)
+def test_quotes_and_specials_arrive_as_they_are(made: Any, kind: type) -> None:
+    """A command's quotes, dollars, comments and blanks reach the cell's shell unchanged."""
+    command = "printf '%s|' \"a  b\" 'c\"d' $((1+1)) '$HOME' \"it's\" # and no more"
+    reply = made(kind).run([read("exa1cel01", command)]).replies["exa1cel01"]
+    assert reply.stdout.rstrip("\n") == "a  b|c\"d|2|$HOME|it's|", reply
+
+
+@pytest.mark.parametrize("kind", OVER_SSH)
+def test_a_refused_read_login_falls_back_to_the_write_login(made: Any, kind: type) -> None:
+    """Where the read login can't log in, reads run as the write login with cellcli -m, and the transport says where."""
+    transport = made(kind, read_user="nobody9")
+    for _ in range(2):
+        reply = transport.run([read("exa1cel01", LIST)]).replies["exa1cel01"]
+        assert reply.state is State.OK, reply
+    assert transport.read_fallback == {"exa1cel01"}
+    change = transport.run([read("exa1cel01", "cellcli -e \"alter cell comment='by a read'\"")]).replies["exa1cel01"]
+    assert "CELL-02913" in change.stdout
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_nothing_is_started_once_cancelled(made: Any, kind: type) -> None:
+    """With cancel set, every cell is not attempted."""
+    import threading
+
+    cancel = threading.Event()
+    cancel.set()
+    result = made(kind).run([read(cell, LIST) for cell in CELLS], cancel=cancel)
+    assert {reply.state for reply in result.replies.values()} == {State.NOT_ATTEMPTED}
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_replies_are_told_once_each(made: Any, kind: type) -> None:
+    """on_reply hears of each cell exactly once."""
+    told: list[str] = []
+    made(kind).run([read(cell, LIST) for cell in CELLS], on_reply=lambda reply: told.append(reply.target))
+    assert sorted(told) == list(CELLS)

@@ -1,0 +1,294 @@
+"""The one reader of all connections: what it must keep up while nobody waits in a thread of its own."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import paramiko
+import pytest
+
+from exacell.transport import channel, opening, packets
+from exacell.transport.base import State
+from exacell.transport.reader import Reader
+from exacell.transport.ssh import SshTransport
+from tests.support import sshd as sshd_support
+from tests.support.faulty import FaultyServer
+from tests.support.requests import CELLS, read
+from tests.support.sshd import Sshd
+
+MakeTransport = Callable[..., SshTransport]
+
+
+@pytest.fixture
+def rekeying(tmp_path: Path) -> Iterator[Sshd]:
+    """An sshd that wants new keys every 256 KB."""
+    if sshd_support.PROGRAM is None:
+        pytest.skip("no sshd program is installed (openssh-server)")
+    server = Sshd(tmp_path / "rekeying", extra="RekeyLimit 256K")
+    server.start()
+    server.known_hosts()
+    yield server
+    server.stop()
+
+
+def links(transport: SshTransport) -> list[paramiko.Transport]:
+    return [slot.link._transport for slot in transport._slots.values() if slot.link is not None]
+
+
+@pytest.mark.sshd
+def test_connections_need_no_thread(sshd: Sshd, transport_to: MakeTransport) -> None:
+    """It should read all connections in one thread, with no thread left to any of them or to a command."""
+    transport = transport_to(sshd.ssh_config(), sshd.user)
+    assert len(transport.run([read(c, "echo x") for c in CELLS]).ok) == 3
+    assert not any(isinstance(thread, paramiko.Transport) for thread in threading.enumerate())
+    before = threading.active_count()
+    running: list[int] = []
+    transport.run([read(c, "echo x") for c in CELLS], on_reply=lambda reply: running.append(threading.active_count()))
+    assert max(running) <= before
+
+
+@pytest.mark.sshd
+def test_new_keys_under_way(rekeying: Sshd, transport_to: MakeTransport) -> None:
+    """It should go on through every change of keys that the server wants, in both directions and under load."""
+    transport = transport_to(rekeying.ssh_config(), rekeying.user)
+    sent = "0123456789abcdef" * (1 << 17)
+    requests = [read(CELLS[0], "cat", stdin=sent), read(CELLS[1], "head -c 3000000 /dev/zero | tr '\\0' o")]
+    for _ in range(2):
+        echoed, zeros = transport.run(requests).replies.values()
+        assert echoed.stdout == sent and zeros.stdout == "o" * 3_000_000, (echoed.problem, zeros.problem)
+    # The identifier is the hash of the first exchange.
+    assert all(link.session_id != link.H for link in links(transport))
+
+
+@pytest.mark.sshd
+def test_we_want_new_keys(sshd: Sshd, transport_to: MakeTransport) -> None:
+    """It should ask for new keys itself when the connection has carried its share."""
+    transport = transport_to(sshd.ssh_config(), sshd.user)
+    assert transport.run([read(CELLS[0], "true")]).ok
+    (link,) = links(transport)
+    first = link.session_id
+    link.packetizer.REKEY_BYTES = 100_000
+    for _ in range(3):
+        reply = transport.run([read(CELLS[0], "head -c 300000 /dev/zero | tr '\\0' o")]).replies[CELLS[0]]
+        assert reply.stdout == "o" * 300_000, reply.problem
+    assert first != link.H
+
+
+def test_cancelled_commands_leak_nothing(faulty: FaultyServer, transport_to: MakeTransport) -> None:
+    """It should give every channel back: of commands past their deadline and of those broken off while opening."""
+    transport = transport_to(faulty.ssh_config(), "u")
+    assert transport.run([read("a", "echo x")]).ok
+    for _ in range(20):
+        assert transport.run([read("a", "hang", timeout=0.01)]).in_state(State.TIMED_OUT)
+    deadline = time.monotonic() + 5
+    while faulty.running and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert faulty.running == 0
+    (link,) = links(transport)
+    assert isinstance(link, packets.Wire) and not link._streams
+    assert transport.run([read("a", "echo x")]).ok and len(faulty.connections) == 1
+
+
+def test_interrupt_ends_all_that_is_under_way(faulty: FaultyServer, transport_to: MakeTransport) -> None:
+    """It should close the channels of a fan-out that was broken off, and go on afterwards on the same connections."""
+    transport = transport_to(faulty.ssh_config(), "u")
+    targets = [f"c{n}" for n in range(6)]
+    assert transport.run([read(t, "echo x") for t in targets]).ok
+
+    def interrupt(reply: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        transport.run([read("c0", "echo x"), *(read(t, "hang") for t in targets[1:])], on_reply=interrupt)
+    deadline = time.monotonic() + 5
+    while faulty.running and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert faulty.running == 0
+    assert len(transport.run([read(t, "echo y") for t in targets]).ok) == 6
+    assert len(faulty.connections) == 6
+
+
+def test_a_slow_cell_holds_nobody_up(faulty: FaultyServer, transport_to: MakeTransport) -> None:
+    """It should show every other cell at once while one hangs, and name that one at its own deadline."""
+    transport = transport_to(faulty.ssh_config(), "u", fanout=64)
+    targets = [f"c{n}" for n in range(30)]
+    assert len(transport.run([read(t, "echo x") for t in targets]).ok) == 30
+    shown: dict[str, float] = {}
+    started = time.monotonic()
+    result = transport.run(
+        [read(t, "hang" if t == "c7" else "echo x", timeout=1.0) for t in targets],
+        on_reply=lambda reply: shown.update({reply.target: time.monotonic() - started}),
+    )
+    assert sorted(shown, key=shown.__getitem__)[-1] == "c7"
+    assert max(seconds for target, seconds in shown.items() if target != "c7") < 0.9
+    assert result.replies["c7"].state is State.TIMED_OUT
+
+
+@pytest.mark.sshd
+def test_without_paramikos_private_names(
+    sshd: Sshd, transport_to: MakeTransport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It should work with threads and plain channels where paramiko has other private names."""
+    monkeypatch.setattr(opening, "supported", lambda: False)
+    transport = transport_to(sshd.ssh_config(), sshd.user)
+    result = transport.run([read(c, f"echo {c}; cat", stdin="in") for c in CELLS])
+    assert [reply.stdout for reply in result.replies.values()] == [f"{c}\nin" for c in CELLS]
+    assert not any(isinstance(link, packets.Wire) for link in links(transport))
+
+
+@pytest.mark.sshd
+def test_a_cipher_that_hides_its_length(tmp_path: Path, transport_to: MakeTransport) -> None:
+    """It should leave a connection to a thread of its own when no packet there says its length in the clear."""
+    if sshd_support.PROGRAM is None:
+        pytest.skip("no sshd program is installed (openssh-server)")
+    server = Sshd(tmp_path / "old", extra="Ciphers aes128-ctr\nMACs hmac-sha2-256")
+    server.start()
+    server.known_hosts()
+    try:
+        transport = transport_to(server.ssh_config(), server.user)
+        assert transport.run([read(CELLS[0], "echo x")]).replies[CELLS[0]].stdout == "x\n"
+        assert [getattr(link, "attached", False) for link in links(transport)] == [False]
+    finally:
+        server.stop()
+
+
+@pytest.mark.sshd
+@pytest.mark.parametrize("cipher", ["aes256-gcm@openssh.com", "aes128-ctr\nMACs hmac-sha2-256-etm@openssh.com"])
+def test_ciphers_that_are_read_here(cipher: str, tmp_path: Path, transport_to: MakeTransport) -> None:
+    """It should read AES-GCM and encrypt-then-MAC connections in the one reader."""
+    if sshd_support.PROGRAM is None:
+        pytest.skip("no sshd program is installed (openssh-server)")
+    if cipher.partition("\n")[0] not in paramiko.Transport._cipher_info:
+        pytest.skip("this paramiko does not know the cipher")
+    server = Sshd(tmp_path / "server", extra=f"Ciphers {cipher}")
+    server.start()
+    server.known_hosts()
+    try:
+        transport = transport_to(server.ssh_config(), server.user)
+        reply = transport.run([read(CELLS[0], "head -c 500000 /dev/zero | tr '\\0' o")]).replies[CELLS[0]]
+        assert reply.stdout == "o" * 500_000
+        assert all(isinstance(link, packets.Wire) and link.attached for link in links(transport))
+    finally:
+        server.stop()
+
+
+def test_the_names_that_paramiko_needs() -> None:
+    """It should find every private name of paramiko that is used in the installed one."""
+    assert packets.supported()
+    transport = packets.Wire(_Mute(), Reader())  # type: ignore[arg-type]
+    packetizer = transport.packetizer
+    for owner, names in packets.NEEDED_ATTRIBUTES.items():
+        for name in names:
+            if owner is paramiko.Transport:
+                assert hasattr(transport, name), name
+            else:
+                assert hasattr(packetizer, f"_Packetizer__{name}"), name
+
+
+class _Mute:
+    def settimeout(self, seconds: float) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.sshd
+def test_huge_answers_wait_on_disk(sshd: Sshd, transport_to: MakeTransport, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It should keep an answer beyond the limit on disk and return it whole."""
+    monkeypatch.setattr(channel, "SPILL", 100_000)
+    transport = transport_to(sshd.ssh_config(), sshd.user)
+    reply = transport.run([read(CELLS[0], "seq 1 200000; seq 1 50000 >&2")]).replies[CELLS[0]]
+    assert reply.stdout == "".join(f"{n}\n" for n in range(1, 200_001))
+    assert reply.stderr == "".join(f"{n}\n" for n in range(1, 50_001))
+
+
+def test_store_in_memory_and_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It should return the same text whether or not it went to disk, at any moment."""
+    monkeypatch.setattr(channel, "SPILL", 10)
+    store = channel.Store()
+    seen = ""
+    assert store.text == ""
+    for piece in ("abc", "wörter", "x" * 30, "", "end"):
+        store.add(piece.encode())
+        seen += piece
+        assert store.text == seen and len(store) == len(seen.encode())
+    assert store.hand_over() == seen
+    assert store.text == "" and not len(store)
+
+
+def test_store_on_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It should keep in memory what finds no room on disk, in its place behind what did."""
+
+    class Small(io.FileIO):
+        def write(self, data: object) -> int:
+            if self.tell() >= 20:
+                raise OSError(28, "No space left on device")
+            return super().write(bytes(data)[:20])  # type: ignore[call-overload, no-any-return]
+
+    monkeypatch.setattr(channel, "SPILL", 10)
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: Small(tempfile.mkstemp()[1], "r+"))
+    store = channel.Store()
+    for piece in ("abcdefgh", "ijklmnopqrstuvwö", "xyz" * 20, "end"):
+        store.add(piece.encode())
+    assert store.text == "abcdefghijklmnopqrstuvwö" + "xyz" * 20 + "end"
+    assert store.hand_over().endswith("end")
+
+
+def test_reader_calls_in_order_from_anywhere() -> None:
+    """It should do what many threads ask for, each thread's in its order, none lost, and stop when told."""
+    reader = Reader()
+    done: list[tuple[int, int]] = []
+
+    def ask(thread: int) -> None:
+        for number in range(500):
+            reader.call(lambda number=number: done.append((thread, number)))  # type: ignore[misc]
+
+    threads = [threading.Thread(target=ask, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    finished = threading.Event()
+    reader.call(finished.set)
+    assert finished.wait(5)
+    assert [[number for thread, number in done if thread == n] for n in range(4)] == [list(range(500))] * 4
+    reader.stop()
+    again = threading.Event()
+    reader.call(again.set)
+    assert again.wait(5)
+    reader.stop()
+
+
+def test_reader_timers() -> None:
+    """It should do things later in the order of their time, and not what was taken back."""
+    reader = Reader()
+    done: list[str] = []
+    finished = threading.Event()
+
+    def arrange() -> None:
+        reader.later(0.03, finished.set)
+        reader.later(0.02, lambda: done.append("second"))
+        reader.later(0.015, lambda: done.append("never")).cancel()
+        reader.later(0.01, lambda: done.append("first"))
+
+    reader.call(arrange)
+    assert finished.wait(5)
+    reader.stop()
+    assert done == ["first", "second"]
+
+
+def test_damaged_packets_end_the_connection(faulty: FaultyServer, transport_to: MakeTransport) -> None:
+    """It should lose a connection whose packets were changed on their way, and open a new one for the next read."""
+    transport = transport_to(faulty.ssh_config(), "u")
+    assert transport.run([read("a", "echo x")]).ok
+    (link,) = links(transport)
+    assert isinstance(link, packets.Wire)
+    link.reader.call(lambda: link._packets._buffer.extend(b"\x00\x00\x00\x1c" + b"garbage." * 8))
+    assert transport.run([read("a", "echo y")]).replies["a"].stdout == "y\n"
+    assert not link.is_active() and len(faulty.connections) == 2
