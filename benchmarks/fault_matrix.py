@@ -3,7 +3,7 @@
     python benchmarks/fault_matrix.py [--step=1] [--jobs=2] [--only=words] [--write] [--stories]
 
 A case is one statement, one boundary of its plan, one thing that goes wrong there, and one way to go on; ``tests/faults``
-has the rows, the boundaries and the judge, and carries out each seventh case with every run of the tests. Prints the story
+has the rows, the boundaries and the judge, and carries out each twelfth case with every run of the tests. Prints the story
 of each case that does not survive, and leaves with 1 when there is one.
 """
 

@@ -4,9 +4,9 @@
 
 Each ``if`` of the functions below is negated, made always true and made always false; each ``and``/``or`` loses a side;
 ``<`` becomes ``<=``; each tuple of checks loses one; each ``needs=``, ``only_if=`` and ``proves=`` is emptied. The mutated
-package lives in a temporary directory in front of the real one, and the fast tests run against it. All of it takes 25
-minutes on two busy cores; ``--only`` narrows it down to a file or a function. Prints the mutants that no test noticed
-and leaves with 1 when there is one that EQUIVALENT does not explain.
+package lives in a temporary directory in front of the real one, and the fast tests run against it, in forks of a process
+that has imported pytest. ``--only`` narrows it down to files or functions. Prints the mutants that no test noticed, a table
+by module, and leaves with 1 when there is one that EQUIVALENT does not explain.
 """
 
 from __future__ import annotations

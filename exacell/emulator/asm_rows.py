@@ -11,10 +11,10 @@ from types import MappingProxyType
 
 from exacell.emulator.asm_attributes import ATTRIBUTES, repair_seconds, version_text, visible
 from exacell.emulator.asm_create import visible as discovered
+from exacell.emulator.asm_io import group_io
 from exacell.emulator.asm_model import AsmDisk, DiskGroup, DiskMode, HeaderStatus
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql_values import Value, from_epoch
-from exacell.units import MIB
 
 COMPOUND = 1 << 24
 """Group numbers stand in the upper byte of compound indexes."""
@@ -98,10 +98,11 @@ def disks(instance: Instance) -> Iterator[Mapping[str, Value]]:
                 "CREATE_DATE": None,
             }
     for group in sorted(shown.values(), key=lambda g: g.number):
-        used = group.used_by_disk()
-        for member in sorted(group.disks.values(), key=lambda d: d.number):
+        used, counted = group.used_by_disk(), group_io(asm, group)
+        for index, member in enumerate(sorted(group.disks.values(), key=lambda d: d.number)):
             present = found.get((member.cell, member.grid_disk))
-            yield _member_row(instance, group, member, used[member.name], present.size_mb if present else None)
+            row = _member_row(instance, group, member, used[member.name], present.size_mb if present else None)
+            yield {**row, **counted.of_disk(index, len(group.disks), used[member.name])}
 
 
 _DISK_DEFAULTS: Mapping[str, Value] = MappingProxyType(
@@ -156,10 +157,6 @@ def _member_row(
         "REPAIR_TIMER": timer,
         "FAILGROUP_TYPE": "QUORUM" if disk.quorum else "REGULAR",
         "VOTING_FILE": "Y" if voting else "N",
-        "READS": used_mb * 3,
-        "WRITES": used_mb * 2,
-        "BYTES_READ": used_mb * 3 * MIB,
-        "BYTES_WRITTEN": used_mb * 2 * MIB,
     }
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from exacell.emulator.ambient import ambient
 from exacell.emulator.cache_kinds import memory_name
+from exacell.emulator.cache_shares import cache_shares
 from exacell.emulator.collection import Collection
 from exacell.emulator.device_io import CAPACITY, FLASH, HARD, OTHER_DATABASE, PMEM, RECEIVED, SENT, share
 from exacell.emulator.metric_bases import KINDS, CacheBase, DiskBase
@@ -21,7 +22,7 @@ from exacell.emulator.metric_rules import DISKS, Base
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell, DiskType
 from exacell.emulator.profiles import HardwareModel
-from exacell.units import KIB
+from exacell.units import KIB, MIB
 
 if TYPE_CHECKING:
     from exacell.emulator.rack import Rack
@@ -272,9 +273,8 @@ class Bases:
         base = self._iorm("DB", name, int)
         base["DB_FL_IO_RQ"] = values.get(f"{name}:FL.RQ", 0)
         base["DB_FL_IO_BY"] = values.get(f"{name}:FL.KB", 0) / KIB
-        cached = [d for d in self._scene.databases if cell.iorm.flash_cache_on(d)]
-        allocated = values.get("FC_BY_ALLOCATED", 0.0)
-        base["DB_FC_BY_ALLOCATED"] = allocated / len(cached) if name in cached else 0.0
+        shares = cache_shares(cell.iorm, self._scene.databases, int(values.get("FC_BY_ALLOCATED", 0.0) * MIB))
+        base["DB_FC_BY_ALLOCATED"] = shares.get(name, 0) / MIB
         remembered = [d for d in self._scene.databases if not cell.iorm.memory_off(d)]
         in_memory = allocated_in_memory(values) / len(remembered) if name in remembered else 0.0
         base["DB_PC_BY_ALLOCATED"] = base["DB_XRM_BY_ALLOCATED"] = in_memory

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from exacell.units import ALLOCATION_UNIT, FLASH_CELLDISK_RESERVE
+from exacell.units import ALLOCATION_UNIT, FLASH_CELLDISK_RESERVE, parse_size
 
 
 class DiskType(StrEnum):
@@ -250,6 +250,11 @@ class IormPlan:
     def memory_off(self, database: str) -> bool:
         """Whether this plan keeps data of ``database`` out of memory; both names of the attribute are looked at."""
         return "off" in (self._effective(database, name) for name in ("pmemcache", "xrmemcache"))
+
+    def cache_bytes(self, database: str, attribute: str) -> int | None:
+        """Return what a size of this plan is for a database, in bytes; None when the plan has none."""
+        text = self._effective(database, attribute)
+        return parse_size(text) if text else None
 
     def _effective(self, database: str, attribute: str) -> str | None:
         named = {directive.name.lower(): directive for directive in self.db_plan}

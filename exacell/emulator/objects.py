@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from exacell.emulator.cache_shares import cache_shares
 from exacell.emulator.messages import (
     ASM_UNREACHABLE,
     FLUSH_COMPLETE,
@@ -414,25 +415,23 @@ def _size_text(directive: Directive, name: str) -> Value:
 def flash_cache_content_rows(place: Place) -> list[Row]:
     """Return the rows of LIST FLASHCACHECONTENT: some objects of each database that may be cached."""
     cell, cache = place.cell, place.cell.flash_cache
-    databases = [name for name in sorted(place.rack.spec.db) if cell.iorm.flash_cache_on(name)]
-    return [] if cache is None else content_rows(cache, databases)
+    if cache is None:
+        return []
+    return content_rows(cache, cache_shares(cell.iorm, sorted(place.rack.spec.db), cache.used_bytes))
 
 
 def memory_content_rows(place: Place) -> list[Row]:
     """Return the rows of LIST XRMEMCACHECONTENT: some objects of each database that may be in DRAM, none elsewhere."""
     cell, cache = place.cell, place.cell.memory_cache
     databases = [name for name in sorted(place.rack.spec.db) if not cell.iorm.memory_off(name)]
-    return [] if cache is None else content_rows(cache, databases)
+    return [] if cache is None else content_rows(cache, {n: cache.used_bytes // len(databases) for n in databases})
 
 
-def content_rows(cache: FlashCache | MemoryCache, databases: Sequence[str]) -> list[Row]:
-    """Return some objects of each database that share what a cache holds: the biggest that every database has."""
-    if not databases or not cache.used_bytes:
-        return []
+def content_rows(cache: FlashCache | MemoryCache, shares: Mapping[str, int]) -> list[Row]:
+    """Return some objects of each database that share what it has of a cache: the biggest that every database has."""
     rows: list[Row] = []
     rng = random.Random(f"{cache.id}|content")
-    for name in databases:
-        left = cache.used_bytes // len(databases)
+    for name, left in shares.items():
         for number in _object_numbers(name):
             cached = left // 2 // 8192 * 8192
             left -= cached

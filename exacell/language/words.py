@@ -5,6 +5,7 @@ The pieces keep their offsets into the line, so that an error can be underlined 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -27,6 +28,10 @@ class Word:
     start: int
     end: int
     quoted: bool = False
+
+
+_FLAG = re.compile(r"-[a-z]$|--[a-z]", re.IGNORECASE)
+"""A flag is never the value that is missing before it: ``dbplan= -n`` must not send the plan ``-n``."""
 
 
 def scan(text: str) -> Iterator[tuple[int, str, bool, int]]:
@@ -64,7 +69,7 @@ def split_words(text: str, offset: int = 0) -> list[Word]:
     """Return the words of ``text``; ``offset`` is added to their places.
 
     Blanks inside quotes and parentheses do not separate; blanks around an ``=`` outside of them join its two sides,
-    so that ``size = 288g`` is one word ``size=288g``.
+    so that ``size = 288g`` is one word ``size=288g``. A flag is not joined: it is no value.
 
     Raises:
         StatementError: a quote is never closed.
@@ -103,7 +108,12 @@ def _join_equals(words: list[Word]) -> list[Word]:
     for word in words:
         previous = joined[-1] if joined else None
         glue = previous is not None and (
-            (previous.raw.endswith("=") and not previous.quoted and not previous.raw.startswith(("-", "!", "<", ">")))
+            (
+                previous.raw.endswith("=")
+                and not previous.quoted
+                and not previous.raw.startswith(("-", "!", "<", ">"))
+                and not _FLAG.match(word.raw)
+            )
             or (word.raw.startswith("=") and not previous.raw.startswith("-") and "=" not in previous.raw)
         )
         if glue and previous is not None:

@@ -10,7 +10,7 @@ from matrix_cases import COLUMNS
 from matrix_run import carry_out, sample
 from matrix_verbs import VERBS, Verb
 
-STEP = int(os.environ.get("EXACELL_FAULTS_STEP", "7"))
+STEP = int(os.environ.get("EXACELL_FAULTS_STEP", "12"))
 """Each so-many-th case is carried out; 1 takes all of them, which benchmarks/fault_matrix.py does."""
 
 

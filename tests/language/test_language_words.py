@@ -82,3 +82,9 @@ def test_splitting_never_loses_text(text: str) -> None:
 def test_unquote(raw: str, value: str) -> None:
     """One pair of equal quotes around the whole is taken off, nothing else."""
     assert unquote(raw) == value
+
+
+@pytest.mark.parametrize("text", ["alter iormplan dbplan= -n", "size = --yes", "size= -y"])
+def test_a_flag_is_never_the_value_that_is_missing_before_it(text: str) -> None:
+    """A flag behind ``key=`` stays a word of its own, so that ``dbplan= -n`` never sends the plan ``-n``."""
+    assert split_words(text)[-1].raw.startswith("-")

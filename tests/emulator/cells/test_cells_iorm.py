@@ -103,3 +103,32 @@ def test_plans_are_per_cell(bench: Bench) -> None:
     """Changing one cell's plan leaves the others alone."""
     bench.e("alter iormplan dbplan=''")
     assert bench.one("list iormplan attributes dbplan", cell="exa1cel02") == DEFAULT
+
+
+SHARES = [
+    ("dbplan=''", (50, 50)),
+    ("dbplan=((name=SPOT,share=8),(name=ERP,flashcache=off))", (100, 0)),
+    ("dbplan=((name=SPOT,flashcachelimit={tenth}),(name=ERP,share=4))", (10, 90)),
+    ("dbplan=((name=SPOT,share=1),(name=ERP,flashcachemin={most}))", (20, 80)),
+    ("dbplan=((name=SPOT,flashcachesize={tenth}),(name=ERP,flashcachesize={tenth}))", (10, 10)),
+    ("dbplan=((name=default,flashcachelimit={tenth}))", (10, 10)),
+]
+
+
+@pytest.mark.parametrize(("plan", "wanted"), SHARES)
+def test_the_plan_decides_what_a_database_has_of_the_cache(bench: Bench, plan: str, wanted: tuple[int, int]) -> None:
+    """Limits, guarantees and sizes of the plan show in DB_FC_BY_ALLOCATED and in the sums of FLASHCACHECONTENT."""
+
+    def megabytes(text: str) -> float:
+        return float(text.split()[0].replace(",", ""))
+
+    held = megabytes(bench.one("list metriccurrent FC_BY_ALLOCATED attributes metricValue"))
+    sizes = {"tenth": f"{round(held / 10)}M", "most": f"{round(held * 0.8)}M"}
+    answer = bench.e("alter iormplan " + plan.format(**sizes))
+    assert answer == "IORMPLAN successfully altered\n"
+    rows = dict(bench.values("list metriccurrent DB_FC_BY_ALLOCATED attributes metricObjectName,metricValue"))
+    parts = tuple(megabytes(rows[name]) / held * 100 for name in ("SPOT", "ERP"))
+    assert parts == pytest.approx(wanted, abs=0.5)
+    content = bench.values("list flashcachecontent attributes dbUniqueName,cachedSize")
+    spot, both = (sum(int(size) for name, size in content if name in names) for names in (("SPOT",), ("SPOT", "ERP")))
+    assert spot / both * 100 == pytest.approx(wanted[0] / sum(wanted) * 100, abs=3)

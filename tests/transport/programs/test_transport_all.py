@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from exacell.cellcli.reply import read_xml_documents
+from exacell.config import RackConfig, Settings
 from exacell.errors import RefusedError
-from exacell.transport.base import State
+from exacell.transport.base import FleetResult, State
 from exacell.transport.clush import ClushTransport
 from exacell.transport.dcli_program import DcliTransport
 from exacell.transport.exacli import ExacliTransport
@@ -76,15 +78,32 @@ def test_an_unreachable_cell_hides_no_other(made: Any, rack: Any, kind: type) ->
     assert result.replies["exa1cel02"].problem
 
 
+@pytest.fixture(scope="module")
+def hung(rack_process: Any) -> dict[type, FleetResult]:
+    """What each transport says of a cell that hangs; all wait for it at the same time."""
+    rack_process.fault("exa1cel02", "hang")
+    with ThreadPoolExecutor(len(ALL)) as pool:
+        results = list(pool.map(lambda kind: _ask_all(kind, rack_process.config), ALL))
+    rack_process.mend()
+    return dict(zip(ALL, results, strict=True))
+
+
+def _ask_all(kind: type, config: RackConfig) -> FleetResult:
+    transport = kind(config, Settings(timeout=2.5, connect_timeout=2.0))
+    try:
+        return transport.run([read(cell, LIST) for cell in CELLS])
+    finally:
+        transport.close()
+
+
 @pytest.mark.parametrize("kind", ALL)
-def test_a_cell_that_hangs_is_timed_out_and_hides_no_other(made: Any, rack: Any, kind: type) -> None:
+def test_a_cell_that_hangs_is_timed_out_and_hides_no_other(hung: dict[type, FleetResult], kind: type) -> None:
     """A cell that does not answer within the deadline is timed out, and the others have answered."""
-    rack.fault("exa1cel02", "hang")
-    result = made(kind, timeout=1.5, connect_timeout=2.0).run([read(cell, LIST) for cell in CELLS])
+    result = hung[kind]
     assert {t: r.state for t, r in result.replies.items()} == {
         "exa1cel01": State.OK, "exa1cel02": State.TIMED_OUT, "exa1cel03": State.OK,
     }  # fmt: skip
-    assert "1.5s" in result.replies["exa1cel02"].problem
+    assert "2.5s" in result.replies["exa1cel02"].problem
 
 
 @pytest.mark.parametrize("kind", OVER_SSH)
