@@ -90,7 +90,8 @@ def exacli(
     user, _, place = call.host.rpartition("@")
     name, _, port = place.partition(":")
     cell = next((known for known in rack.cells if known.lower() == name.lower()), None)
-    if cell is None or (port and int(port) != PORT if port.isdecimal() else bool(port)):
+    elsewhere = int(port) != PORT if port.isdecimal() else bool(port)
+    if cell is None or elsewhere or rack.faults.refuses(cell):
         yield Out(f"exacli: cannot connect to {place}\n", err=True)
         return 1
     user = call.user or user or (yield from _asked("Username: ", has_stdin)) or ""

@@ -39,6 +39,7 @@ _HELP_S = 20.0
 _GRACE_S = 2.0
 _ALL_LINES = 1_000_000_000
 _REFUSED = "Permission denied"
+_STRANGER = "Host key verification failed"
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@+-]*")
 
 
@@ -272,6 +273,10 @@ class DcliTransport:
         if done.status == USAGE_STATUS and not text:
             first = next((line for line in done.stderr.splitlines() if line.strip()), "usage error")
             return _reply(request, seconds, State.UNREACHABLE, f"dcli did not start: {first.strip()}")
+        if _STRANGER in answer.said:
+            # Some of ssh's lines about it begin with a blank, as a command's do; no command has run.
+            problem = f"dcli: ssh does not accept the host key of {request.target} ({_STRANGER})"
+            return _reply(request, seconds, State.UNREACHABLE, problem)
         if (answer.unreachable or answer.said) and not text:
             return _reply(request, seconds, State.UNREACHABLE, f"dcli: {answer.said or 'unable to connect'}")
         problem = "its answer has no end: the connection was lost, and whether the command ran to its end is unknown"

@@ -41,9 +41,11 @@ def prepared(statements: tuple[str, ...]) -> Prepared:
             return rack.prepared()
         last = statements[-1]
         if last.startswith("raw: "):
-            for cell in CELLS:
-                text = rack.raw(cell, last.removeprefix("raw: "))
+            statement = last.removeprefix("raw: ")
+            for host in NODES[:1] if statement.startswith("sql:") else CELLS:
+                text = rack.raw(host, statement)
                 assert "CELL-" not in text, text
+                assert "ORA-" not in text, text
         else:
             rack.operator().must(last)
         rack.pass_time(180)
@@ -157,6 +159,7 @@ def configured(rack: Rack) -> State:
             "files": len(group.files),
             "mounted": sorted(group.mounted),
             "attributes": dict(group.attributes),
+            "rebalance stands still": group.operation is not None and group.operation.power == 0,
         }
         for name, group in groups.items()
     }

@@ -16,6 +16,7 @@ TWO = CELLS[1]
 REARM = ((TWO, "alter flashcache all cancel flush"),)
 PLAN = ((TWO, "alter iormplan dbplan=((name=SPOT,share=8,limit=80),(name=ERP,share=4),(name=default,share=2))"),)
 NEW_PLAN = "((name=SPOT,share=16),(name=ERP,share=2),(name=default,share=1))"
+STILL = ("raw: sql:alter diskgroup DATA rebalance power 0", "raw: sql:alter diskgroup RECO rebalance power 0")
 ONE_DISK = ((TWO, "create griddisk z_FD_00_exa1cel02 celldisk=FD_00_exa1cel02, size=1G"),)
 TAKEN = ((NODES[1], "sql:create diskgroup QQ normal redundancy disk 'o/*/p_*'"),)
 
@@ -26,7 +27,7 @@ class Verb:
 
     Attributes:
         name: the row's heading.
-        prepare: exacell's statements that lead to the rack it starts from; ``raw: …`` goes to every cell as it is.
+        prepare: exacell's statements that lead to the rack it starts from; ``raw: …`` goes to every cell as it is, ``raw: sql:…`` to a node.
         undo: whether undo has to bring the rack back to where it was.
         caching: whether the flash cache caches when the statement has ended well.
         offline: it takes disks offline by itself, so that a cell that fails meanwhile is a second failure.
@@ -86,6 +87,13 @@ VERBS: tuple[Verb, ...] = (
         other=TAKEN,
     ),
     Verb(
+        name="set rebalance",
+        statement="set rebalance power=4 -y",
+        prepare=STILL,
+        undo=True,
+        other=((NODES[1], "sql:alter diskgroup RECO rebalance power 2"),),
+    ),
+    Verb(
         name="offline cell",
         statement="offline cell exa1cel02 --timeout=3m -y",
         undo=True,
@@ -139,3 +147,14 @@ VERBS: tuple[Verb, ...] = (
     ),
 )
 """Adding a statement to the matrix is adding a row: its stages and their moments are found by carrying it out once."""
+
+NO_ROW: dict[str, str] = {
+    "apply": "carries out a saved plan of a statement that has its own row",
+    "resume": "goes on with a change of another row: it is what the operator says after each mishap",
+    "retry failed": "goes on with a change of another row: it is what the operator says after each mishap",
+    "undo": "takes back a change of another row: half of the cases end with it",
+    "undo run": "takes back a recipe's changes one by one, each as undo does",
+    "ack alert": "marks an alert as seen: it changes no storage and no caching",
+    "diagpack": "lets a cell write a file of diagnostics: it changes no storage and no caching",
+}
+"""Commands that change something and have no row of their own, and why."""

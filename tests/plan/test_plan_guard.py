@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from plan_factory import CELLS, cache, cell, free_grid, grid, rack, with_flash_grids
+from plan_factory import CELLS, cache, cell, disk, free_grid, grid, rack, with_flash_grids
 
 from exacell.cellcli.iorm import parse as parse_iorm
+from exacell.cellcli.nodes import Group, Scalar, Setting, Value
 from exacell.cellcli.statement import Change, Grant, parse
 from exacell.errors import RefusedError
 from exacell.plan import facts as f
@@ -17,7 +18,8 @@ from exacell.plan.facts import CellFacts, PmemCache
 from exacell.plan.flashcache import FLUSHED
 from exacell.plan.guard import facts_needed, guard_plan
 from exacell.plan.guard_caches import unproven_cache
-from exacell.plan.model import Op, Plan, Risk, Step, Undo
+from exacell.plan.model import Check, Op, Plan, Risk, Step, Undo
+from exacell.units import GIB, MIB
 
 
 def guard(text: str, *facts: CellFacts, accepted: Sequence[str] = (), headers: Mapping[str, str] | None = None) -> Plan:
@@ -436,6 +438,52 @@ def test_what_can_be_read_back_is(text: str, kind: str, op: Op) -> None:
     fact = with_flash_grids(flushed())
     proofs = only(guard(text, fact)).proves
     assert (proofs[0].object, proofs[0].op) == (kind, op)
+
+
+EXISTS = Check(object="flashcache", op=Op.COUNT, value=1)
+ODD_SIZE = 20 * GIB + 20 * MIB
+"""No multiple of 16M on each of two flash disks: a cell may say the size that was asked for, or what it made of it."""
+
+SIZES: list[tuple[str, CellFacts, tuple[int, ...]]] = [
+    ("create flashcache all size=20G", cell(), (20 * GIB,)),
+    ("create flashcache all size=20500M", cell(), (ODD_SIZE, 20 * GIB)),
+    ("alter flashcache all size=20500M", flushed(), (ODD_SIZE, 20 * GIB)),
+    ("create flashcache all", cell(), ()),
+    ("create flashcache celldisk='FD_00_exa1cel01', size=20G", cell(), ()),
+    ("create flashcache all size=20G", cell(cell_disks=(disk("CD_00_exa1cel01"),)), ()),
+]
+"""Statement, cell, and the sizes that prove it; none where the size isn't said or can't be told from the cell."""
+
+
+@pytest.mark.parametrize(("text", "fact", "sizes"), SIZES)
+def test_a_cache_is_proven_at_its_size(text: str, fact: CellFacts, sizes: tuple[int, ...]) -> None:
+    """Where ALL and a size are said, a cache of another size does not pass for the one that was to be made."""
+    size = (Check(object="flashcache", attribute="size", op=Op.IN, value=sizes),) if sizes else ()
+    assert only(guard(text, fact)).proves == (EXISTS, *size)
+
+
+@pytest.mark.parametrize("value", [Group(), Scalar(text="much")])
+def test_a_size_that_is_none_proves_nothing(value: Value) -> None:
+    """A size that can't be read is not compared, whoever built the statement; that the cache is there is still proven."""
+    statement = parse("create flashcache all size=20G")
+    assert isinstance(statement, Change)
+    odd = replace(statement, settings=(Setting(attribute="size", value=value),))
+    plan = guard_plan("t1", {CELLS[0]: cell()}, odd, text="x", accepted=(), headers=None)
+    assert only(plan).proves == (EXISTS,)
+
+
+BACK = [
+    ("alter flashcache all flush", cell(), {CELLS[0]: ("alter flashcache all cancel flush",)}),
+    ("drop flashcache", flushed(), {}),
+    ("alter flashcache all size=20G", flushed(), {}),
+    ("drop pmemcache", cell(), {}),
+]
+
+
+@pytest.mark.parametrize(("text", "fact", "inverse"), BACK)
+def test_a_plan_says_what_takes_it_back(text: str, fact: CellFacts, inverse: dict[str, tuple[str, ...]]) -> None:
+    """A flush by hand is taken back on each of its cells by CANCEL FLUSH; what can't be taken back names no statement."""
+    assert guard(text, fact).inverse == inverse
 
 
 # -- IORM ------------------------------------------------------------------------------------------------------------

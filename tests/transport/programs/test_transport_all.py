@@ -68,6 +68,17 @@ def test_a_write_is_carried_out(made: Any, kind: type) -> None:
 
 
 @pytest.mark.parametrize("kind", OVER_SSH)
+def test_a_changed_host_key_is_said_and_nothing_runs(made: Any, rack: Any, kind: type) -> None:
+    """A cell whose host key is another one is unreachable for that reason, also for a change, and nothing reached it."""
+    rack.fault("exa1cel02", "host-key")
+    result = made(kind).run([write(cell, "echo ran") for cell in CELLS[:2]])
+    assert result.replies["exa1cel01"].state is State.OK
+    reply = result.replies["exa1cel02"]
+    assert (reply.state, reply.stdout) == (State.UNREACHABLE, "")
+    assert "host key" in reply.problem.lower()
+
+
+@pytest.mark.parametrize("kind", ALL)
 def test_an_unreachable_cell_hides_no_other(made: Any, rack: Any, kind: type) -> None:
     """A cell that refuses connections is unreachable, with a reason, and the others have answered."""
     rack.fault("exa1cel02", "refuse")
