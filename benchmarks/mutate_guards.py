@@ -112,6 +112,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "plan/guard_steps.py:lossy",
         "without {} in needs or {}",
     ): "without needs every cell has a reason, so that none is looked up",
+    (
+        "plan/guard_caches.py:_made",
+        "without said is None in said is None or not statement.all or (not fact.flash_disks)",
+    ): "a size that is not said is read as empty text, which is no size either: the same proof",
     ("engine.py:_stages", "True instead of steps"): "a stage without steps reads, sends and journals nothing",
     (
         "transport/ssh.py:run",

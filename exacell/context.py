@@ -307,9 +307,12 @@ class Context:
 
     # -- reading -------------------------------------------------------------------------------------------------
 
-    def query(self, *statements: str, cells: Sequence[str] | None = None) -> Answers:
-        """Return typed records for LIST statements from the selected cells, one round trip a cell."""
-        answers = self.fleet.query(cells or self.cells(), statements, cancel=self.interrupted)
+    def query(self, *statements: str, cells: Sequence[str] | None = None, exact: bool = False) -> Answers:
+        """Return typed records for LIST statements from the selected cells, one round trip a cell.
+
+        ``exact`` is for statements that the user typed; see :meth:`Fleet.query`.
+        """
+        answers = self.fleet.query(cells or self.cells(), statements, exact=exact, cancel=self.interrupted)
         good = answers.good
         self.remember(good, [c for c in answers.answers if c not in good])
         self._tell_fallback()

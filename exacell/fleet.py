@@ -14,6 +14,7 @@ from typing import Any
 
 from exacell.cellcli import wire
 from exacell.cellcli.framing import can_be_fed
+from exacell.cellcli.releases import fitted
 from exacell.cellcli.reply import errors as reply_errors
 from exacell.cellcli.reply import read_columns, read_xml_documents, values
 from exacell.cellcli.statement import parse as parse_cellcli
@@ -126,30 +127,39 @@ class Fleet:
         statements: Sequence[str],
         *,
         timeout: float | None = None,
+        exact: bool = False,
         cancel: threading.Event | None = None,
     ) -> Answers:
         """Return typed records for every LIST statement from every cell, one round trip a cell.
 
+        A cell is not asked for attributes that its release has not, nor for objects that it has not: those are absent
+        from its records, and its table is empty.
+
         Args:
             statements: LIST statements without ``;``.
             timeout: seconds per cell.
+            exact: send what was written, for statements that the user typed; the cell then says what it has not.
         """
         releases = self.releases(cells)
         objects = [parse_cellcli(statement).object for statement in statements]
-        requests = [
-            Request(
-                target=cell,
-                command=wire.command(statements, xml=True, release=releases.get(cell)),
-                role=Role.READ,
-                timeout=timeout,
-                feed=_feed(statements, xml=True, release=releases.get(cell)),
+        fits = {} if exact else {release: _fit(statements, release) for release in set(releases.values())}
+        asked = {cell: fits.get(releases.get(cell, ""), tuple(statements)) for cell in cells}
+        requests = []
+        for cell in cells:
+            sent = [statement for statement in asked[cell] if statement is not None]
+            requests.append(
+                Request(
+                    target=cell,
+                    command=wire.command(sent, xml=True, release=releases.get(cell)),
+                    role=Role.READ,
+                    timeout=timeout,
+                    feed=_feed(sent, xml=True, release=releases.get(cell)),
+                )
             )
-            for cell in cells
-        ]
         result = self.run(requests, cancel=cancel)
-        return Answers(answers={r.target: self._answer(r, statements, objects) for r in result.replies.values()})
+        return Answers(answers={r.target: self._answer(r, asked[r.target], objects) for r in result.replies.values()})
 
-    def _answer(self, reply: Reply, statements: Sequence[str], objects: Sequence[str]) -> Answer:
+    def _answer(self, reply: Reply, asked: Sequence[str | None], objects: Sequence[str]) -> Answer:
         if reply.state is not State.OK and not reply.stdout.strip():
             return Answer(cell=reply.target, problem=problem_of(reply), reply=reply)
         found = reply_errors(reply.stdout) or reply_errors(reply.stderr)
@@ -161,15 +171,17 @@ class Fleet:
             documents = read_xml_documents(reply.stdout)
         except ReplyError as error:
             return Answer(cell=reply.target, problem=error.message, reply=reply)
-        if len(documents) != len(statements):
+        sent = sum(statement is not None for statement in asked)
+        if len(documents) != sent:
             return Answer(
                 cell=reply.target,
-                problem=f"{len(documents)} documents came for {len(statements)} statements: {_start(reply.stdout)}",
+                problem=f"{len(documents)} documents came for {sent} statements: {_start(reply.stdout)}",
                 reply=reply,
             )
+        left = iter(documents)
         tables = tuple(
-            tuple(values(record, kind) for record in document.records)
-            for document, kind in zip(documents, objects, strict=True)
+            tuple(values(record, kind) for record in next(left).records) if statement is not None else ()
+            for statement, kind in zip(asked, objects, strict=True)
         )
         return Answer(cell=reply.target, tables=tables, reply=reply)
 
@@ -198,6 +210,14 @@ class Fleet:
             for cell, statement in statements.items()
         ]
         return self.run(requests, on_reply=on_reply, cancel=cancel)
+
+
+def _fit(statements: Sequence[str], release: str) -> tuple[str | None, ...]:
+    """Return the statements as ``release`` knows them; as they are when it knows none of their objects."""
+    if not release:
+        return tuple(statements)
+    fits = tuple(fitted(statement, release) for statement in statements)
+    return fits if any(fits) else tuple(statements)
 
 
 def _feed(statements: Sequence[str], *, xml: bool = False, release: str | None = None) -> Feed | None:

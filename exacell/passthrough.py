@@ -166,7 +166,7 @@ def _columns(statement: List, kind: ObjectType) -> tuple[str, ...]:
 
 
 def _list_xml(ctx: Context, statement: List, kind: ObjectType) -> Result:
-    answers = ctx.query(render(statement))
+    answers = ctx.query(render(statement), exact=True)
     columns = [] if statement.detail or statement.all_attributes else _columns(statement, kind)
     if statement.object.startswith("METRIC") and "metricValue" in columns:
         columns = [*columns, "unit"]

@@ -24,7 +24,7 @@ def cells_where(ctx: Context, text: str, *, strict: bool) -> CellSet:
         CellSetError: it holds for no cell.
     """
     condition = parse_condition(text)
-    answers = ctx.fleet.query(ctx.cells(), (condition.statement,), cancel=ctx.interrupted)
+    answers = ctx.fleet.query(ctx.cells(), (condition.statement,), exact=True, cancel=ctx.interrupted)
     if answers.problems:
         silent = fold(set(answers.answers) - set(answers.good))
         if strict:

@@ -6,9 +6,13 @@ The grammar is checked against all releases together; this is the second look, o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
 
 from exacell.cellcli.nodes import Change, List, Media, Statement, Verb
+from exacell.cellcli.render import render
 from exacell.cellcli.schema import Lifetime, find_object
+from exacell.cellcli.statement import parse
 
 _ORDERED = Lifetime(since="12.1.2.1")
 _MEDIA = Lifetime(since="24.1")
@@ -29,6 +33,27 @@ _ACTIONS: Mapping[tuple[str, str], Lifetime] = {
 def missing(statement: Statement, release: str) -> tuple[str, ...]:
     """Return what ``statement`` says that ``release`` does not know, one line each; empty when it knows everything."""
     return tuple(_missing(statement, release))
+
+
+@lru_cache(maxsize=1024)
+def fitted(statement: str, release: str) -> str | None:
+    """Return the LIST ``statement`` without the attributes that ``release`` has not; None when it has no such object.
+
+    What else the release may not know (a condition, an order) is left, so that the cell says so itself. A statement
+    that fits is returned as it is.
+    """
+    listed = parse(statement)
+    found = find_object(listed.object)
+    if not isinstance(listed, List) or found is None:
+        return statement
+    if not found.lifetime.includes(release):
+        return None
+    known = tuple(
+        name
+        for name in listed.attributes
+        if (attribute := found.attribute(name)) is None or attribute.lifetime.includes(release)
+    )
+    return statement if known == listed.attributes else render(replace(listed, attributes=known))
 
 
 def _missing(statement: Statement, release: str) -> Iterator[str]:

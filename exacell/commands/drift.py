@@ -53,7 +53,7 @@ def _read_list(ctx: Context, text: str) -> tuple[dict[str, dict[str, str]], list
     statement = parse(text)
     if not isinstance(statement, List):
         raise StatementError(f"drift of='{text}': a LIST statement is needed, such as 'list lun detail'")
-    answers = ctx.query(render(statement))
+    answers = ctx.query(render(statement), exact=True)
     kind = statement.object.lower()
     facts = {cell: neutral(cell, answer.tables, (kind,)) for cell, answer in answers.good.items()}
     return facts, list(answers.problems), answers.exit_code

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from exacell.cellcli.fold import fold_equal
 from exacell.cellcli.iorm import IormPlan, diff, effective, render, set_directive
+from exacell.cellcli.schema import find_object
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts
@@ -31,6 +32,8 @@ def agree(facts: Mapping[str, CellFacts]) -> IormPlan:
 def known_database(facts: Mapping[str, CellFacts], db: str, plan: IormPlan) -> str:
     """Return the database as the plan or the cells spell it: a cell accepts a misspelt name without a word.
 
+    Where no cell's release can list databases, the name is taken as it was given.
+
     Raises:
         RefusedError: naming the databases that there are.
     """
@@ -40,8 +43,16 @@ def known_database(facts: Mapping[str, CellFacts], db: str, plan: IormPlan) -> s
         return own[0].name
     if db.lower() in known:
         return known[db.lower()].rsplit(".", 1)[-1]
+    if not any(_lists_databases(fact) for fact in facts.values()):
+        return db
     listed = ", ".join(sorted(set(known.values()), key=str.lower)) or "none"
     raise RefusedError(f"no cell knows a database {db}; LIST DATABASE has: {listed}")
+
+
+def _lists_databases(fact: CellFacts) -> bool:
+    """Whether the cell's release has LIST DATABASE."""
+    database = find_object("DATABASE")
+    return database is not None and (not fact.release or database.lifetime.includes(fact.release))
 
 
 def flashlog_plan(rack: str, facts: Mapping[str, CellFacts], *, db: str, on: bool, statement: str) -> Plan:
@@ -103,4 +114,7 @@ def plan_change(rack: str, facts: Mapping[str, CellFacts], old: IormPlan, new: I
         stages=(Stage(title="replace the dbplan", key="iorm", steps=steps),),
         inverse={cell: (f"alter iormplan dbplan={render(old)}",) for cell in facts},
         notes=(f"dbplan: {render(new)}",),
+        warnings=()
+        if any(_lists_databases(fact) for fact in facts.values())
+        else ("these releases have no LIST DATABASE: a misspelt database name goes unnoticed",),
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exacell.cellcli.releases import missing
+from exacell.cellcli.releases import fitted, missing
 from exacell.cellcli.statement import parse
 from exacell.cellcli.wire import command
 from exacell.errors import StatementError
@@ -71,3 +71,20 @@ def test_what_a_release_does_not_know_is_named(text: str, release: str, expected
     found = missing(parse(text), release)
     assert len(found) == len(expected)
     assert all(line.startswith(start) for line, start in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize(
+    "text, release, expected",
+    [
+        ("list cell attributes name, flashCacheMode", "11.2.2.4", "list cell attributes name"),
+        ("list cell attributes name, flashCacheMode", "19.3", "list cell attributes name, flashCacheMode"),
+        ("list database attributes name", "11.2.2.4", None),
+        ("list iormplan attributes catPlan, dbPlan", "25.1.2", "list iormplan attributes dbPlan"),
+        ("list flashcache", "11.2.2.4", "list flashcache"),
+        ("list griddisk where cachingPolicy=none", "11.2.2.4", "list griddisk where cachingPolicy=none"),
+    ],
+)
+def test_a_reading_is_fitted_to_its_release(text: str, release: str, expected: str | None) -> None:
+    """Only attributes and objects that the release has are asked for; a condition is never left out."""
+    found = fitted(text, release)
+    assert (found and parse(found)) == (expected and parse(expected))

@@ -27,7 +27,8 @@ class Verb:
 
     Attributes:
         name: the row's heading.
-        prepare: exacell's statements that lead to the rack it starts from; ``raw: …`` goes to every cell as it is, ``raw: sql:…`` to a node.
+        prepare: exacell's statements that lead to the rack it starts from; ``raw: …`` goes to every cell as it is,
+            ``raw: sql:…`` to a node.
         undo: whether undo has to bring the rack back to where it was.
         caching: whether the flash cache caches when the statement has ended well.
         offline: it takes disks offline by itself, so that a cell that fails meanwhile is a second failure.
