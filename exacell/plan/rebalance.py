@@ -78,6 +78,8 @@ def power_plan(rack: str, asm: AsmFacts, *, power: int, group: str, statement: s
 
 
 def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
+    # At power 0 a rebalance waits; with power, the other instances say WAIT. Source: reference asm.md section 6.
+    states = ("WAIT", "EST", "RUN") if before == 0 else ("EST", "RUN")
     return Step(
         target=asm.node,
         asm=asm.cluster,
@@ -88,7 +90,7 @@ def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
             Check(
                 object="asm.operation",
                 op=Op.ABSENT,
-                where={"diskgroup": name, "state": "RUN", "power": tuple(str(p) for p in {before} if p is not None)},
+                where={"diskgroup": name, "state": states, "power": str(before)},
             ),
         )
         if before is not None

@@ -151,6 +151,14 @@ def test_power_of_what_runs() -> None:
     assert "no rebalance runs" in power(4).done[NODE]
 
 
+def test_a_rebalance_that_stands_still_is_not_taken_for_started() -> None:
+    """From power 0 the proof wants no operation left that waits with power 0; other instances' WAIT proves nothing else."""
+    ((proof,),) = [step.proves for step in power(5, operation("DATA", 0, state="WAIT")).steps]
+    assert proof.where == {"diskgroup": "DATA", "state": ("WAIT", "EST", "RUN"), "power": "0"}
+    ((proof,),) = [step.proves for step in power(5, operation("DATA", 4)).steps]
+    assert proof.where == {"diskgroup": "DATA", "state": ("EST", "RUN"), "power": "4"}
+
+
 def test_power_starts_one_where_it_is_named() -> None:
     """With diskgroup= a rebalance is started, which can't be taken back; an unknown group and power are refused."""
     plan = power(2, name="reco")
