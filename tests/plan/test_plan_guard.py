@@ -19,6 +19,7 @@ from exacell.plan.flashcache import FLUSHED
 from exacell.plan.guard import facts_needed, guard_plan
 from exacell.plan.guard_caches import unproven_cache
 from exacell.plan.model import Check, Op, Plan, Risk, Step, Undo
+from exacell.plan.pmem import PMEM_FLUSHED
 from exacell.units import GIB, MIB
 
 
@@ -376,6 +377,44 @@ def test_flash_behind_write_back_pmem_is_not_proven_alone() -> None:
         guard("drop flashcache", pmem(flash_cache=flash))
     objects = [n.object for n in only(guard("drop flashcache", pmem(FLUSHED, flash_cache=flash))).needs]
     assert objects == ["flashcache", "pmemcache"]
+
+
+@pytest.mark.parametrize(
+    ("text", "proven"),
+    [
+        ("create pmemcache all", False),
+        ("alter pmemcache all flush", True),
+        ("alter pmemcache all flush nowait", False),
+        ("alter pmemcache all cancel flush", False),
+        ("alter xrmemcache all flush", False),
+    ],
+)
+def test_pmem_statements_that_take_nothing(text: str, proven: bool) -> None:
+    """CREATE and the flushes of a PMEM cache need no proof before; FLUSH alone is proven by the status afterwards."""
+    step = only(guard(text, pmem()))
+    assert step.needs == ()
+    assert step.proves == ((PMEM_FLUSHED,) if proven else ())
+
+
+def test_write_through_pmem_holds_no_only_copy() -> None:
+    """Neither FORCE on a write-through PMEM cache nor a flushed flash cache behind it, or behind none, asks for a name."""
+    flash = cache(CELLS[0], status=FLUSHED)
+    guard("alter pmemcache celldisk='PM_00' force", pmem(mode="writethrough"))
+    guard("drop flashcache", pmem(mode="writethrough", flash_cache=flash))
+    guard("drop flashcache", replace(pmem(flash_cache=flash), pmem_cache=None))
+
+
+def test_a_raw_flush_behind_write_back_pmem_says_what_it_waits_for() -> None:
+    """The plan warns that PMEM has to be flushed too, on the cells where it is write-back and nowhere else."""
+    waits = "it can't end before ALTER PMEMCACHE ALL FLUSH"
+    assert [waits in warning for warning in guard("alter flashcache all flush", pmem()).warnings] == [False, True]
+    assert len(guard("alter flashcache all flush", cell()).warnings) == 1
+
+
+def test_a_flush_of_some_cell_disks_is_not_proven_by_the_whole_cache() -> None:
+    """The status of the whole flash cache is the proof of ALTER FLASHCACHE ALL FLUSH only."""
+    assert only(guard("alter flashcache all flush", cell())).proves
+    assert not only(guard("alter flashcache celldisk='FD_00_exa1cel01' flush", cell())).proves
 
 
 def test_modes_change_only_without_caches() -> None:
