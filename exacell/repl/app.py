@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import get_app, run_in_terminal
+from prompt_toolkit.application import get_app
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.enums import EditingMode
@@ -32,6 +32,7 @@ from exacell.history import history_file
 from exacell.language.text import needs_more
 from exacell.output.style import wants_color
 from exacell.output.terminal import TerminalConsole
+from exacell.repl.above import show_above
 from exacell.repl.lazily import LazyCompleter, LazyLexer, toolbar
 from exacell.repl.learner import Learner
 from exacell.repl.look import STYLE, prompt_fragments
@@ -249,7 +250,7 @@ class Prompt:
 
     def _deliver_above(self) -> None:
         if self._reading is not None and self._reading.ended:
-            run_in_terminal(self._deliver_reading)
+            show_above(self.session.app, self._deliver_reading)
 
     def _deliver_reading(self) -> None:
         reading, self._reading = self._reading, None

@@ -65,7 +65,9 @@ def start(rack: Path) -> Iterator[Start]:
     started: list[pexpect.spawn] = []
 
     def begin(*argv: str, rows: int = 24, columns: int = 100, **env: str) -> pexpect.spawn:
-        given = {**os.environ, "EXACELL_HOME": str(rack), "TERM": "xterm-256color", "PAGER": "", **env}
+        # The size is the pty's: pytest-xdist gives its workers COLUMNS and LINES.
+        kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
+        given = {**kept, "EXACELL_HOME": str(rack), "TERM": "xterm-256color", "PAGER": "", **env}
         child = pexpect.spawn(
             sys.executable,
             ["-m", "exacell", "-r", "t1", *argv],
@@ -228,7 +230,8 @@ def test_without_less_our_own_pager_is_used(start: Start, tmp_path: Path) -> Non
 
 def test_a_wide_answer_is_turned(start: Start) -> None:
     """Records that are wider than the terminal stand side by side as columns, and nothing is cut."""
-    child = start("list flashcache attributes name,size,effectiveCacheSize,status", columns=60)
+    child = start(columns=60)
+    child.sendline("list flashcache attributes name,size,effectiveCacheSize,status")
     gap = r"(?:\x1b\[[0-9;?]*[A-Za-z]|[ ])+"
     child.expect(rf"effectiveCacheSize{gap}364\.75G{gap}288G")
 

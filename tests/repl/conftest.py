@@ -28,7 +28,9 @@ def start(home: Path) -> Iterator[Callable[..., pexpect.spawn]]:
     started: list[pexpect.spawn] = []
 
     def begin(*argv: str, **env: str) -> pexpect.spawn:
-        given = {**os.environ, "EXACELL_HOME": str(home), "TERM": "xterm-256color", **env}
+        # The size is the pty's: pytest-xdist gives its workers COLUMNS and LINES.
+        kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
+        given = {**kept, "EXACELL_HOME": str(home), "TERM": "xterm-256color", **env}
         child = pexpect.spawn(
             sys.executable,
             ["-m", "exacell", *argv],
