@@ -289,21 +289,27 @@ def _sample(ctx: Context) -> Sample:
 
 
 def _top_appended(ctx: Context, console: LiveConsole, call: Call, form: str) -> Result:
-    """Write a table for each collection; the first one needs two, so it comes after the second."""
+    """Write a table for each collection; the first one needs two, so it comes after the second.
+
+    Cells collect at about the same time, not at the same: a table waits for the cells that are one look behind.
+    """
     from exacell.live.appending import Appending
     from exacell.live.top import Top
 
     every, count = max(call.float_arg("every", 5.0), _LEAST), call.int_arg("count") or 0
     view = Top(rack=ctx.need_rack().name, every=every, order=call.text_arg("sort"))
     frames = Appending(form, header=console.header)
-    code, done = ExitCode.DONE, 0
+    code, done, fresh = ExitCode.DONE, 0, frozenset[str]()
     while True:
         sample = _sample(_quietly(ctx))
         moved = view.loads.add(sample.readings, sample.problems)
-        measured = any(load.seconds for load in view.loads.cells)
+        fresh |= moved
+        settled = bool(fresh) and (not moved or fresh.issuperset(sample.readings))
+        if settled:
+            fresh = frozenset()
         result = _table(view)
         code = worst([code, result.exit_code])
-        if (moved and measured) or not sample.readings:
+        if (settled and view.loads.measured) or not sample.readings:
             console.data(frames.text(result))
             done += 1
             for problem in result.problems:

@@ -31,6 +31,8 @@ STATEMENT = (
 
 _MB = 2**20
 _KEPT = 60
+_PATIENCE = 3
+"""A cell with more collections than this has waited long enough for one that has not shown two."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +106,7 @@ class _Cell:
     load: Load
     deltas: Mapping[str, float] | None = None
     seconds: float = 0.0
+    steps: int = 0
     hits: deque[float | None] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
 
@@ -113,22 +116,23 @@ class Loads:
     def __init__(self) -> None:
         self._cells: dict[str, _Cell] = {}
 
-    def add(self, readings: Mapping[str, Reading], problems: Mapping[str, str]) -> bool:
-        """Take what the cells answered; return whether a cell showed a new collection."""
-        moved = False
+    def add(self, readings: Mapping[str, Reading], problems: Mapping[str, str]) -> frozenset[str]:
+        """Take what the cells answered; return those that showed a new collection."""
+        moved: set[str] = set()
         for cell, reading in readings.items():
             known = self._cells.setdefault(cell, _Cell(load=Load(cell=cell)))
             if known.last is not None and reading.at == known.last.at and not known.load.problem:
                 continue
-            moved = True
+            moved.add(cell)
             self._step(cell, known, reading)
         for cell, problem in problems.items():
             known = self._cells.setdefault(cell, _Cell(load=Load(cell=cell)))
             known.load, known.deltas = Load(cell=cell, problem=problem, hits=tuple(known.hits)), None
-        return moved
+        return frozenset(moved)
 
     def _step(self, cell: str, known: _Cell, reading: Reading) -> None:
         last, known.last = known.last, reading
+        known.steps += 1
         known.deltas, known.seconds = None, 0.0
         if last is not None and reading.at > last.at:
             both = [name for name in COUNTERS if name in last.values and name in reading.values]
@@ -139,6 +143,13 @@ class Loads:
         if last is not None:
             known.hits.append(known.load.hit_percent)
         known.load = _load(cell, known.deltas, known.seconds, reading.values, tuple(known.hits))
+
+    @property
+    def measured(self) -> bool:
+        """Whether every cell that answers has shown two collections, or one of them so many that the others stand
+        still."""
+        steps = [known.steps for known in self._cells.values() if not known.load.problem]
+        return bool(steps) and (min(steps) > 1 or max(steps) > _PATIENCE)
 
     @property
     def cells(self) -> list[Load]:

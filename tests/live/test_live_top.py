@@ -30,6 +30,22 @@ def test_figures_span_two_collections() -> None:
     assert load.cpu_percent == 7 and load.hits == (90.0,)
 
 
+def test_a_cell_that_stands_still_is_waited_for_but_not_for_ever() -> None:
+    """Measured is when every cell has two collections; one that collects no more is waited for until another has four."""
+    loads = Loads()
+    assert not loads.measured
+    loads.add({"c1": counters(1), "c2": counters(1)}, {})
+    for minute in (2, 3):
+        loads.add({"c1": counters(minute), "c2": counters(1)}, {})
+        assert not loads.measured
+    loads.add({"c1": counters(4), "c2": counters(1)}, {})
+    assert loads.measured
+    other = Loads()
+    for minute in (1, 2):
+        other.add({"c1": counters(minute), "c2": counters(minute)}, {"c3": "timed out"})
+    assert other.measured
+
+
 def test_a_counter_that_fell_is_a_gap_never_a_rate() -> None:
     """After a restart of the counters there is no figure for that span, and one again for the next."""
     loads = Loads()

@@ -132,6 +132,8 @@ class FaultyServer:
         self.most = max(self.most, self.running)
         try:
             await self._answer(process, command)
+        except BrokenPipeError:
+            process.close()  # The client closed the channel before we could say anything.
         finally:
             self.running -= 1
 
