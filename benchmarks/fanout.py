@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from lab import HERE, Lab
 
@@ -81,6 +82,41 @@ def main() -> None:
         for part, run in (("java", bench.java), ("connect", bench.connect), ("bulk", bench.bulk), ("idle", bench.idle)):
             if part in parts:
                 run(max(counts) if part == "idle" else min(14, max(counts)))
+        bench.goals.show()
+
+
+class Goals:
+    """What was to be reached, beside what was."""
+
+    COLD: ClassVar = {3: 1.4, 14: 1.1, 64: 0.9, 255: 0.75}
+    """Times pdsh, by number of cells."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def most(self, what: str, value: float, goal: float, unit: str = "") -> None:
+        """Note a figure that is to be ``goal`` or less."""
+        self._note(what, value, f"<= {goal:g}{unit}", value <= goal)
+
+    def least(self, what: str, value: float, goal: float, unit: str = "") -> None:
+        """Note a figure that is to be ``goal`` or more."""
+        self._note(what, value, f">= {goal:g}{unit}", value >= goal)
+
+    def ratio(self, rows: dict[str, Row], one: str, other: str, goal: float, *, faster: bool = False) -> None:
+        """Note how many times ``other`` the wall of ``one`` is or, with ``faster``, how many times faster it is."""
+        if one in rows and other in rows:
+            ratio = rows[one].wall / rows[other].wall
+            if faster:
+                self.least(f"{one}: times faster than {other}", 1 / ratio, goal, " x")
+            else:
+                self.most(f"{one}: of {other}", ratio, goal, " x")
+
+    def show(self) -> None:
+        """Print them all."""
+        print("\ngoals (meant for a machine that does nothing else)", *self._lines, sep="\n", flush=True)
+
+    def _note(self, what: str, value: float, goal: str, reached: bool) -> None:
+        self._lines.append(f"  {what:<68}{value:>9.3g}   goal {goal:<10}{'reached' if reached else 'MISSED'}")
 
 
 class Bench:
@@ -90,10 +126,12 @@ class Bench:
         self.lab = lab
         self.rounds = rounds
         self.only = only
+        self.python = installed(lab.folder / "venv")
+        self.goals = Goals()
         self.environment = {
             **os.environ,
             "EXACELL_HOME": str(lab.folder / "home"),
-            "PYTHONPATH": str(HERE.parent),
+            "PYTHONPATH": "",
             "PYTHONDONTWRITEBYTECODE": "",
             "PYTHONUNBUFFERED": "",
             "PYTHONPYCACHEPREFIX": str(lab.folder / "bytecode"),
@@ -107,11 +145,19 @@ class Bench:
         clients = self._cold_clients(count)
         rows = self._in_turn(clients, lambda name: self._process(clients[name], ROWS * count))
         table(f"cold, {count} cells: a whole process", rows, "pdsh" if "pdsh" in rows else "dcli's way")
+        if "exacell" in rows:
+            named = {f"cold {count}, {name}": row for name, row in rows.items()}
+            one = f"cold {count}, exacell"
+            if count in Goals.COLD:
+                self.goals.ratio(named, one, f"cold {count}, pdsh", Goals.COLD[count])
+            if count >= 14:
+                self.goals.ratio(named, one, f"cold {count}, dcli's way", 1.0)
+            self.goals.ratio(named, one, f"cold {count}, clush", 1.0)
 
     def warm(self, count: int) -> None:
         """Clients that stay connected: from the statement to the last row."""
         hostfile, config = self.lab.hostfile(count), self.lab.folder / "ssh_config"
-        held = [sys.executable, str(HERE / "held.py")]
+        held = [self.python, str(HERE / "held.py")]
         place = [str(hostfile), str(config), self.lab.user]
         shell = self._exacell(hostfile)
         commands: dict[str, tuple[list[str], str]] = {
@@ -142,14 +188,30 @@ class Bench:
             )
         base = "floor, a channel each" if "floor, a channel each" in rows else next(iter(rows))
         table(f"warm, {count} cells: statement to last row", rows, base)
+        if count == 14:
+            raw, shown, each = "kept CellCLI, -o raw", "kept CellCLI, table", "a channel each"
+            for name, row in list(rows.items()):
+                rows[name.removeprefix("exacell, ")] = row
+            self.goals.ratio(rows, raw, "floor, a channel each", 0.3)
+            self.goals.ratio(rows, raw, "dcli's way, cold", 80, faster=True)
+            if shown in rows:
+                self.goals.most(f"{shown}: milliseconds", rows[shown].wall * 1000, 60, " ms")
+            self.goals.ratio(rows, shown, "dcli's way, cold", 8, faster=True)
+            self.goals.ratio(rows, each, "floor, a channel each", 1.15)
+            self.goals.ratio(rows, each, "fabric's runner", 2.3, faster=True)
 
     def java(self, count: int) -> None:
         """A CellCLI that takes 1.5 s to start."""
         self.lab.start_takes(1500)
         hostfile = self.lab.hostfile(count)
+        firsts, seconds = [], []
+        for _ in range(self.rounds):
+            with Held([*self._exacell(hostfile), "-o", "raw"], self.environment) as client:
+                firsts.append(client.ask(STATEMENT, ROWS * count)[0])
+                seconds.append(client.ask(STATEMENT, ROWS * count)[0])
         with Held([*self._exacell(hostfile), "-o", "raw"], self.environment) as client:
-            first = client.ask(STATEMENT, ROWS * count)[0]
-            second = client.ask(STATEMENT, ROWS * count)[0]
+            for _ in range(2):
+                client.ask(STATEMENT, ROWS * count)
             later = Row("exacell, third read and later")
             for _ in range(4 * self.rounds):
                 wall, cpu, bad = client.ask(STATEMENT, ROWS * count)
@@ -158,9 +220,11 @@ class Bench:
                 later.bad += bad
         cold = self._cold_clients(count)["dcli's way"]
         rows = self._in_turn({"dcli's way": cold}, lambda _: self._process(cold, ROWS * count))
-        rows |= {"exacell, first read": Row("exacell, first read", [first]), "exacell, second": Row("", [second])}
+        rows |= {"exacell, first read": Row("", firsts), "exacell, second": Row("", seconds)}
         rows["exacell, third and later"] = later
         table(f"CellCLI takes 1.5 s to start, {count} cells", rows, "dcli's way")
+        for name in ("exacell, second", "exacell, third and later"):
+            self.goals.ratio(rows, name, "dcli's way", 250, faster=True)
         self.lab.start_takes(0)
 
     def connect(self, count: int) -> None:
@@ -168,7 +232,7 @@ class Bench:
         del count
         config = self.lab.folder / "ssh_config"
         words = [
-            sys.executable,
+            self.python,
             str(HERE / "held.py"),
             "connect",
             str(self.lab.hostfile(1)),
@@ -181,18 +245,22 @@ class Bench:
         rows = self._in_turn({"ssh": ssh}, lambda _: self._process(ssh, None), times=2)
         rows["exacell, inside the shell"] = Row("", inside)
         table("one cell: connect and first answer (true)", rows, "ssh")
+        self.goals.ratio(rows, "exacell, inside the shell", "ssh", 0.35)
 
     def bulk(self, count: int) -> None:
         """10 MB from each cell, over connections that are open."""
         for cells in (1, count):
             place = [str(self.lab.hostfile(cells)), str(self.lab.folder / "ssh_config"), self.lab.user]
             for megabytes in (1, 10):
-                with Held([sys.executable, str(HERE / "held.py"), "channel", *place], self.environment) as client:
+                with Held([self.python, str(HERE / "held.py"), "channel", *place], self.environment) as client:
                     client.ask("true", 0)
                     base = client.memory()
                     rows = [client.ask(f"cellcli -e bulk {megabytes}", None)[0] for _ in range(self.rounds)]
                     seconds = statistics.median(rows)
                     peak = client.memory(peak=True) - base - megabytes * cells
+                if megabytes == 10:
+                    self.goals.least(f"10 MB from {cells}: MB/s", cells * megabytes / seconds, 60)
+                    self.goals.most(f"10 MB from {cells}: MB above the answers", peak, 40)
                 print(
                     f"bulk, {cells:>2} x {megabytes:>2} MB: {seconds * 1000:>7.0f} ms  "
                     f"{cells * megabytes / seconds:>6.1f} MB/s   peak memory above the answers: {peak:.0f} MB",
@@ -202,19 +270,22 @@ class Bench:
     def idle(self, count: int) -> None:
         """Connections that nobody uses."""
         place = [str(self.lab.hostfile(count)), str(self.lab.folder / "ssh_config"), self.lab.user]
-        with Held([sys.executable, str(HERE / "held.py"), "channel", *place], self.environment) as client:
+        with Held([self.python, str(HERE / "held.py"), "channel", *place], self.environment) as client:
             client.ask("true", 0)
             time.sleep(1)
             before, seconds = client.cpu(), 20.0
             time.sleep(seconds)
             share = (client.cpu() - before) / seconds
-            print(f"idle, {count} connections: {100 * share:.2f} % of a core, {client.memory():.0f} MB", flush=True)
+            memory = client.memory()
+            print(f"idle, {count} connections: {100 * share:.2f} % of a core, {memory:.0f} MB", flush=True)
+            self.goals.most(f"idle at {count}: % of a core", 100 * share, 0.3)
+            self.goals.most(f"idle at {count}: MB", memory, 100)
 
     # -- clients ---------------------------------------------------------------------------------------------------
 
     def _exacell(self, hostfile: Path) -> list[str]:
         config = str(self.lab.folder / "ssh_config")
-        return [sys.executable, "-m", "exacell", "-g", str(hostfile), "-l", self.lab.user, "--ssh-config", config]
+        return [self.python, "-m", "exacell", "-g", str(hostfile), "-l", self.lab.user, "--ssh-config", config]
 
     def _cold_clients(self, count: int) -> dict[str, list[str]]:
         hostfile, config = self.lab.hostfile(count), self.lab.folder / "ssh_config"
@@ -360,6 +431,18 @@ class Held:
         for _ in self._pieces(0.5, first=60.0):
             last = time.perf_counter()
         return last
+
+
+def installed(folder: Path) -> str:
+    """Return the interpreter of a new virtual environment that finds exacell and its libraries without detours.
+
+    As after a plain ``pip install``: an editable one runs code of its own at each start of Python.
+    """
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    libraries = next(path for path in sys.path if (Path(path) / "fabric").is_dir())
+    site = next((folder / "lib").glob("python*")) / "site-packages"
+    (site / "benchmark.pth").write_text(f"{HERE.parent}\n{libraries}\n")
+    return str(folder / "bin" / "python")
 
 
 def table(title: str, rows: dict[str, Row], base: str) -> None:

@@ -30,6 +30,7 @@ def main() -> None:
     for line in sys.stdin:
         for host, text in ask(line.rstrip("\n")):
             _print(f"{host}: ", text)
+            del text  # its memory is the last answer's, not the next one's
         sys.stdout.flush()
 
 

@@ -1,314 +1,319 @@
 """Prove that the tests hold the guards: break each guard's condition, one at a time, and see which breakage is noticed.
 
-    python benchmarks/mutate_guards.py [--jobs=2] [--only=word] [--list]
+    python benchmarks/mutate_guards.py [--jobs=2] [--only=words] [--list] [--afresh] [--write]
 
-Each ``if`` of the functions below is negated, made always true and made always false; each ``and``/``or`` loses a side;
-``<`` becomes ``<=``; each tuple of checks loses one; each ``needs=``, ``only_if=`` and ``proves=`` is emptied. The mutated
-package lives in a temporary directory in front of the real one, and the fast tests run against it, in forks of a process
-that has imported pytest. ``--only`` narrows it down to files or functions. Prints the mutants that no test noticed, a table
-by module, and leaves with 1 when there is one that EQUIVALENT does not explain.
+``guard_mutants.py`` says what is broken. A copy of the project is tested as it is first, and which test runs which line of a
+guard is kept. Then each breakage is put into the function in memory, in a fork of the process that has collected the tests,
+and only the tests that come to its line are run, those that notice most first, up to the first that fails.
+Results are kept in ``build/mutants.jsonl``: a run that was ended goes on where it was, functions that have changed since are
+tried again, and so is whatever was not noticed; ``--afresh`` forgets them all. Prints the breakages that no test noticed and
+a table by module (``--write`` keeps it in docs/reliability.md), and leaves with 1 when EQUIVALENT does not explain them all.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import copy
-import multiprocessing
+import contextlib
+import gc
+import importlib
+import itertools
+import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
+from types import FrameType, FunctionType
+from typing import Any
 
 import pytest
+from guard_mutants import EQUIVALENT, TARGETS, Mutant, broken, is_code_of, mutants
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "reliability.md"
+KEPT = ROOT / "build" / "mutants.jsonl"
+BEGIN, END = "<!-- mutation: begin -->", "<!-- mutation: end -->"
 
-FLASHCACHE = ("tests/plan/test_plan_flashcache.py", "tests/engine/test_engine_flash.py")
-GRIDDISK = ("tests/plan/test_plan_griddisk.py", "tests/plan/test_plan_flashcache.py")
-GUARD = ("tests/plan/test_plan_guard.py",)
-ROLLING = ("tests/plan/test_plan_rolling.py",)
-ENGINE = (
-    "tests/engine/test_engine_flash.py",
-    "tests/engine/test_engine_policy.py",
-    "tests/engine/test_engine_rolling.py",
-    "tests/engine/test_engine_undo.py",
-)
-RESUMING = ("tests/engine/test_engine_undo.py", "tests/faults/test_fault_resuming.py")
-DISKGROUP = ("tests/plan/test_plan_diskgroup.py", "tests/engine/test_engine_policy.py")
-TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "plan/guard.py": ((), GUARD),
-    "plan/guard_caches.py": ((), GUARD),
-    "plan/guard_disks.py": ((), GUARD),
-    "plan/guard_steps.py": ((), GUARD),
-    "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
-    "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),
-    "plan/replay.py": (("overlaps",), ROLLING),
-    "plan/availability.py": ((), ("tests/plan/test_plan_availability.py",)),
-    "plan/cachemode.py": ((), ("tests/plan/test_plan_availability.py",)),
-    "plan/pmem.py": ((), ("tests/plan/test_plan_availability.py",)),
-    "plan/rebalance.py": (
-        ("resize_griddisk_plan", "_refuse_no_room", "_group", "_refuse_full", "_asm_stage", "_cell_step", "power_plan"),
-        ("tests/plan/test_plan_rebalance.py",),
-    ),
-    "plan/flashcache.py": (
-        (
-            "flush_refusal",
-            "drop_step",
-            "create_step",
-            "_rearm",
-            "_refuse_room",
-            "_refuse_size",
-            "applicable",
-            "recreate_stages",
-        ),
-        FLASHCACHE,
-    ),
-    "plan/griddisk.py": (
-        ("refuse_used", "_free_check", "_drop", "_inactive"),
-        GRIDDISK,
-    ),
-    "plan/carve.py": (("_refuse_names", "_refuse_room", "_done", "media_of", "_awake"), GRIDDISK),
-    "plan/facts.py": (("use", "healthy", "caching"), GRIDDISK),
-    "plan/diskgroup.py": (("_refuse_few", "_refuse_mismatch", "_existing", "drop_plan", "_create", "_drop"), DISKGROUP),
-    "plan/watch.py": (("feed",), ("tests/plan/test_plan_watch.py",)),
-    "engine.py": (
-        ("run", "_admit", "_stages", "_lap", "_pass", "_held"),
-        ENGINE,
-    ),
-    "running.py": (("entering", "_elsewhere", "_finished", "finishes"), ENGINE),
-    "verdicts.py": (("judge", "judge_sql"), ENGINE),
-    "following.py": (("flushes", "proofs"), ENGINE),
-    "gatekeeper.py": (("wait", "linger", "_look"), ("tests/engine/test_engine_rolling.py",)),
-    "journal.py": (("_refuse_damage", "verify", "caching_off"), ("tests/journal",)),
-    "undoing.py": (("_refuse_impossible", "_refuse_moved", "_statements"), RESUMING),
-    "settling.py": (("refuse_running", "unsettled", "_look"), RESUMING),
-    "resuming.py": (("unfinished", "retry", "newest_to_undo", "_did_something"), RESUMING),
-    "consent.py": ((), ("tests/plan/test_plan_consent.py",)),
-    "transport/ssh.py": (
-        ("run",),
-        ("tests/transport/test_transport_readonly.py", "tests/transport/test_transport_ssh.py"),
-    ),
-    "transport/hostkeys.py": (("judge", "is_revoked_by"), ("tests/transport/test_transport_hostkeys.py",)),
-}
-"""File → the functions that are mutated (all when empty), and the tests that have to notice."""
+MORE = ("tests/plan", "tests/engine", "tests/journal", "tests/change", "tests/core", "tests/cli", "tests/recipes")
+"""Tests that may notice, besides those that TARGETS names."""
 
-KILLED = -9
-"""Status of tests that did not come to their end in time: the mutant was noticed, as it would be by whoever waits."""
-
-EQUIVALENT: dict[tuple[str, str], str] = {
-    (
-        "plan/guard.py:_judged",
-        "without isinstance(statement, Grant) in isinstance(statement, Grant) or statement.object in _HARMLESS",
-    ): "GRANT and REVOKE are about ROLE and PRIVILEGE, which are harmless objects anyway; type checkers need the first side",
-    (
-        "plan/guard_steps.py:lossy",
-        "without {} in needs or {}",
-    ): "without needs every cell has a reason, so that none is looked up",
-    (
-        "plan/guard_caches.py:_made",
-        "without said is None in said is None or not statement.all or (not fact.flash_disks)",
-    ): "a size that is not said is read as empty text, which is no size either: the same proof",
-    ("engine.py:_stages", "True instead of steps"): "a stage without steps reads, sends and journals nothing",
-    (
-        "transport/ssh.py:run",
-        "without self.rack.fanout in self.rack.fanout or self.settings.fanout",
-    ): "no guard: how many cells at a time",
-}
-"""(file and function, what was done) → why nobody can notice, or need not."""
+HUNG_S = 20.0
+"""Seconds after which a test that takes much less on the whole package counts as hung, and the mutant as noticed."""
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """One breakage: the file, where, what was done, and the file's new text."""
+@dataclass
+class Known:
+    """What the tests do on the package as it is.
 
-    file: str
-    function: str
-    line: int
-    what: str
-    source: str
-    tests: tuple[str, ...]
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What EQUIVALENT is asked for; stays the same when lines move."""
-        return f"{self.file}:{self.function}", self.what
-
-    def __str__(self) -> str:
-        return f"exacell/{self.file}:{self.line} {self.function}: {self.what}"
-
-
-def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Yield what may be done to ``node``: a phrase, and the node that stands there instead."""
-    if isinstance(node, (ast.If, ast.IfExp)):
-        test = ast.unparse(node.test)
-        for phrase, new in (
-            (f"not ({test})", ast.UnaryOp(op=ast.Not(), operand=node.test)),
-            (f"True instead of {test}", ast.Constant(value=True)),
-            (f"False instead of {test}", ast.Constant(value=False)),
-        ):
-            changed = copy.copy(node)
-            changed.test = new
-            yield phrase, changed
-    elif isinstance(node, ast.BoolOp):
-        for place, value in enumerate(node.values):
-            rest = [v for n, v in enumerate(node.values) if n != place]
-            yield (
-                f"without {ast.unparse(value)} in {ast.unparse(node)}",
-                rest[0] if len(rest) == 1 else ast.BoolOp(op=node.op, values=rest),
-            )
-    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-        swap = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}.get(type(node.ops[0]))
-        if swap is not None:
-            changed_compare = copy.copy(node)
-            changed_compare.ops = [swap()]
-            yield f"{ast.unparse(changed_compare)} instead of {ast.unparse(node)}", changed_compare
-    elif isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Load):
-        if any(isinstance(item, ast.Call) and getattr(item.func, "id", "") == "Check" for item in node.elts):
-            for place, item in enumerate(node.elts):
-                rest_items = [v for n, v in enumerate(node.elts) if n != place]
-                yield f"without {ast.unparse(item)[:90]}", ast.Tuple(elts=rest_items, ctx=ast.Load())
-    elif isinstance(node, ast.keyword) and node.arg in ("needs", "always", "only_if", "proves"):
-        empty = ast.Dict(keys=[], values=[]) if node.arg == "always" else ast.Tuple(elts=[], ctx=ast.Load())
-        if ast.unparse(node.value) not in ("()", "{}", "needs"):
-            yield (
-                f"{node.arg}= is empty instead of {ast.unparse(node.value)[:80]}",
-                ast.keyword(arg=node.arg, value=empty),
-            )
-
-
-class _Replace(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.AST) -> None:
-        self.old, self.new = old, new
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        """Return the new node for the old one, every other as it is."""
-        return self.new if node is self.old else self.generic_visit(node)
-
-
-def mutants(file: str) -> Iterator[Mutant]:
-    """Yield every breakage of one file."""
-    wanted, tests = TARGETS[file]
-    tree = ast.parse((ROOT / "exacell" / file).read_text(encoding="utf-8"))
-    for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef) or (wanted and function.name not in wanted):
-            continue
-        for node in ast.walk(function):
-            for what, new in changes(node):
-                line = getattr(node, "lineno", 0) or getattr(getattr(node, "value", None), "lineno", 0)
-                # The tree is copied whole; the node is found again by its place in the walk.
-                place = next(n for n, found in enumerate(ast.walk(tree)) if found is node)
-                fresh = copy.deepcopy(tree)
-                old = next(found for n, found in enumerate(ast.walk(fresh)) if n == place)
-                broken = ast.fix_missing_locations(_Replace(old, copy.deepcopy(new)).visit(fresh))
-                yield Mutant(file, function.name, line, what, ast.unparse(broken), tests)
-
-
-def survives(mutant: Mutant, folder: Path, timeout: float) -> bool:
-    """Return whether all tests pass with the mutant in place of the real module."""
-    target = folder / "exacell" / mutant.file
-    original = target.read_text(encoding="utf-8")
-    target.write_text(mutant.source, encoding="utf-8")
-    try:
-        status = run_tests(folder, mutant.tests, timeout)
-    finally:
-        target.write_text(original, encoding="utf-8")
-    if status not in (0, 1, 2, KILLED):
-        raise RuntimeError(f"pytest ended with {status} for {mutant}")
-    return status == 0
-
-
-def run_tests(folder: Path, tests: tuple[str, ...], timeout: float) -> int:
-    """Return the status of pytest over the copy in ``folder``: 0 passed, 1 failed, 2 broken while it was imported.
-
-    It runs in a fork of this process, which has imported pytest but nothing of exacell, so that each start is cheap.
+    Attributes:
+        seconds: how long each test takes, by its place among the collected ones.
+        lines: file → line → the tests that run it.
     """
-    child = os.fork()
-    if child == 0:
-        os._exit(_in_child(folder, tests))
-    deadline = time.monotonic() + timeout
-    while time.monotonic() < deadline:
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if pid:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.02)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return KILLED
+
+    seconds: list[float]
+    lines: dict[str, dict[int, set[int]]]
+
+    def covering(self, mutant: Mutant) -> list[int]:
+        """Return the tests that run the mutant's statement."""
+        own = self.lines.get(mutant.file, {})
+        return sorted(set[int]().union(*(own.get(line, set()) for line in mutant.lines)))
+
+    def leave_out(self, tests: set[int]) -> None:
+        """Forget what some tests run."""
+        for lines in self.lines.values():
+            for covering in lines.values():
+                covering -= tests
 
 
-def _in_child(folder: Path, tests: tuple[str, ...]) -> int:
-    quiet = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(quiet, stream)
+class Trying:
+    """The pytest plugin: instead of running the collected tests once, it tries every mutant on them.
+
+    Args:
+        folder: the copy that is imported.
+        todo: the mutants to try.
+        report: called with each mutant, how it ended and the test that noticed.
+    """
+
+    def __init__(self, folder: Path, todo: Sequence[Mutant], jobs: int, report: Callable[[Mutant, str], None]) -> None:
+        self.folder, self.todo, self.jobs, self.report = folder, todo, jobs, report
+        self.kills: Counter[tuple[str, int]] = Counter()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the tests as they are, then against each mutant."""
+        self.items = session.items
+        for file in TARGETS:
+            importlib.import_module("exacell." + file.removesuffix(".py").replace("/", "."))
+        import exacell
+
+        if not str(exacell.__file__).startswith(str(self.folder)):
+            raise RuntimeError(f"{exacell.__file__} is imported instead of the copy in {self.folder}")
+        started = time.monotonic()
+        self.known = self._get_known()
+        told = f"{len(self.items)} tests run on the unchanged package, {time.monotonic() - started:.0f}s"
+        print(told, file=sys.stderr, flush=True)
+        self._try_all()
+        return True
+
+    # -- the tests as they are -------------------------------------------------------------------------------------
+
+    def _get_known(self) -> Known:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            found = self._watch_all()
+            with os.fdopen(writer, "wb") as stream:
+                pickle.dump(found, stream)
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as stream:
+            failed, known = pickle.load(stream)
+        os.waitpid(child, 0)
+        for number in failed:
+            print(f"fails on the unchanged package and takes no part: {self.items[number].nodeid}", flush=True)
+        known.leave_out(set(failed))
+        return known
+
+    def _watch_all(self) -> tuple[list[int], Known]:
+        self._go_apart("known")
+        places = {str(self.folder / "exacell" / file): file for file in TARGETS}
+        known = Known([], {file: {} for file in TARGETS})
+        now = 0
+
+        def lines(frame: FrameType, event: str, _: Any) -> Any:
+            if event == "line":
+                known.lines[places[frame.f_code.co_filename]].setdefault(frame.f_lineno, set()).add(now)
+            return lines
+
+        def calls(frame: FrameType, event: str, arg: Any) -> Any:
+            return lines if frame.f_code.co_filename in places else None
+
+        threading.settrace(calls)
+        failed = []
+        for now in range(len(self.items)):
+            began = time.monotonic()
+            sys.settrace(calls)
+            good = self._passes(now, self.items[now + 1] if now + 1 < len(self.items) else None)
+            sys.settrace(None)
+            known.seconds.append(time.monotonic() - began)
+            if not good:
+                failed.append(now)
+        return failed, known
+
+    def _go_apart(self, name: str) -> None:
+        """Let this process be one of its own: silent, without a terminal, with a place for its files."""
+        os.setsid()
+        quiet = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(quiet, stream)
+        place = self.folder / "tmp" / name
+        place.mkdir(parents=True, exist_ok=True)
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(place)
+
+    def _passes(self, number: int, following: pytest.Item | None) -> bool:
+        from _pytest.runner import runtestprotocol
+
+        return not any(report.failed for report in runtestprotocol(self.items[number], log=False, nextitem=following))
+
+    # -- the mutants -----------------------------------------------------------------------------------------------
+
+    def _try_all(self) -> None:
+        waiting = list(reversed(self.todo))
+        free = [self.folder / "tmp" / f"lane{number}" for number in range(self.jobs)]
+        running: dict[int, tuple[Mutant, int, Path]] = {}
+        while waiting or running:
+            while waiting and free:
+                mutant, place = waiting.pop(), free.pop()
+                reader, child = self._begin(mutant, place)
+                running[child] = (mutant, reader, place)
+            child, status = os.wait()
+            if child in running:
+                mutant, reader, place = running.pop(child)
+                self._ended(mutant, reader, child, os.waitstatus_to_exitcode(status))
+                shutil.rmtree(place, ignore_errors=True)
+                free.append(place)
+
+    def _begin(self, mutant: Mutant, place: Path) -> tuple[int, int]:
+        """Start the tests of one mutant; return where the number of each test that begins is told, and the process."""
+        preferred = TARGETS[mutant.file][1]
+
+        def rank(n: int) -> tuple[int, bool, float]:
+            elsewhere = not self.items[n].nodeid.startswith(preferred)
+            return -self.kills[mutant.file, n], elsewhere, self.known.seconds[n]
+
+        tests = sorted(self.known.covering(mutant), key=rank)
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                self._go_apart(place.name)
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)
+                put_in(mutant, self.folder / "exacell")
+                for number, following in itertools.zip_longest(tests, tests[1:]):
+                    os.write(writer, f"{number}\n".encode())
+                    signal.alarm(int(HUNG_S + 5 * self.known.seconds[number]))
+                    if not self._passes(number, None if following is None else self.items[following]):
+                        os._exit(NOTICED)
+                os._exit(SURVIVED)
+            except BaseException:
+                os.write(writer, traceback.format_exc().encode())
+                raise
+            finally:
+                os._exit(BROKEN)
+        os.close(writer)
+        return reader, child
+
+    def _ended(self, mutant: Mutant, reader: int, child: int, status: int) -> None:
+        """Tell how the tests of one mutant ended, and end whatever they left."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        os.set_blocking(reader, False)
+        with os.fdopen(reader, "rb") as stream:
+            begun = (stream.read() or b"").decode().split()
+        if status not in (SURVIVED, NOTICED, -signal.SIGALRM):
+            raise RuntimeError(f"the tests ended with {status} for {mutant}: {' '.join(begun)[-2000:]}")
+        by = ""
+        if status != SURVIVED:
+            number = int(begun[-1])
+            self.kills[mutant.file, number] += 1
+            by = self.items[number].nodeid + (" (hung)" if status < 0 else "")
+        self.report(mutant, by)
+
+
+SURVIVED, NOTICED, BROKEN = 0, 1, 3
+"""How the process that tries a mutant ends."""
+
+
+def put_in(mutant: Mutant, package: Path) -> None:
+    """Put a breakage into the functions of this process.
+
+    Raises:
+        LookupError: the function is not loaded.
+    """
+    code = broken(mutant, package)
+    path = str(package / mutant.file)
+    found = [
+        item
+        for item in gc.get_objects()
+        if isinstance(item, FunctionType) and item.__code__.co_filename == path and is_code_of(item.__code__, mutant)
+    ]
+    if not found:
+        raise LookupError(f"{mutant} is not loaded")
+    for function in found:
+        function.__code__ = code
+
+
+def copy_project(folder: Path) -> Path:
+    """Return a folder with the package, the tests and what they read."""
+    for name in ("exacell", "tests", "recipes", "completions", "docs", "benchmarks"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".hypothesis"))
+    for path in ROOT.iterdir():
+        if path.is_file():
+            shutil.copy(path, folder / path.name)
+    return folder
+
+
+def try_on(folder: Path, todo: Sequence[Mutant], jobs: int, report: Callable[[Mutant, str], None]) -> None:
+    """Try mutants on the copy in ``folder``, in this process, which has imported nothing of exacell."""
     os.chdir(folder)
     sys.path.insert(0, str(folder))
     os.environ["PYTHONPATH"] = str(folder)
     sys.dont_write_bytecode = True
-    given = [
-        "-q",
-        "-x",
-        "-p",
-        "no:randomly",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "-c",
-        str(folder / "setup.cfg"),
-    ]
-    return int(pytest.main([*given, *tests]))
-
-
-def prove_copy(folder: Path, wanted: Iterable[tuple[str, ...]], timeout: float) -> None:
-    """Raise unless the copy is what is imported, and the wanted tests pass on it as it is."""
-    env = {**os.environ, "PYTHONPATH": str(folder)}
-    show = [sys.executable, "-c", "import exacell; print(exacell.__file__)"]
-    found = subprocess.run(show, cwd=folder, env=env, capture_output=True, text=True, check=True).stdout.strip()
-    if not found.startswith(str(folder)):
-        raise RuntimeError(f"{found} is imported instead of the copy in {folder}")
     subprocess.run([sys.executable, "-m", "compileall", "-q", "exacell", "tests"], cwd=folder, check=True)
-    for tests in dict.fromkeys(wanted):
-        if run_tests(folder, tests, timeout * 4) != 0:
-            raise RuntimeError(f"the tests do not pass on the unchanged package: {' '.join(tests)}")
+    given = ["-q", "-s", *(word for name in ("randomly", "cacheprovider", "xdist") for word in ("-p", f"no:{name}"))]
+    named = {test for _, tests in TARGETS.values() for test in tests if not test.startswith(MORE)}
+    plugin = Trying(folder, todo, jobs, report)
+    status = pytest.main([*given, "--hypothesis-seed=0", *MORE, *sorted(named)], plugins=[plugin])
+    if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise RuntimeError(f"pytest ended with {status}")
 
 
-def copy_project(folder: Path) -> Path:
-    """Return a folder with the package, the tests and what pytest reads."""
-    for name in ("exacell", "tests"):
-        ignored = shutil.ignore_patterns("__pycache__", ".hypothesis")
-        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    for name in ("setup.cfg", "recipes"):
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name)
-        else:
-            shutil.copy(source, folder / name)
-    return folder
-
-
-def work(lane: int, jobs: int, only: str, folder: Path, timeout: float) -> list[tuple[str, int, bool]]:
-    """Return, for each mutant of one lane, its file, its place among all mutants, and whether no test noticed it."""
-    found = []
-    for place, mutant in list(enumerate(chosen(only)))[lane::jobs]:
-        survived = survives(mutant, folder, timeout)
-        found.append((mutant.file, place, survived))
-        if survived and mutant.key not in EQUIVALENT:
-            print(f"survived: {mutant}", flush=True)
-    return found
-
-
-def chosen(only: str) -> list[Mutant]:
+def chosen(folder: Path, only: str) -> list[Mutant]:
     """Return the mutants whose description has one of the words in ``only``, all when it is empty."""
     words = only.split(",")
-    return [mutant for file in TARGETS for mutant in mutants(file) if any(word in str(mutant) for word in words)]
+    every = [mutant for file in TARGETS for mutant in mutants(file, folder / "exacell")]
+    return [mutant for mutant in every if any(word in str(mutant) for word in words)]
+
+
+def results() -> dict[str, str]:
+    """Return what is kept of earlier runs: mutant → the test that noticed it, empty when none did."""
+    if not KEPT.exists():
+        return {}
+    lines = KEPT.read_text(encoding="utf-8").splitlines()
+    return {item["mutant"]: item["by"] for item in map(json.loads, lines)}
+
+
+def told(every: Sequence[Mutant], noticed: dict[str, str], seconds: float) -> tuple[list[str], list[Mutant]]:
+    """Return the table by module with its sum, and the mutants that neither a test noticed nor EQUIVALENT explains."""
+    left = [mutant for mutant in every if not noticed.get(mutant.name)]
+    odd = [mutant for mutant in left if mutant.key not in EQUIVALENT]
+    lines = ["| module | breakages | noticed | nobody can notice | unnoticed |", "|--|--:|--:|--:|--:|"]
+    for file in TARGETS:
+        counts = [sum(mutant.file == file for mutant in some) for some in (every, left, odd)]
+        if counts[0]:
+            lines.append(
+                f"| `{file}` | {counts[0]} | {counts[0] - counts[1]} | {counts[1] - counts[2]} | {counts[2]} |"
+            )
+    total = f"| **all** | {len(every)} | {len(every) - len(left)} | {len(left) - len(odd)} | {len(odd)} |"
+    return [*lines, total], odd
+
+
+def keep(lines: Iterable[str]) -> None:
+    """Put the lines into the page, between its marks."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text("\n".join([before + BEGIN, *lines, END]) + after, encoding="utf-8")
 
 
 def main() -> int:
@@ -316,40 +321,43 @@ def main() -> int:
     options.add_argument("--jobs", type=int, default=2, help="mutants tried at a time")
     options.add_argument("--only", default="", help="only mutants whose description has one of these words")
     options.add_argument("--list", action="store_true", help="list the mutants, run nothing")
-    options.add_argument("--timeout", type=float, default=60.0, help="seconds for the tests of one mutant")
+    options.add_argument("--afresh", action="store_true", help="forget the results of earlier runs")
+    options.add_argument("--write", action="store_true", help="keep the table in docs/reliability.md")
     given = options.parse_args()
-    every = chosen(given.only)
     if given.list:
-        print("\n".join(map(str, every)))
+        print("\n".join(map(str, chosen(ROOT, given.only))))
         return 0
+    if given.afresh:
+        KEPT.unlink(missing_ok=True)
+    KEPT.parent.mkdir(exist_ok=True)
+    noticed = results()
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="exacell-mutants-") as scratch:
-        folders = [copy_project(Path(scratch) / str(number)) for number in range(given.jobs)]
-        for folder in folders:
-            prove_copy(folder, [mutant.tests for mutant in every] if folder is folders[0] else [], given.timeout)
-        with ProcessPoolExecutor(given.jobs, mp_context=multiprocessing.get_context("fork")) as pool:
-            lanes = [
-                pool.submit(work, lane, given.jobs, given.only, folders[lane], given.timeout)
-                for lane in range(given.jobs)
-            ]
-            ended = [item for lane in lanes for item in lane.result()]
-    left = [every[place] for _, place, survived in sorted(ended, key=lambda item: item[1]) if survived]
-    unexplained = [mutant for mutant in left if mutant.key not in EQUIVALENT]
-    for mutant in left:
-        if mutant.key in EQUIVALENT:
-            print(f"equivalent: {mutant}: {EQUIVALENT[mutant.key]}")
-    print("| module | mutants | noticed | equivalent | unnoticed |\n|--|--:|--:|--:|--:|")
-    for file in TARGETS:
-        own = [mutant for mutant in every if mutant.file == file]
-        lost = [mutant for mutant in left if mutant.file == file]
-        odd = [mutant for mutant in lost if mutant.key not in EQUIVALENT]
-        if own:
-            print(f"| {file} | {len(own)} | {len(own) - len(lost)} | {len(lost) - len(odd)} | {len(odd)} |")
-    print(
-        f"{len(every)} mutants, {len(every) - len(left)} noticed, {len(left) - len(unexplained)} equivalent, "
-        f"{len(unexplained)} unnoticed, {time.monotonic() - started:.0f}s"
-    )
-    return 1 if unexplained else 0
+
+    def report(mutant: Mutant, by: str) -> None:
+        noticed[mutant.name] = by
+        with KEPT.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({"mutant": mutant.name, "what": str(mutant), "by": by}) + "\n")
+        if not by and mutant.key not in EQUIVALENT:
+            print(f"unnoticed: {mutant}", flush=True)
+
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(prefix="exacell-mutants-", dir=memory if memory.is_dir() else None) as scratch:
+        folder = copy_project(Path(scratch))
+        every = chosen(folder, given.only)
+        todo = [mutant for mutant in every if not noticed.get(mutant.name)]
+        if todo:
+            try_on(folder, todo, given.jobs, report)
+    seconds = time.monotonic() - started
+    table, odd = told(every, noticed, seconds)
+    for mutant in every:
+        if not noticed.get(mutant.name) and mutant.key in EQUIVALENT:
+            print(f"nobody can notice: {mutant}: {EQUIVALENT[mutant.key]}")
+    print("\n".join(table))
+    summary = f"{len(every)} breakages, {len(todo)} of them tried in {seconds:.0f}s, {date.today().isoformat()}"
+    print(summary)
+    if given.write:
+        keep([f"`python benchmarks/mutate_guards.py --jobs={given.jobs}`: {summary}", "", *table])
+    return 1 if odd else 0
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import sqlite3
 import statistics
@@ -33,6 +34,8 @@ from pathlib import Path
 
 ROWS, COLUMNS = 24, 100
 DISKS = [f"DATA{p}_CD_{n:02d}_exa1cel{c:02d}" for p in range(10) for n in range(16) for c in range(1, 64)][:10_000]
+ONLY = "FLASH_FD_00_exa1cel01"
+"""The one grid disk that begins so: a shell writes its name at the first Tab."""
 NAME = re.compile(r"data\d_cd_\d\d_exa1cel\d\d|\b(?:FL|FC)_[A-Z_]+", re.IGNORECASE)
 SLOWEST, REFRESHING = 10.0, 60.0
 PACKAGES = ("pyte", "litecli", "pgcli")
@@ -182,7 +185,7 @@ def exacell(home: Path, python: str) -> Iterator[Program]:
 
     subprocess.run(
         [python, "-c", learn, str(home / "names" / "big.json")],
-        input=json.dumps(DISKS),
+        input=json.dumps([*DISKS, ONLY]),
         text=True,
         check=True,
         cwd=root,
@@ -207,6 +210,57 @@ def litecli(home: Path) -> Iterator[Program]:
     env = {"XDG_CONFIG_HOME": str(home), "HOME": str(home)}
     typed = [("select * from ", "DATA7_CD_0"), ("select * from ", "DATA3_CD_1")]
     yield Program("litecli", [program, "--auto-vertical-output", str(path)], env, "tables.db>", typed)
+
+
+def tabs(home: Path, python: str, rounds: int) -> Iterator[tuple[str, list[float], float]]:
+    """Yield each shell, the seconds from its Tab until the name stands there, and the seconds of CPU of a call."""
+    root = Path(__file__).parents[1]
+    program = home / "bin" / "exacell"
+    program.parent.mkdir()
+    program.write_text(f"#!{python}\nimport sys\nfrom exacell.cli import entry\nsys.exit(entry())\n")
+    program.chmod(0o755)
+    env = {"PATH": f"{program.parent}:{os.environ['PATH']}", "EXACELL_HOME": str(home), "HOME": str(home)}
+    env |= {"PYTHONPATH": str(root)}
+    files = root / "completions"
+    setups = {
+        "bash": (["bash", "--norc", "--noprofile", "-i"], f"PS1='ready$ '; source {files}/exacell.bash"),
+        "zsh": (
+            ["zsh", "-f", "-i"],
+            f"PS1='ready$ '; fpath=({files} $fpath); autoload -Uz compinit; compinit -u -D",
+        ),
+        "fish": (
+            ["fish", "-N", "-i"],
+            f"function fish_prompt; echo -n 'ready$ '; end; set -g fish_autosuggestion_enabled 0; "
+            f"source {files}/exacell.fish",
+        ),
+    }
+    call = [str(program), "--complete", "bash", "5", "exacell", "-r", "big", "list", "griddisk", "DATA7_CD_0"]
+    before = os.times()
+    for _ in range(rounds):
+        subprocess.run(call, env={**os.environ, **env}, check=True, stdout=subprocess.DEVNULL)
+    after = os.times()
+    cpu = (after.children_user + after.children_system - before.children_user - before.children_system) / rounds
+    for shell, (argv, setup) in setups.items():
+        if shutil.which(shell) is None:
+            continue
+        terminal, seconds = Terminal(argv, env), []
+        try:
+            terminal.settle(0.5)
+            terminal.key(setup + "\r")
+            terminal.wait(lambda rows: any(row.startswith("ready$") for row in rows))
+            for _ in range(rounds):
+                terminal.settle()
+                terminal.key(f"exacell -r big list griddisk {ONLY[:4]}")
+                terminal.settle()
+                pressed = terminal.key("\t")
+                seconds.append(terminal.wait(lambda rows: any(ONLY in row for row in rows)) - pressed)
+                terminal.key("\x03")
+                terminal.settle()
+                terminal.key("clear\r")
+        finally:
+            terminal.end()
+        yield shell, seconds, cpu
+        cpu = 0.0
 
 
 @contextlib.contextmanager
@@ -262,6 +316,7 @@ def main() -> None:
                         program.measure()
                     except TimeoutError as error:
                         print(f"{program.name}: nothing to see within {SLOWEST:.0f}s:\n{error}", file=sys.stderr)
+        shells = list(tabs(homes[0], os.environ[MARK], rounds * 5))
         load = os.getloadavg()[0]
     print(f"{rounds} rounds, load {load:.1f}; milliseconds")
     print(
@@ -279,6 +334,12 @@ def main() -> None:
                 f"{statistics.median(times):>8.1f}{p95:>7.1f}{times[-1]:>7.1f}{program.key_cpu * 1000:>11.1f}", end=""
             )
         print()
+    for name, times, cpu in shells:
+        told = f"{statistics.median(times) * 1000:.0f}, p95 {sorted(times)[int(len(times) * 0.95)] * 1000:.0f}"
+        print(
+            f"a Tab in {name}, 10,000 names known: median {told}"
+            + (f", CPU of the call {cpu * 1000:.0f}" if cpu else "")
+        )
 
 
 if __name__ == "__main__":

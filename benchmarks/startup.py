@@ -46,10 +46,10 @@ def _heavy(words: list[str], env: dict[str, str]) -> list[str]:
     if words[:1] == ["-c"]:
         return []
     code = (
-        "import runpy, sys\n"
+        "import atexit, runpy, sys\n"
+        f"atexit.register(lambda: print('\\n@', [m for m in {HEAVY!r} if m in sys.modules]))\n"
         f"sys.argv = ['exacell', *{words[2:]!r}]\n"
-        "try:\n    runpy.run_module('exacell', run_name='__main__')\nexcept SystemExit:\n    pass\n"
-        f"print('\\n@', [m for m in {HEAVY!r} if m in sys.modules])"
+        "runpy.run_module('exacell', run_name='__main__')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     found: list[str] = eval(done.stdout.rsplit("\n@", 1)[1], {"__builtins__": {}})

@@ -77,7 +77,9 @@ class Screen:
         while time.monotonic() < end:
             time.sleep(0.15)
             lines = [line for line in self._tmux("capture-pane", "-p").splitlines() if line.strip()]
-            if any(text.strip() in line for line in lines[-3:]):
+            # A prompt that a statement stands behind is the old one.
+            ends = text.endswith("> ")
+            if any(line.rstrip().endswith(text.strip()) if ends else text in line for line in lines[-3:]):
                 time.sleep(0.3)
                 return
         raise SystemExit(f"'{text}' never came: {self._tmux('capture-pane', '-p')}")
@@ -123,7 +125,7 @@ def statements(screen: Screen) -> None:
     screen.line("on exa1cel03 resize flashcache size=288g -y", until="exacell> ")
     clear(screen)
     screen.line("list flashcache detail --diff")
-    screen.line("list griddisk attributes name,size,status where name like 'DATA.*0[0-2].*'")
+    screen.line("list griddisk attributes name,size,status where name like 'DATA_CD_0[0-2].*'")
     screen.picture("diff", "what differs between the cells, and equal cells shown once")
     clear(screen)
 

@@ -70,10 +70,10 @@ class Recording(Fleet):
             return ""
         return f"waiting for {late}: {asked - len(late)} of {asked} answered, {waited:.0f}s"
 
-    def so_far(self) -> Fleet:
+    def so_far(self) -> Replay:
         """Return a fleet that gives the replies that have come, and a reply NOT_ATTEMPTED for every other request."""
         with self._changed:
-            return _Replay(self, dict(self._replies))
+            return Replay(self, dict(self._replies))
 
 
 @contextmanager
@@ -95,10 +95,14 @@ def told_while_waiting(recording: Recording, tell: Callable[[str | None], None])
         tell(None)
 
 
-class _Replay(Fleet):
+class Replay(Fleet):
+    """A fleet that only gives replies that have come before; see :meth:`Recording.so_far`."""
+
     def __init__(self, fleet: Fleet, replies: dict[tuple[str, str], Reply]) -> None:
         super().__init__(fleet.transport, like=fleet)
         self._replies = replies
+        self.incomplete = False
+        """Whether it was asked something to which no reply has come."""
 
     def run(
         self,
@@ -107,6 +111,7 @@ class _Replay(Fleet):
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
     ) -> FleetResult:
+        """Give the replies that have come."""
         found = {request.target: self._reply(request) for request in requests}
         for reply in found.values() if on_reply is not None else ():
             assert on_reply is not None
@@ -117,4 +122,5 @@ class _Replay(Fleet):
         known = self._replies.get((request.target, request.command))
         if known is not None:
             return replace(known)
+        self.incomplete = True
         return Reply(target=request.target, state=State.NOT_ATTEMPTED, problem="no answer yet")

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,6 +14,7 @@ from exacell.errors import StatementError, UnitError
 from exacell.journal import Entry
 from exacell.plan.model import step_from_json
 from exacell.units import parse_duration
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from exacell.values import dataclass
 
 GENESIS = "0" * 64
 """What stands for the hash before the first row."""

@@ -6,11 +6,13 @@ be gone round.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.carrying import capabilities_of, refuse_plan
+from exacell.cellcli.fold import fold_equal
 from exacell.cellset import fold
 from exacell.confirming import refuse_unrevertible, set_deadline
 from exacell.consent import agree, refuse_above
@@ -44,9 +46,10 @@ def carry_out(ctx: Context, plan: Plan, call: Call) -> Result:
     """
     flags = ctx.flags_of(call)
     plan = _gone_on_with(ctx, plan)
-    for cell, why in (*plan.skipped.items(), *plan.done.items()):
-        if not plan.changes_something or cell in plan.skipped:
-            ctx.console.say(f"{cell}: {why}")
+    if plan.changes_something:
+        # Otherwise the records say it.
+        for cells, why in fold_equal(plan.skipped):
+            ctx.console.say(f"{fold(cells)}: {why}")
     if not plan.changes_something:
         return Result(records=idle_records(plan, ctx.need_rack().dbnodes), data=True, fold=True)
     plan = timed(rolled(ctx, plan, flags))
@@ -56,13 +59,15 @@ def carry_out(ctx: Context, plan: Plan, call: Call) -> Result:
     within = _within(flags)
     if within is not None:
         refuse_unrevertible(plan, within)
-    if not (ctx.options.quiet and flags.get("yes")):
+    shown = not (ctx.options.quiet and flags.get("yes"))
+    if shown:
         ctx.console.show_plan(plan)
     refuse_plan(plan, capabilities_of(ctx.transport))
     if flags.get("dry-run"):
         code = ExitCode.CHANGES if flags.get("detailed-exitcode") else ExitCode.DONE
         ctx.console.say("-n: nothing was sent")
-        return Result(records=planned_records(plan), columns=planned_columns(plan), fold=True, exit_code=code)
+        rows, columns = planned_records(plan), planned_columns(plan)
+        return Result(records=rows, columns=columns, fold=True, shown=shown, exit_code=code)
     refuse_read_only(ctx)
     refuse_above(plan, ctx.risk_ceiling)
     refuse_login(ctx, plan)
@@ -112,25 +117,37 @@ cellcli.md section 8."""
 RESTRICTED = frozenset(("celladmin", "cellmonitor"))
 
 
-def restricted_cells(ctx: Context, cells: Sequence[str]) -> tuple[str, ...]:
-    """Return those of ``cells`` on which the login for writes can't run scripts, change files or take any."""
+def restricted_cells(ctx: Context, cells: Sequence[str], login: str = "") -> tuple[str, ...]:
+    """Return those of ``cells`` on which a login can't run scripts, change files or take any.
+
+    Args:
+        login: empty for the one that writes.
+    """
     from exacell.plan.facts import CellFacts
 
-    if ctx.need_rack().write_user not in RESTRICTED:
+    if (login or ctx.need_rack().write_user) not in RESTRICTED or not cells:
         return ()
     releases = ctx.fleet.releases(cells)
     return tuple(c for c in cells if CellFacts(cell=c, release=releases.get(c, "")).at_least(RESTRICTED_SINCE))
 
 
-def refuse_restricted(ctx: Context, what: str, cells: Sequence[str]) -> None:
+_BARE = re.compile(r"[\w./=:, -]+")
+
+
+def goes_bare(text: str, closed: Sequence[str]) -> bool:
+    """Whether a command is to be sent without the subshell around it: where single commands are let through only."""
+    return bool(closed) and _BARE.fullmatch(text) is not None
+
+
+def refuse_restricted(ctx: Context, what: str, cells: Sequence[str], login: str = "") -> None:
     """Return when the login may do on all ``cells`` what is neither CellCLI nor one of the few commands that only read.
 
     Raises:
         RefusedError: their release does not let it; said before anybody confirms.
     """
-    closed = restricted_cells(ctx, cells)
+    closed = restricted_cells(ctx, cells, login)
     if closed:
-        user = ctx.need_rack().write_user
+        user = login or ctx.need_rack().write_user
         raise RefusedError(
             f"{what}: {fold(closed)} run release {RESTRICTED_SINCE} or later, where {user} may run CellCLI and a few commands "
             "that only read, no scripts and no copies; nothing was sent",
@@ -195,7 +212,8 @@ def _run(ctx: Context, plan: Plan, call: Call, within: float | None) -> Report:
 def _result(ctx: Context, plan: Plan, report: Report) -> Result:
     failed = list(dict.fromkeys(r.step.target for r in report.results if not r.outcome.good))
     ctx.remember([t for t in plan.targets if t not in failed], failed)
-    problems = [f"{r.step.target}: {r.step.what}: {r.outcome}: {r.reason}" for r in report.failures]
+    said = {id(r): f"{r.step.target}: {r.step.what}: {r.outcome}: {r.reason}" for r in report.failures}
+    firsts = {r.step.target: r for r in reversed(report.results) if not r.outcome.good and not r.mending}
     notes = [f"change {report.change}, journal {ctx.journal.head}"]
     if report.interrupted:
         notes.append("interrupted: what was under way has ended, nothing more was started")
@@ -206,7 +224,8 @@ def _result(ctx: Context, plan: Plan, report: Report) -> Result:
         columns=outcome_columns(plan, report),
         fold=True,
         notes=notes,
-        problems=problems,
+        problems=list(said.values()),
+        told=[said[id(r)] for r in firsts.values() if id(r) in said],
         exit_code=report.exit_code,
     )
 
@@ -218,7 +237,17 @@ def _guarded(ctx: Context, plan: Plan, report: Report, result: Result, within: f
     if not any(r.outcome is Outcome.DONE and r.step.statement for r in report.results):
         return replace(result, notes=[*result.notes, "nothing was changed, so nothing waits to be confirmed"])
     change = ctx.finishing or report.change
-    until = set_deadline(ctx.journal, ctx.need_rack().name, change, plan.statement, within)
+    run = ctx.waiting_run
+    if run is not None:
+        run.changes[change] = plan.statement
+        set_deadline(ctx.journal, ctx.need_rack().name, change, plan.statement, within, run=run.first, going_on=True)
+        if run.first != change:
+            return result
+        note = f"change {change} and those that follow are taken back unless confirm {change} comes in time"
+    else:
+        until = set_deadline(ctx.journal, ctx.need_rack().name, change, plan.statement, within)
+        note = f"change {report.change} is taken back at {until.astimezone():%H:%M:%S} (in {format_duration(within)}): "
+        note += f"confirm {change} keeps it, undo {change} takes it back"
     ways = f"confirm {change} keeps it, undo {change} takes it back"
     try:
         spawn(ctx, change)
@@ -227,7 +256,4 @@ def _guarded(ctx: Context, plan: Plan, report: Report, result: Result, within: f
         return replace(
             result, problems=[*result.problems, problem], exit_code=worst([result.exit_code, ExitCode.FAILED])
         )
-    note = (
-        f"change {report.change} is taken back at {until.astimezone():%H:%M:%S} (in {format_duration(within)}): {ways}"
-    )
     return replace(result, notes=[*result.notes, note])

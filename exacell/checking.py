@@ -62,7 +62,7 @@ def _judge(ctx: Context, what: str, facts: str, where: Mapping[str, str | tuple[
         for cell, rows in tables.items():
             reason = failure(wanted, rows)
             if reason:
-                failures.setdefault(reason.replace(cell, "<cell>"), []).append(cell)
+                failures.setdefault(reason.replace(cell, "{cell}"), []).append(cell)
     return failures
 
 
@@ -103,7 +103,7 @@ def _same(
 ) -> None:
     groups: dict[tuple[str, ...], list[str]] = {}
     for cell, rows in tables.items():
-        values = tuple(sorted(str(row.get(attribute)).replace(cell, "<cell>") for row in rows))
+        values = tuple(sorted(str(row.get(attribute)).replace(cell, "{cell}") for row in rows))
         groups.setdefault(values, []).append(cell)
     if len(groups) > 1:
         said = "; ".join(f"{fold(cells)} has {', '.join(values) or 'none'}" for values, cells in groups.items())

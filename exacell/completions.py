@@ -111,7 +111,7 @@ def _option_values(
     if option.name == "rack":
         yield from _beginning(names(Kind.RACK), typed, "rack")
     elif option.name == "format":
-        from exacell.config import FORMATS
+        from exacell.language.registry import FORMATS
 
         yield from ((name, "") for name in FORMATS if name.startswith(typed.lower()))
     elif option.name == "cells":
@@ -149,15 +149,13 @@ def _known(values: Mapping[str, str], env: Mapping[str, str]) -> Known:
 
     @cache
     def ready() -> Known:
-        from exacell.config import load
+        from exacell.kept_racks import kept_racks
         from exacell.knowledge import knowledge, name_cache
 
         home = Home.from_env(env)
-        config = load(home, env)
-        rack = config.racks.get(values.get("rack") or config.default_rack)
-        if rack is None and len(config.racks) == 1 and not values.get("rack"):
-            rack = next(iter(config.racks.values()))
-        return knowledge(home, lambda: config.racks, rack, name_cache(home, rack))
+        kept = kept_racks(home, env)
+        rack = kept.chosen(values.get("rack", ""))
+        return knowledge(home, lambda: kept.racks, rack, name_cache(home, rack))
 
     def names(kind: Kind) -> Sequence[str | tuple[str, str]]:
         return () if kind is Kind.ALIAS else ready().names(kind)  # Aliases are for the prompt.

@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,6 +20,7 @@ from exacell.groupfile import read_cellip, read_group_file
 from exacell.paths import Home
 from exacell.reach import AUTO, TRANSPORTS, Reach, read_reach
 from exacell.toml_table import TomlTable, parse_toml
+from exacell.values import dataclass
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
 

@@ -9,7 +9,7 @@ it has tried; ``confirm`` writes a ``confirmed`` row. Rows are in one order for 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.journal import Entry, Journal, Row, actor, alive
 from exacell.units import format_duration
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
@@ -35,7 +36,10 @@ class Deadline:
 
     Attributes:
         until: when it is taken back, UTC.
-        guardian: who said that it waits, as :func:`exacell.journal.actor` writes it; empty when nobody did.
+        group: the first change of the recipe's run that it belongs to, which waits as a whole; its own number otherwise.
+        in_run: whether it belongs to a run.
+        runner: while the run goes on, who runs it, as :func:`exacell.journal.actor` writes it; empty when it is over.
+        guardian: who said that it waits, in the same form; empty when nobody did.
         reverting: whether it is being taken back, so that confirming comes too late.
         failed: why taking it back failed, empty when that was not tried or may still pass.
     """
@@ -44,6 +48,9 @@ class Deadline:
     statement: str
     until: datetime
     guardian: Mapping[str, Any]
+    group: int = 0
+    in_run: bool = False
+    runner: Mapping[str, Any] = field(default_factory=dict)
     reverting: bool = False
     failed: str = ""
 
@@ -53,12 +60,13 @@ class Deadline:
         return bool(self.guardian) and alive(self.guardian)
 
     def overdue(self, now: datetime) -> bool:
-        """Whether the deadline has passed."""
-        return now >= self.until
+        """Whether the deadline has passed; that of a run only counts when nobody runs it any more."""
+        return now >= self.until and not (self.runner and alive(self.runner))
 
     def sentence(self, now: datetime) -> str:
         """Return one line that says what waits, and the statements that end it."""
-        begin = f"change {self.change} ({self.statement})"
+        more = ", with the later changes of its run," if self.in_run else ""
+        begin = f"change {self.change} ({self.statement}){more}"
         at = f"{self.until.astimezone():%H:%M:%S}"
         if self.until.astimezone().date() != now.astimezone().date():
             at = f"{self.until.astimezone():%Y-%m-%d %H:%M:%S}"
@@ -83,9 +91,16 @@ def deadlines(entries: Iterable[Entry]) -> tuple[Deadline, ...]:
     for entry in entries:
         body = entry.body
         if entry.kind == "deadline":
-            until = datetime.fromisoformat(str(body["until"]))
+            group = int(body.get("run") or entry.change)
+            known = next((item for item in waiting.values() if item.in_run and item.group == group), None)
             waiting[entry.change] = Deadline(
-                change=entry.change, statement=str(body.get("statement")), until=until, guardian={}
+                change=entry.change,
+                statement=str(body.get("statement")),
+                until=datetime.fromisoformat(str(body["until"])),
+                guardian=known.guardian if known is not None else {},
+                group=group,
+                in_run=bool(body.get("run")),
+                runner=body if body.get("open") else {},
             )
         elif entry.change in waiting:
             left = _after(waiting[entry.change], entry)
@@ -117,12 +132,47 @@ def open_deadlines(journal: Journal, rack: str) -> tuple[Deadline, ...]:
     return deadlines(journal.of_kinds(rack, KINDS))
 
 
-def set_deadline(journal: Journal, rack: str, change: int, statement: str, seconds: float) -> datetime:
-    """Record that a change waits to be confirmed for so many seconds from now, and return until when."""
+def set_deadline(
+    journal: Journal, rack: str, change: int, statement: str, seconds: float, *, run: int = 0, going_on: bool = False
+) -> datetime:
+    """Record that a change waits to be confirmed for so many seconds from now, and return until when.
+
+    Args:
+        run: the first change of the recipe's run to which it belongs; 0 for none.
+        going_on: the run goes on, in this process.
+    """
     until = datetime.now(UTC) + timedelta(seconds=seconds)
     body = {"until": until.isoformat(timespec="milliseconds"), "within": seconds, "statement": statement, **actor()}
-    journal.append(rack, change, [Row(kind="deadline", body=body)])
+    group = {"run": run, "open": going_on} if run else {}
+    journal.append(rack, change, [Row(kind="deadline", body={**body, **group})])
     return until
+
+
+@dataclass
+class WaitingRun:
+    """The changes of one run of a recipe that are to be confirmed, or taken back, as a whole.
+
+    Attributes:
+        within: seconds from the end of the run.
+        changes: number → statement, in the order in which they were made.
+    """
+
+    within: float
+    changes: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def first(self) -> int:
+        """The change whose guardian is the run's; 0 before there is one."""
+        return next(iter(self.changes), 0)
+
+    def over(self, journal: Journal, rack: str) -> datetime | None:
+        """Let the time begin for all changes that still wait, and return until when; None when none does."""
+        waiting = {item.change for item in open_deadlines(journal, rack)}
+        until = None
+        for change, statement in self.changes.items():
+            if change in waiting:
+                until = set_deadline(journal, rack, change, statement, self.within, run=self.first)
+        return until
 
 
 def confirm(journal: Journal, rack: str, change: int | None) -> tuple[Deadline, ...]:
@@ -132,7 +182,8 @@ def confirm(journal: Journal, rack: str, change: int | None) -> tuple[Deadline, 
         RefusedError: that change does not wait, or none does.
     """
     waiting = open_deadlines(journal, rack)
-    chosen = tuple(item for item in waiting if change is None or item.change == change)
+    groups = {item.group for item in waiting if item.change == change}
+    chosen = tuple(item for item in waiting if change is None or item.change == change or item.group in groups)
     if not chosen:
         asked = f"change {change} of rack {rack} does not wait" if change is not None else f"no change of {rack} waits"
         known = ", ".join(str(item.change) for item in waiting)
@@ -141,9 +192,10 @@ def confirm(journal: Journal, rack: str, change: int | None) -> tuple[Deadline, 
         )
     for item in chosen:
         journal.append(rack, item.change, [Row(kind="confirmed", body={**actor(), "unguarded": not item.guarded})])
-    late = [item for item in open_deadlines(journal, rack) if item.change in {c.change for c in chosen}]
-    if late:
-        raise RefusedError(late[0].sentence(datetime.now(UTC)), hint="too late to confirm: make the change again")
+        # Of a run the first one that waits decides for all: nothing is confirmed behind one that is being taken back.
+        late = next((other for other in open_deadlines(journal, rack) if other.change == item.change), None)
+        if late is not None:
+            raise RefusedError(late.sentence(datetime.now(UTC)), hint="too late to confirm: make the change again")
     return chosen
 
 
@@ -161,10 +213,10 @@ def note_reverted(journal: Journal, rack: str, change: int, *, reason: str = "")
 
 
 def refuse_ungathered(line: Line) -> None:
-    """Raise when ``--confirm-within`` stands behind something that is no single planned change.
+    """Raise when ``--confirm-within`` stands behind something that exacell can't take back because it can't read it.
 
     Raises:
-        RefusedError: it runs a recipe, or carries what exacell can't read.
+        RefusedError: it does.
     """
     from exacell.language.registry import Effect
 
@@ -174,11 +226,6 @@ def refuse_ungathered(line: Line) -> None:
         raise RefusedError(
             f"{line.text}: --confirm-within needs a change that exacell can take back, and it can't read this one; "
             "nothing was sent"
-        )
-    if line.call is not None and line.call.command.words == ("run",):
-        raise RefusedError(
-            f"{line.text}: --confirm-within belongs to a single change; nothing was run",
-            hint="write it behind the recipe's lines, or put 'undo run' into its finally block",
         )
 
 

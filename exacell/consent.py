@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from exacell.cellset import CellSet
 from exacell.console import Console
 from exacell.errors import RefusedError
 from exacell.language.registry import Value
@@ -11,9 +12,12 @@ from exacell.plan.model import Plan, Risk
 
 
 def accepted_loss(flags: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return the names given to --accept-data-loss."""
-    value = str(flags.get("accept-data-loss") or "")
-    return tuple(part.strip() for part in value.split(",") if part.strip())
+    """Return the names given to --accept-data-loss; cells may be folded (``exa1cel[01-03]``)."""
+    value = flags.get("accept-data-loss")
+    text = ",".join(value) if isinstance(value, tuple) else str(value or "")
+    if "[" in text:
+        return tuple(CellSet.parse(text, groups=lambda name: ()))
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def refuse_above(plan: Plan, ceiling: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.plan.model import Plan

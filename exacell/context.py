@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,10 +21,12 @@ from exacell.config import Config, RackConfig, Settings, load, named_cells, whic
 from exacell.errors import CellSetError, ConfigError, ExitCode, JournalError, RefusedError, StatementError
 from exacell.paths import Home
 from exacell.selection import Selection
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     # Imported where they are used: the prompt stands before most of this is loaded.
     from exacell.asm import AsmClient
+    from exacell.confirming import WaitingRun
     from exacell.console import Console
     from exacell.fleet import Answers, Fleet
     from exacell.journal import Journal
@@ -88,6 +90,8 @@ class Context:
         """The recipe whose line is being carried out, for the journal."""
         self.finishing = 0
         """The change that the present statement goes on with (resume, retry failed); 0 for none."""
+        self.waiting_run: WaitingRun | None = None
+        """While a recipe runs that is to be confirmed as a whole: its changes."""
         self.changes: list[int] = []
         """Numbers of the changes made by this session, oldest first."""
         self.last_plan: Plan | None = None
@@ -102,6 +106,8 @@ class Context:
         """Runs a statement, or opens what the surface opens without one; set by the surface."""
         self.companion: Callable[[Line, ExitCode], Sequence[str]] = no_companion
         """Told of every statement that has ended; what it returns is said below the answer. The tutorial's."""
+        self.more_to_come = False
+        """Whether this session's cells will be read more than once, so that a CellCLI on each is worth keeping."""
         self._given_transport = transport
         self._transport: Transport | None = None
         self._fleet: Fleet | None = None
@@ -189,6 +195,8 @@ class Context:
 
                     self._transport = make_transport(rack, self.settings)
             self._transport.read_only = self.read_only
+            if self.more_to_come and hasattr(self._transport, "expects_more"):
+                self._transport.expects_more = True
             return self._transport
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from exacell.cellcli import wire
@@ -20,6 +20,7 @@ from exacell.cellcli.reply import read_columns, read_xml_documents, values
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.errors import ExitCode, ReplyError
 from exacell.transport.base import Feed, FleetResult, Reply, ReplyHandler, Request, Role, State, Transport
+from exacell.values import dataclass
 
 Record = Mapping[str, Any]
 
@@ -101,8 +102,9 @@ class Fleet:
         """
         unknown = [cell for cell in cells if cell not in self._releases or self._life(cell) != self._lives.get(cell)]
         if unknown:
-            command = wire.command(["list cell attributes name, releaseVersion"])
-            result = self.run([Request(target=c, command=command, role=Role.READ) for c in unknown])
+            asked = ["list cell attributes name, releaseVersion"]
+            command, feed = wire.command(asked), _feed(asked)
+            result = self.run([Request(target=c, command=command, role=Role.READ, feed=feed) for c in unknown])
             for reply in result.ok:
                 rows = read_columns(reply.stdout, ("name", "releaseVersion"), "CELL")
                 if rows and not reply_errors(reply.stdout):
@@ -164,7 +166,9 @@ class Fleet:
             return Answer(cell=reply.target, problem=problem_of(reply), reply=reply)
         found = reply_errors(reply.stdout) or reply_errors(reply.stderr)
         if found:
-            return Answer(cell=reply.target, problem="; ".join(f"{e.code}: {e.message}" for e in found), reply=reply)
+            # Each statement of a batch says the same when the cell as a whole has a problem.
+            said = dict.fromkeys(f"{error.code}: {error.message}" for error in found)
+            return Answer(cell=reply.target, problem="; ".join(said), reply=reply)
         if reply.state is not State.OK:
             return Answer(cell=reply.target, problem=problem_of(reply), reply=reply)
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
 from exacell.asm import AsmClient
 from exacell.board import Board
@@ -13,9 +12,10 @@ from exacell.errors import ExacellError
 from exacell.fleet import Fleet
 from exacell.following import Pause
 from exacell.plan import facts as f
-from exacell.plan.gate import GATE_FACTS, Closed, closed, spoken
+from exacell.plan.gate import GATE_FACTS, Closed, closed, spoken, unmounted
 from exacell.plan.model import Rolling
 from exacell.units import format_duration
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,13 +120,19 @@ class Gatekeeper:
             if answer.problem
         ]
         facts = {cell: f.build(cell, GATE_FACTS, answer.tables) for cell, answer in answers.good.items()}
+        lost = unmounted(facts)
         busy = []
         for name in rolling.clusters:
             try:
-                operations = self._asm[name].facts().operations
+                known = self._asm[name].facts()
             except ExacellError as error:
                 busy.append(Closed(target=f"ASM {name}", reason=error.message))
                 continue
-            if operations:
-                busy.append(Closed(target=f"ASM {name}", reason=f"{operations} operations run in gv$asm_operation"))
+            gone = [group.name for group in known.groups if group.name in lost and group.state == "DISMOUNTED"]
+            if gone:
+                mend = f'sql asm "alter diskgroup {gone[0]} mount"'
+                busy.append(Closed(target=f"ASM {name}", reason=f"{', '.join(gone)} mounted nowhere: {mend}"))
+            elif known.operations:
+                reason = f"{known.operations} operations run in gv$asm_operation"
+                busy.append(Closed(target=f"ASM {name}", reason=reason))
         return (*silent, *busy, *closed(facts, wave, offline=offline, cached=cached))

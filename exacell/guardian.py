@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from exacell.console import Progress
 from exacell.errors import ExacellError, ExitCode
 from exacell.journal import Journal, Row, actor
 from exacell.paths import ensure_dir
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -155,7 +156,10 @@ def watch(
     sleep: Callable[[float], object] = time.sleep,
     tries: Sequence[float] = TRIES,
 ) -> str:
-    """Wait for the deadline of a change, then take it back; return how it ended: confirmed, reverted or failed.
+    """Wait for the deadline of a change, or of a run that begins with it, then take it back.
+
+    Returns:
+        how it ended: confirmed, reverted or failed.
 
     Args:
         revert: takes the change back and returns why that failed, empty when it did not.
@@ -167,25 +171,28 @@ def watch(
     for pause in tries:
         sleep(pause)
         item = _mine(journal, errand)
-        if item is None or not note_reverting(journal, errand.rack, errand.change):
+        if item is None or not note_reverting(journal, errand.rack, item.change):
             return "confirmed" if not reason else "ended by somebody else"
         reason = revert(item)
         if not reason:
-            note_reverted(journal, errand.rack, errand.change)
+            note_reverted(journal, errand.rack, item.change)
             return "reverted"
         LOG.warning("change %s could not be taken back: %s", errand.change, reason)
-    note_reverted(journal, errand.rack, errand.change, reason=reason)
+    item = _mine(journal, errand)
+    if item is not None:
+        note_reverted(journal, errand.rack, item.change, reason=reason)
     return "failed"
 
 
 def _mine(journal: Journal, errand: Errand) -> Deadline | None:
-    return next((item for item in open_deadlines(journal, errand.rack) if item.change == errand.change), None)
+    """Return the change that it waits for, or the first one of the run that still waits."""
+    return next((item for item in open_deadlines(journal, errand.rack) if item.group == errand.change), None)
 
 
 def take_back(errand: Errand, item: Deadline) -> str:
     """Undo the change over the rack's own transport and return why that failed, empty when it did not."""
     from exacell.context import Options, open_context
-    from exacell.language.line import with_call_flags
+    from exacell.undoing import undo
 
     why = f"not confirmed by {item.until.isoformat(timespec='seconds')}"
     try:
@@ -195,7 +202,8 @@ def take_back(errand: Errand, item: Deadline) -> str:
             ctx.need_rack()
             # The change was allowed when it was made; taking it back is part of it, on a production rack as well.
             ctx.read_only = False
-            result = ctx.execute(with_call_flags(f"undo {item.change}", {"yes": True, "reason": why}))
+            changes = [o.change for o in open_deadlines(ctx.journal, errand.rack) if o.group == item.group]
+            result = undo(ctx, changes, {"yes": True, "reason": why})
         finally:
             ctx.close()
     except ExacellError as error:

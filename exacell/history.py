@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from exacell.paths import ensure_dir
+from exacell.values import dataclass
 
 _SECRET = re.compile(
     r"\bpassword\s*=|\bidentified\s+by\b|\bsecret\s*=|\bsecurityKey\s*=|\bassign\s+key\b", re.IGNORECASE

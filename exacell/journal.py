@@ -19,7 +19,6 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from urllib.parse import quote
 
 from exacell.chain import GENESIS, Walk, against_head, digest, walk
 from exacell.errors import JournalError
+from exacell.values import dataclass
 
 _SCHEMA = """
 create table if not exists entry (

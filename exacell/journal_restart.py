@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from exacell.chain import is_whole
 from exacell.confirming import KINDS, deadlines
 from exacell.errors import JournalError
 from exacell.journal import Entry, Journal, Row, actor, caching_off
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

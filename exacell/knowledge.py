@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from exacell.language.registry import Kind, Param
 from exacell.language.suggestion import Known
 from exacell.names import NameCache
 from exacell.paths import Home
-
-if TYPE_CHECKING:
-    from exacell.config import RackConfig
 
 GROUPS = ("all", "ok", "failed", "up")
 """Cell groups that every rack has; see :mod:`exacell.selection`."""
@@ -21,7 +18,27 @@ GROUPS = ("all", "ok", "failed", "up")
 _MOST_FILES = 200
 
 
-def name_cache(home: Home, rack: RackConfig | None) -> NameCache:
+class RackNames(Protocol):
+    """What completion needs to know of a rack: its name, its cells, and its groups without the ``@``."""
+
+    @property
+    def name(self) -> str:
+        """The rack's name."""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Its cells."""
+
+    @property
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Its groups of cells."""
+
+    @property
+    def asm(self) -> Collection[str]:
+        """The names of its ASM clusters."""
+
+
+def name_cache(home: Home, rack: RackNames | None) -> NameCache:
     """Return what was learned from ``rack``, an empty cache without one."""
     return NameCache(home.cache_dir / "names" / f"{rack.name if rack else 'none'}.json")
 
@@ -29,7 +46,7 @@ def name_cache(home: Home, rack: RackConfig | None) -> NameCache:
 def knowledge(
     home: Home,
     racks: Callable[[], Iterable[str]],
-    rack: RackConfig | None,
+    rack: RackNames | None,
     cache: NameCache,
     *,
     release: str = "",
@@ -51,8 +68,12 @@ def knowledge(
                 from exacell.recipes import recipe_names
 
                 return recipe_names(home)
-            case Kind.SNAPSHOT | Kind.PLAN:
-                return _stored(home, rack, kind)
+            case Kind.ASM:
+                return tuple(rack.asm) if rack else ()
+            case Kind.SNAPSHOT | Kind.PLAN | Kind.BASELINE | Kind.CHANGE | Kind.IORM:
+                from exacell.stored_names import stored_names
+
+                return stored_names(home, rack.name, kind) if rack else ()
         return cache.vocabulary(kind)
 
     def recipe_params(name: str) -> Sequence[Param]:
@@ -61,17 +82,6 @@ def knowledge(
         return params_of(home, name)
 
     return Known(names=names, recipe_params=recipe_params, seen=cache.seen, files=files, release=release)
-
-
-def _stored(home: Home, rack: RackConfig | None, kind: Kind) -> Sequence[str | tuple[str, str]]:
-    path = home.state_dir / "store.db"
-    if rack is None or not path.exists():
-        return ()
-    from exacell.store import Store
-
-    if kind is Kind.SNAPSHOT:
-        return Store(path).snapshot_names(rack.name)
-    return [(plan.name, plan.statement) for plan in Store(path).plans(rack.name)]
 
 
 def files(typed: str) -> list[str]:

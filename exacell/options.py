@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from exacell.errors import StatementError
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,18 +130,12 @@ def usage() -> str:
     """Return the page of ``--help``: options and groups of statements, on one screen of 80 by 24."""
     from exacell.language.registry import commands
 
-    lines = ["usage: exacell [options] [statement]      without a statement: a prompt, or a script from stdin", ""]
-    lines[0] = "usage: exacell [options] [statement]   (none: a prompt, or a script on stdin)"
-    lines.pop()
+    lines = ["usage: exacell [options] [statement]   (none: a prompt, or a script on stdin)"]
     for option in OPTIONS:
-        short = f"-{option.short}, " if option.short else "    "
-        name = f"{short}--{option.name}" + (f" {option.value}" if option.value else "")
-        lines.append(f"  {name:<24} {option.help}")
-    groups: dict[str, list[str]] = {}
-    for command in commands().values():
-        words = groups.setdefault(command.group, [])
-        if command.words[0] not in words:
-            words.append(command.words[0])
+        if option.name not in ("version", "help"):
+            short = f"-{option.short}, " if option.short else "    "
+            name = f"{short}--{option.name}" + (f" {option.value}" if option.value else "")
+            lines.append(f"  {name:<24} {option.help}")
     verbs = sorted({words[0] for words in commands()})
     import textwrap
 
@@ -148,5 +143,5 @@ def usage() -> str:
         "own statements: " + " ".join(verbs), 79, initial_indent="", subsequent_indent="  ", break_on_hyphens=False
     )
     lines.append("CellCLI's: list describe alter create drop ... as on a cell, sent to all cells")
-    lines.append("try: exacell demo      more: exacell help, exacell help WORD")
+    lines.append("try: exacell demo     more: exacell help [WORD]     -h, --help   -V, --version")
     return "\n".join(lines)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from exacell.cellset import fold
 from exacell.confirming import Deadline, open_deadlines
-from exacell.errors import JournalError
-from exacell.journal import CachingOff, Journal, Row, actor, alive, caching_off
+from exacell.errors import ExitCode, JournalError
+from exacell.journal import CachingOff, Entry, Journal, Row, actor, alive, caching_off
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class Pending:
     """Something that an earlier change left behind.
 
     Attributes:
-        state: ``unfinished``, ``caching off`` or ``unconfirmed``.
+        state: ``unfinished``, ``stopped``, ``caching off`` or ``unconfirmed``.
         mend: the statement that ends it.
         sentence: one line that says both.
     """
@@ -30,7 +30,8 @@ class Pending:
 
 
 def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[Pending, ...]:
-    """Return each change that never ended, left caching off or waits to be confirmed, with the statement that mends it.
+    """Return each change that never ended, left caching off or waits to be confirmed, and the newest one when the user or
+    a gate stopped it, with the statement that mends it.
 
     Changes that a living process is carrying out are left out.
     """
@@ -40,17 +41,60 @@ def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[P
         if alive(row.body):
             running.add(row.change)
         else:
-            found.append(_unfinished(row.change, str(row.body.get("statement"))))
+            found.append(_unfinished(row))
+    newest = newest_stopped(journal, rack)
+    if newest is not None and newest.change not in running and all(item.change != newest.change for item in found):
+        found.append(_halted(newest))
     for item in caching_off(journal.caching_entries(rack)):
         if item.change not in running:
             found.append(_uncached(item))
-    found += [_unconfirmed(item, now or datetime.now(UTC)) for item in open_deadlines(journal, rack)]
+    groups: set[int] = set()
+    for waiting in open_deadlines(journal, rack):
+        if waiting.group not in groups:  # A run waits as a whole: told once, by the first of its changes.
+            found.append(_unconfirmed(waiting, now or datetime.now(UTC)))
+        groups.add(waiting.group)
     return tuple(found)
 
 
-def _unfinished(change: int, statement: str) -> Pending:
-    sentence = f"change {change} ({statement}) never ended: resume finishes it"
-    return Pending(change=change, statement=statement, state="unfinished", mend="resume", sentence=sentence)
+def _unfinished(row: Entry) -> Pending:
+    change, statement = row.change, str(row.body.get("statement"))
+    mend, sentence = "resume", f"change {change} ({statement}) never ended: resume finishes it"
+    if "plan" not in row.body:
+        # Opaque work has nothing that could be gone on with.
+        mend = f"resume {change} --abandon"
+        sentence = (
+            f"change {change} ({statement}) never ended, and exacell can't read what it carried: look at the targets, run it "
+            f"again if it is needed; {mend} ends this warning"
+        )
+    return Pending(change=change, statement=statement, state="unfinished", mend=mend, sentence=sentence)
+
+
+def newest_stopped(journal: Journal, rack: str) -> Entry | None:
+    """Return the plan row of a rack's newest change when the user or a gate stopped it; resume goes on with that one."""
+    newest = journal.newest_plan(rack)
+    if newest is None or not stopped(journal.entries(rack=rack, change=newest.change)):
+        return None
+    return newest
+
+
+def stopped(entries: Sequence[Entry]) -> bool:
+    """Whether the user interrupted a change, or something stopped it between two statements, and it was not taken back."""
+    ends = [e for e in entries if e.kind in ("end", "undone")]
+    if not ends or ends[-1].kind != "end":
+        return False
+    tally = ends[-1].body.get("done")
+    given_up = isinstance(tally, Mapping) and "abandoned" in tally
+    interrupted = ends[-1].body.get("exitCode") == int(ExitCode.INTERRUPTED) and not given_up
+    return interrupted or bool(ends[-1].body.get("stopped"))
+
+
+def _halted(row: Entry) -> Pending:
+    change, statement = row.change, str(row.body.get("statement"))
+    plan = row.body.get("plan")
+    back = f"undo {change} takes it back, " if isinstance(plan, Mapping) and plan.get("inverse") else ""
+    ways = f"resume finishes it, {back}resume {change} --abandon leaves it so"
+    sentence = f"change {change} ({statement}) was stopped before its end: {ways}"
+    return Pending(change=change, statement=statement, state="stopped", mend=f"resume {change}", sentence=sentence)
 
 
 def _uncached(item: CachingOff) -> Pending:

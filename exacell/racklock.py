@@ -15,7 +15,7 @@ import os
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from typing import Any
 from exacell.errors import RefusedError
 from exacell.journal import actor, alive
 from exacell.units import format_duration
+from exacell.values import dataclass
 
 SHARED = Path("/var/tmp/exacell-locks")
 """The one place for all users of a host."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from exacell.errors import ConfigError
 from exacell.toml_table import TomlTable
+from exacell.values import dataclass
 
 AUTO = "auto"
 """What ``set transport`` calls the rack's own choice."""

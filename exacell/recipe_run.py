@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.errors import ExacellError, ExitCode, InterruptedByUserError, RecipeError
+from exacell.confirming import WaitingRun
+from exacell.errors import ExacellError, ExitCode, InterruptedByUserError, RecipeError, RefusedError
 from exacell.language.line import Line
 from exacell.language.registry import Effect, Value
 from exacell.output.result import Result, worst
 from exacell.recipes import Recipe, RecipeLine
+from exacell.units import format_duration
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -29,7 +31,35 @@ class RecipeRunner:
         self._problems: list[str] = []
 
     def run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
-        """Run all lines; the final ones in any case. Raises what stopped the others when nothing else went wrong."""
+        """Run all lines; the final ones in any case. Raises what stopped the others when nothing else went wrong.
+
+        Raises:
+            RefusedError: the run is to be confirmed in time, and holds what exacell can't take back.
+        """
+        within = self._flags.get("confirm-within")
+        if not isinstance(within, (int, float)):
+            return self._run(lines)
+        for source, line in lines:
+            if line.effect is Effect.OPAQUE:
+                raise RefusedError(
+                    f"recipe {self._recipe.name}, line {source.number} ({line.text}): --confirm-within needs changes that "
+                    "exacell can take back, and it can't read this one; nothing was run"
+                )
+        ctx = self._ctx
+        waiting = ctx.waiting_run = WaitingRun(within=float(within))
+        try:
+            result = self._run(lines)
+        finally:
+            ctx.waiting_run = None
+            until = waiting.over(ctx.journal, ctx.need_rack().name) if waiting.changes else None
+        if until is None:
+            return result
+        first, last = min(waiting.changes), max(waiting.changes)
+        which = f"change {first} is" if first == last else f"changes {first} to {last} are"
+        note = f"{which} taken back at {until.astimezone():%H:%M:%S} (in {format_duration(within)}): confirm {first} keeps all"
+        return replace(result, notes=[*result.notes, note])
+
+    def _run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
         stopped: ExacellError | None = None
         for source, line in lines:
             if source.final or stopped is not None:
@@ -107,5 +137,5 @@ class RecipeRunner:
         )
 
 
-_PASSED_ON = frozenset({"yes", "dry-run", "detailed-exitcode", "reason", "ticket", "accept-opaque"})
+_PASSED_ON = frozenset({"yes", "dry-run", "detailed-exitcode", "reason", "ticket", "accept-opaque", "confirm-within"})
 """Flags of ``run`` that hold for each of the recipe's statements; loss of data is never accepted wholesale."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from exacell.language.registry import Kind, Param, Value
 from exacell.language.text import join_continued, needs_more, strip_comment
 from exacell.language.words import Word, split_words
 from exacell.paths import Home
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.language.line import Line

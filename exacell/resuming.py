@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from exacell.cellset import fold
+from exacell.changing import refuse_read_only
 from exacell.errors import ExitCode, RefusedError
 from exacell.journal import Entry, Row, actor, caching_off
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result, worst
-from exacell.pending import note_resumed, observe_caching
+from exacell.pending import newest_stopped, note_resumed, observe_caching, stopped
 from exacell.plan import facts as f
 from exacell.plan.rolling import flags_again
 from exacell.probe import Prober
-from exacell.reviving import start_again
+from exacell.reviving import revive
 from exacell.settling import chain, refuse_running, root_of, settle, states_of, steps_of, undoes
 
 if TYPE_CHECKING:
@@ -29,27 +30,12 @@ def unfinished(ctx: Context) -> list[Entry]:
     """
     rack = ctx.need_rack().name
     rows = ctx.journal.unfinished(rack)
-    newest = ctx.journal.newest_plan(rack)
-    known = newest is None or any(row.change == newest.change for row in rows)
-    if newest is not None and not known and _stopped(ctx.journal.entries(rack=rack, change=newest.change)):
+    newest = newest_stopped(ctx.journal, rack)
+    if newest is not None and all(row.change != newest.change for row in rows):
         rows.append(newest)
     # A change whose undo did not come to its end is taken back further, not finished.
     going_back = {undoes(row) for row in rows}
     return [row for row in rows if row.change not in going_back]
-
-
-def _stopped(entries: Sequence[Entry]) -> bool:
-    """Whether the user interrupted a change, or something stopped it between two statements, and it was not taken back."""
-    ends = [e for e in entries if e.kind in ("end", "undone")]
-    if not ends or ends[-1].kind != "end":
-        return False
-    interrupted = ends[-1].body.get("exitCode") == int(ExitCode.INTERRUPTED) and "abandoned" not in _tally(ends[-1])
-    return interrupted or bool(ends[-1].body.get("stopped"))
-
-
-def _tally(end: Entry) -> Mapping[str, object]:
-    tally = end.body.get("done")
-    return tally if isinstance(tally, Mapping) else {}
 
 
 def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = None, abandon: bool = False) -> Result:
@@ -59,9 +45,11 @@ def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = Non
         abandon: leave it as it is and only record that it is not gone on with.
 
     Raises:
-        RefusedError: its process still runs; it is not unfinished; or it carried what exacell can't read.
+        RefusedError: the session is read-only; its process still runs; it is not unfinished; or it carried what exacell
+            can't read.
     """
     rack = ctx.need_rack().name
+    _refuse_read_only(ctx, flags)
     rows = [row for row in unfinished(ctx) if change is None or row.change == change]
     if not rows and change is not None:
         # By its number also one that was stopped before others were made, such as the one that mends a closed gate.
@@ -70,7 +58,7 @@ def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = Non
             entry.kind == "plan" and entry.body.get("origin") == f"resume {change}"
             for entry in ctx.journal.entries(rack=rack)
         )
-        if _stopped(entries) and not again_already:
+        if stopped(entries) and not again_already:
             rows = [entry for entry in entries if entry.kind == "plan"]
     if not rows:
         if change is not None:
@@ -83,20 +71,27 @@ def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = Non
     return _together(results)
 
 
+def _refuse_read_only(ctx: Context, flags: Mapping[str, Value]) -> None:
+    """Refuse before anything is settled in the journal; a dry run only looks."""
+    if not (flags.get("dry-run") or ctx.options.dry_run):
+        refuse_read_only(ctx)
+
+
 def retry(ctx: Context, flags: Mapping[str, Value]) -> Result:
     """Repeat the newest change of the rack on exactly the targets on which it failed.
 
     Raises:
-        RefusedError: there is none, it still runs, or it failed nowhere.
+        RefusedError: the session is read-only; there is none, it still runs, or it failed nowhere.
     """
     rack = ctx.need_rack().name
+    _refuse_read_only(ctx, flags)
     last = ctx.journal.newest_plan(rack)
     if last is None:
         raise RefusedError(f"there is no change of rack {rack} to retry")
     refuse_running(ctx.journal, rack, last.change)
     settle(ctx, last.change)
     bad = _open_targets(ctx, last)
-    held_up = start_again(ctx, root_of(ctx.journal, rack, last.change), _plain(flags), _FIRST) if bad else None
+    held_up = revive(ctx, root_of(ctx.journal, rack, last.change), _plain(flags), _FIRST) if bad else None
     if held_up is not None:
         return held_up
     if not bad:
@@ -144,7 +139,7 @@ def _finish(ctx: Context, row: Entry, flags: Mapping[str, Value]) -> Result:
     targets = _open_targets(ctx, row)
     if not targets and not dry:
         return _nothing_left(ctx, row, f"resume {row.change}")
-    held_up = start_again(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change), _plain(flags), _FIRST)
+    held_up = revive(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change), _plain(flags), _FIRST)
     if held_up is not None:
         return held_up
     within = row.body.get("confirmWithin")

@@ -1,4 +1,9 @@
-"""Start CELLSRV where a change that did not come to its end has stopped it: nothing can be planned for such a cell."""
+"""Bring back what a change that did not come to its end took away, so that what is left of it can be planned.
+
+CELLSRV is started where the change stopped it: nothing can be planned for such a cell. And where disks of a second cell went
+while the change held those of a first one offline, ASM has dismounted disk groups: they are mounted again, or no disk ever
+comes ONLINE and no gate opens. Source: reference asm.md section 2 (each cell is a failure group).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,8 @@ from exacell.errors import ExitCode
 from exacell.journal import Entry
 from exacell.language.line import with_call_flags
 from exacell.plan import facts as f
-from exacell.settling import chain
+from exacell.plan.gate import unmounted
+from exacell.settling import attempts, chain
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -20,6 +26,8 @@ if TYPE_CHECKING:
 
 _STOPS = re.compile(r"ALTER\s+CELL\s+(SHUTDOWN|RESTART)\s+SERVICES\s+(CELLSRV|ALL)", re.IGNORECASE)
 _STARTS = re.compile(r"ALTER\s+CELL\s+STARTUP\s+SERVICES\s+(CELLSRV|ALL)", re.IGNORECASE)
+
+_OFFLINE = re.compile(r"ALTER\s+GRIDDISK\s.*\sINACTIVE|" + _STOPS.pattern, re.IGNORECASE)
 
 
 def stopped_by(entries: Iterable[Entry]) -> tuple[str, ...]:
@@ -40,6 +48,29 @@ def stopped_by(entries: Iterable[Entry]) -> tuple[str, ...]:
     return tuple(stopped)
 
 
+def revive(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+    """Start CELLSRV, and mount disk groups, where ``change`` left them stopped or dismounted; each planned and confirmed.
+
+    Returns:
+        None when all of it runs now, or can't be asked; else what the statement came to that did not end well or was only
+        shown: nothing else can be planned yet.
+
+    Raises:
+        RefusedError: nobody agreed.
+    """
+    held_up = start_again(ctx, change, flags, origin)
+    return held_up if held_up is not None else mount_again(ctx, change, flags, origin)
+
+
+def _rows(ctx: Context, change: int) -> list[Entry]:
+    """Return the rows of a change, of those that went on with it, and of the attempts to take it back."""
+    rack = ctx.need_rack().name
+    rows = list(chain(ctx.journal, rack, change))
+    for attempt in attempts(ctx.journal, rack, change):
+        rows += chain(ctx.journal, rack, attempt.change)
+    return sorted(rows, key=lambda row: row.seq)
+
+
 def start_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
     """Start CELLSRV, planned and confirmed like any change, where ``change`` stopped it and it is stopped still.
 
@@ -51,7 +82,7 @@ def start_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: s
         RefusedError: nobody agreed.
     """
     known = set(ctx.need_rack().cells)
-    maybe = [cell for cell in stopped_by(chain(ctx.journal, ctx.need_rack().name, change)) if cell in known]
+    maybe = [cell for cell in stopped_by(_rows(ctx, change)) if cell in known]
     if not maybe:
         return None
     answers = ctx.fleet.query(maybe, [f.CELL]).good
@@ -60,6 +91,37 @@ def start_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: s
         return None
     statement = f"on {fold(down)} alter cell startup services cellsrv"
     ctx.console.say(f"change {change} left CELLSRV stopped on {fold(down)}; first: {statement}")
+    return _first(ctx, statement, flags, origin, "CELLSRV runs")
+
+
+def mount_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+    """Mount the disk groups that no ASM instance has mounted any more, where ``change`` took disks of cells offline.
+
+    Returns and raises what ``revive`` does. A disk group that is mounted nowhere for another reason is left alone.
+    """
+    if not any(
+        entry.kind == "intent" and _OFFLINE.search(str(entry.body.get("statement"))) for entry in _rows(ctx, change)
+    ):
+        return None
+    rack = ctx.need_rack()
+    answers = ctx.fleet.query(rack.cells, [f.GRIDDISK]).good
+    facts = {cell: f.build(cell, [f.GRIDDISK], answer.tables) for cell, answer in answers.items()}
+    wanted = unmounted(facts)
+    for cluster in rack.asm if wanted else ():
+        known = ctx.asm(cluster).facts()
+        for group in known.groups:
+            if group.name not in wanted or group.state != "DISMOUNTED":
+                continue
+            statement = f'sql asm "alter diskgroup {group.name} mount" asm={cluster}'
+            ctx.console.say(f"disk group {group.name} is mounted nowhere since change {change}; first: {statement}")
+            held_up = _first(ctx, statement, flags, origin, f"{group.name} is mounted")
+            if held_up is not None:
+                return held_up
+    return None
+
+
+def _first(ctx: Context, statement: str, flags: Mapping[str, Value], origin: str, when: str) -> Result | None:
+    """Carry a statement out as a change of its own; None when it went well, else what it came to."""
     before = ctx.origin, ctx.finishing
     ctx.origin, ctx.finishing = origin, 0
     try:
@@ -67,6 +129,6 @@ def start_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: s
     finally:
         ctx.origin, ctx.finishing = before
     if flags.get("dry-run") or ctx.options.dry_run:
-        ctx.console.say("what is left of the change can be planned when CELLSRV runs")
+        ctx.console.say(f"what is left of the change can be planned when {when}")
         return result
     return None if result.exit_code is ExitCode.DONE else result

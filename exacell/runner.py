@@ -24,6 +24,7 @@ from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import COMMON_FLAGS, Effect, Value
 from exacell.output.faults import error_lines
+from exacell.output.folding import brief_problems
 from exacell.output.render import check_format, lines, render
 from exacell.output.result import Record, Result, worst
 from exacell.output.style import terminal_width, wants_color
@@ -206,6 +207,8 @@ class Runner:
         Raises:
             StatementError: the file can't be written.
         """
+        # The data and the talk go to one screen: what one of them says the other need not repeat.
+        seen = format_name == "table" and not (pipe or redirect) and self.out.isatty() and self.console.on_terminal
         if pipe:
             self._pipe(self._text(result, format_name), pipe)
         elif redirect:
@@ -214,7 +217,8 @@ class Runner:
         else:
             width, color = terminal_width(self.out), wants_color(self.out)
             shown = with_local_dates(result) if self.console.local_dates and format_name == "table" else result
-            if width is None or not self._paged(shown, format_name, width, color):
+            known = seen and result.shown
+            if not known and (width is None or not self._paged(shown, format_name, width, color)):
                 render(shown, format_name, self.out, width=width, color=color, header=self._header)
                 self.out.flush()
             if self.console.spooling:
@@ -223,7 +227,8 @@ class Runner:
             self.console.say("(none)")
         for note in result.notes:
             self.console.say(note)
-        for problem in result.problems:
+        problems = [one for one in result.problems if not (seen and one in result.told)]
+        for problem in brief_problems(problems) if self.console.on_terminal else problems:
             self.console.tell(problem, "error")
 
     def _paged(self, result: Result, format_name: str, width: int, color: bool) -> bool:

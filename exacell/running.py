@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from exacell.errors import ExitCode
 from exacell.plan.model import Gate, Plan, Stage, Step
 from exacell.plan.watch import FlushState
+from exacell.values import dataclass
 
 
 class Outcome(StrEnum):

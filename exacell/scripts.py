@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from exacell.errors import StatementError
 from exacell.language.text import join_continued, needs_more, split_statements, strip_comment
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,6 +48,12 @@ def chain(journal: Journal, rack: str, change: int) -> list[Entry]:
     return rows
 
 
+def intended_on(journal: Journal, rack: str, change: int, statement: str) -> frozenset[str]:
+    """Return the targets to which a change, or one that went on with it, has sent a statement or was about to."""
+    rows = chain(journal, rack, change)
+    return frozenset(e.target for e in rows if e.kind == "intent" and e.body.get("statement") == statement)
+
+
 def attempts(journal: Journal, rack: str, change: int) -> list[Entry]:
     """Return the plan rows of the changes that were made to take ``change`` back, oldest first."""
     return journal.with_origin(rack, f"undo {change}")

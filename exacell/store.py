@@ -1,4 +1,4 @@
-"""Snapshots, kept plans and baselines on disk, in SQLite."""
+"""Snapshots, kept plans, baselines and IORM plans on disk, in SQLite."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ create table if not exists plan (
     rack text not null, name text not null, made text not null, body text not null, primary key (rack, name)
 );
 create table if not exists baseline (
+    rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
+);
+create table if not exists iorm (
     rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
 );
 """
@@ -123,11 +126,7 @@ class Store:
 
     def save_baseline(self, rack: str, name: str, facts: Mapping[str, Mapping[str, str]]) -> None:
         """Keep a baseline; one of the same name is replaced."""
-        taken = datetime.now(UTC).isoformat(timespec="seconds")
-        with self._open() as connection:
-            connection.execute(
-                "insert or replace into baseline values (?,?,?,?)", (rack, name, taken, json.dumps(facts))
-            )
+        self._keep("baseline", rack, name, facts)
 
     def find_baseline(self, rack: str, name: str) -> dict[str, dict[str, str]]:
         """Return the baseline of that name.
@@ -135,13 +134,32 @@ class Store:
         Raises:
             StoreError: there is none; names those that there are.
         """
+        return self._kept("baseline", rack, name, what="baseline", hint="save baseline as=NAME")
+
+    def save_iorm(self, rack: str, name: str, plans: Mapping[str, Mapping[str, str]]) -> None:
+        """Keep cell → ``dbPlan`` and ``objective``; what has the same name is replaced."""
+        self._keep("iorm", rack, name, plans)
+
+    def find_iorm(self, rack: str, name: str) -> dict[str, dict[str, str]]:
+        """Return cell → ``dbPlan`` and ``objective`` as kept under that name.
+
+        Raises:
+            StoreError: there is nothing; names those that there are.
+        """
+        return self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME")
+
+    def _keep(self, table: str, rack: str, name: str, body: Mapping[str, Mapping[str, str]]) -> None:
+        taken = datetime.now(UTC).isoformat(timespec="seconds")
         with self._open() as connection:
-            rows = connection.execute("select name, body from baseline where rack=?", (rack,)).fetchall()
+            connection.execute(f"delete from {table} where rack=? and lower(name)=lower(?)", (rack, name))
+            connection.execute(f"insert into {table} values (?,?,?,?)", (rack, name, taken, json.dumps(body)))
+
+    def _kept(self, table: str, rack: str, name: str, *, what: str, hint: str) -> dict[str, dict[str, str]]:
+        with self._open() as connection:
+            rows = connection.execute(f"select name, body from {table} where rack=?", (rack,)).fetchall()
         for known, body in rows:
             if known.lower() == name.lower():
                 found: dict[str, dict[str, str]] = json.loads(body)
                 return found
         names = ", ".join(row[0] for row in rows) or "none"
-        raise StoreError(
-            f"there is no baseline {name} of rack {rack}; there are: {names}", hint="save baseline as=NAME"
-        )
+        raise StoreError(f"there is no {what} {name} of rack {rack}; there are: {names}", hint=hint)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import tomllib
 from collections.abc import Mapping
 from typing import overload
 
@@ -18,6 +17,8 @@ def parse_toml(text: str, source: str) -> TomlTable:
     Raises:
         ConfigError: the text is no TOML.
     """
+    import tomllib
+
     try:
         return TomlTable(tomllib.loads(text), source)
     except tomllib.TOMLDecodeError as error:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.errors import ExacellError, ExitCode
 from exacell.paths import ensure_dir
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.context import Context

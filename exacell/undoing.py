@@ -7,10 +7,11 @@ Before that, what the change left behind must still be there; if somebody change
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from exacell.cellset import fold
+from exacell.changing import refuse_read_only
 from exacell.confirming import note_reverted
 from exacell.errors import ExitCode, RefusedError
 from exacell.journal import Entry, Row, actor, caching_off
@@ -19,8 +20,9 @@ from exacell.output.result import Record, Result, worst
 from exacell.plan.model import Step, Undo, step_from_json
 from exacell.plan.rolling import flags_again
 from exacell.probe import Prober
-from exacell.reviving import start_again
+from exacell.reviving import revive
 from exacell.settling import attempts, chain, refuse_running, root_of, settle, states_of, undoes
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -110,9 +112,12 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
     """Take back the changes with these numbers, newest first, and return the outcomes.
 
     Raises:
-        RefusedError: one of them can't be taken back, or what it left has moved; nothing was sent for that one.
+        RefusedError: the session is read-only; or one of them can't be taken back, or what it left has moved; nothing
+            was sent for that one.
     """
     rack = ctx.need_rack().name
+    if not (flags.get("dry-run") or ctx.options.dry_run):
+        refuse_read_only(ctx)
     roots = dict.fromkeys(root_of(ctx.journal, rack, number) for number in sorted(changes, reverse=True))
     found = []
     for number in roots:
@@ -144,7 +149,7 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
                 _note_undone(ctx, done, flags)
                 continue
             _refuse_moved(ctx, done)
-            held_up = start_again(ctx, done.change, flags, "so that undo can plan")
+            held_up = revive(ctx, done.change, flags, "so that undo can plan")
             if held_up is not None:
                 return held_up
             ctx.origin = f"undo {done.change}"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from exacell.values import dataclass
 
 ALERTS = "list alerthistory attributes name, beginTime, endTime, severity, alertMessage, examinedBy"
 """What is read from each cell."""

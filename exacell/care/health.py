@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
@@ -19,6 +19,7 @@ from exacell.errors import ExacellError
 from exacell.plan import facts as f
 from exacell.plan.gate import in_use
 from exacell.units import human_size
+from exacell.values import dataclass
 
 Record = Mapping[str, Any]
 

@@ -6,11 +6,11 @@ Source: Oracle DBMMN, shutting down an Exadata storage server; reference cellcli
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from exacell.plan.asmfacts import Operation
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import closed, in_use
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +84,7 @@ def _several(grids: Sequence[GridDisk]) -> str:
 def _way(grids: Sequence[GridDisk]) -> str:
     groups = sorted({grid.asm_group for grid in grids if grid.asm_group})
     shown = f"show asmdisk diskgroup={groups[0]}" if len(groups) == 1 else "show asmdisk"
-    return (
-        f"{shown} names the disks that are not ONLINE: bring those back first; show rebalance tells what is under way"
-    )
+    return f"{shown}: bring back the disks that are not ONLINE, or wait for show rebalance"
 
 
 def _way_of(cell: str, fact: CellFacts) -> str:

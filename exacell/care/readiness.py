@@ -8,7 +8,6 @@ patchmgr's to say. Source: reference cellcli.md 6.5, asm.md sections 4 and 6.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from exacell.care.health import CELL, Finding, Level, Observed
 from exacell.cellset import fold
@@ -16,6 +15,7 @@ from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.gate import in_use
 from exacell.units import MIB, human_size
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ def _answered(observed: Mapping[str, Observed], silent: Sequence[str]) -> Readin
     total = len(observed) + len(silent)
     if silent:
         found = f"{fold(silent)} gave no answer"
-        return Readiness(check="all cells answer", level=Level.BAD, found=found, way="ssh to it; list cell")
+        return Readiness(check="all cells answer", level=Level.BAD, found=found, way="show services")
     images = {str(row.get("releaseVersion")) for seen in observed.values() for row in seen.rows(CELL) or ()}
     found = f"{total} cells, {', '.join(sorted(images))}"
     return Readiness(check="all cells answer", level=Level.OK, found=found)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from exacell.errors import StatementError
 from exacell.plan.asmfacts import END
+from exacell.values import dataclass
 
 ROWS = "__EXACELL_ROWS__"
 

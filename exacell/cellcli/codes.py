@@ -7,7 +7,8 @@ Source: reference cellcli.md 1.7 and asm.md section 8, which name the documents 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

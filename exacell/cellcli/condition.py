@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from exacell.cellcli.cursor import Cursor
@@ -19,6 +18,7 @@ from exacell.cellcli.suggest import closest
 from exacell.cellcli.tokens import tokenize
 from exacell.cellcli.typed import typed_value
 from exacell.errors import StatementError
+from exacell.values import dataclass
 
 _WHERE = re.compile(r"\s*where\s+", re.IGNORECASE)
 _OBJECT = re.compile(r"([A-Za-z]+)\.(?=[A-Za-z])")

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
 from exacell.cellcli.schema import Kind, ObjectType, find_object
+from exacell.values import dataclass
 
 T = TypeVar("T")
 
-OWN_NAME = "<cell>"
+OWN_NAME = "{cell}"
 """Stands for the cell's own name in neutral texts."""
 
 VOLATILE = frozenset(
@@ -87,7 +87,7 @@ def fold_records(
 
 
 def neutral_text(text: str, cell: str) -> str:
-    """Return ``text`` with the cell's own name replaced by ``<cell>`` wherever it stands as a whole, in any case.
+    """Return ``text`` with the cell's own name replaced by ``{cell}`` wherever it stands as a whole, in any case.
 
     A cell that is known by a longer name (``exa1cel01.example.com``) is called by its first part in its objects.
     """

@@ -7,9 +7,10 @@ disagree, or published sessions show more (``DROP FLASHCACHE ALL``), the table t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from exacell.cellcli.verbs import Media, Verb
+from exacell.values import dataclass
 
 ANY = ("*",)
 """Instead of the settings or the arguments that are allowed: any."""

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from exacell.errors import ReplyError
+from exacell.values import dataclass
 
 TEMPLATES = ("start {name}", "list celldisk {name}")
 """Statements that may repeat an unknown name in their error, best first: one that CellCLI answers by itself, then one

@@ -8,7 +8,6 @@ allocation-and-level, limit, name, role, type, asmcluster.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from exacell.cellcli.directives import (
     ALLOCATION,
@@ -24,6 +23,7 @@ from exacell.cellcli.directives import (
 )
 from exacell.errors import RefusedError, StatementError, UnitError
 from exacell.units import parse_size
+from exacell.values import dataclass
 
 __all__ = [
     "DEFAULT",

@@ -7,7 +7,8 @@ the word order of a success differs between objects, so both are read.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from exacell.values import dataclass
 
 _ERROR = re.compile(r"^\s*(CELL-\d{5}):[ \t]*(.*?)\s*$", re.MULTILINE)
 _CARET = re.compile(r"\s*\^\s*")

@@ -7,12 +7,12 @@ Keywords and object types are in capitals, attributes in CellCLI's camelCase, na
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from exacell.cellcli.verbs import Media as Media
 from exacell.cellcli.verbs import Operator as Operator
 from exacell.cellcli.verbs import Verb as Verb
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
 from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.typed import Value, parse_metric_value, typed_value, values
 from exacell.errors import ReplyError
+from exacell.values import dataclass
 
 __all__ = [
     "CellError",

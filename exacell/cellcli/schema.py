@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
+
+from exacell.values import dataclass
 
 _DATA = os.path.join(os.path.dirname(__file__), "data")
 _ABSENT = "-"

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from exacell.errors import StatementError
+from exacell.values import dataclass
 
 
 class TokenKind(StrEnum):

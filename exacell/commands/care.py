@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exacell.errors import ConfigError, ExacellError, ExitCode, RefusedError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 GROUP = "cell care"
 
-_MOST_WAYS = 12
+_MOST_WAYS = 8
 """Lines of advice below a matrix: it stays on one screen."""
 
 
@@ -40,15 +40,6 @@ def _observe(ctx: Context) -> tuple[dict[str, Observed], Answers]:
     return {cell: seen[cell] for cell in cells if cell in seen}, Answers(answers=answers)
 
 
-def _advice(lines: Mapping[tuple[str, str], Sequence[str]]) -> list[str]:
-    """Return one line for each thing and its way out, with the cells that have it."""
-    from exacell.cellset import fold
-
-    shown = [f"{fold(cells)}: {text}" + (f": {way}" if way else "") for (text, way), cells in lines.items()]
-    more = len(shown) - _MOST_WAYS
-    return [*shown[:_MOST_WAYS], *([f"and {more} more: -o json has them all under findings"] if more > 0 else [])]
-
-
 @command(
     "show health",
     group=GROUP,
@@ -62,32 +53,47 @@ def _advice(lines: Mapping[tuple[str, str], Sequence[str]]) -> list[str]:
 def show_health(ctx: Context, call: Call) -> Result:
     """Return one record per cell that answered: a word per area, and the findings as sentences."""
     from exacell.care.health import AREAS, Level, examine, words, worst
+    from exacell.output.care import advice_lines, headlines, matrix_lines
 
     seen, answers = _observe(ctx)
     findings = examine(seen)
-    lines: dict[tuple[str, str], list[str]] = {}
-    order = sorted(
-        ((cell, item) for cell, found in findings.items() for item in found if item.text),
-        key=lambda x: -x[1].level.rank,
-    )
-    for cell, item in order:
-        if item.level is not Level.UNKNOWN:
-            lines.setdefault((item.text, item.way), []).append(cell)
+    acted = [(cell, item) for cell, found in findings.items() for item in headlines(found)]
+    acted.sort(key=lambda one: -one[1].level.rank)
+    advice = advice_lines(((cell, item.text, item.way) for cell, item in acted), _MOST_WAYS, rest="findings")
     rows = [
         {"cell": cell, **words(found), "findings": tuple(item.text for item in found)}
         for cell, found in findings.items()
     ]
+
+    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        return matrix_lines(rows, findings, AREAS, width=width, color=color, header=header)
+
     broken = any(worst(found) is Level.BAD for found in findings.values())
-    well = f"{len(seen)} cells are well" if seen and not lines else ""
+    well = f"{_counted(len(seen))} well" + (" of those that answered" if answers.problems else "")
+    well = well if seen and not advice else ""
     return Result(
         records=rows,
         columns=[Column("cell"), *(Column(area) for area in AREAS)],
         fold=True,
         data=True,
-        notes=_advice(lines) or ([well] if well else []),
+        draw=draw if rows else None,
+        notes=[*(advice or ([well] if well else [])), *_mending(answers)],
         problems=answers.problems,
         exit_code=ExitCode.FAILED if broken and answers.exit_code is ExitCode.DONE else answers.exit_code,
     )
+
+
+def _counted(cells: int) -> str:
+    return "1 cell is" if cells == 1 else f"{cells} cells are"
+
+
+def _mending(answers: Answers) -> list[str]:
+    """Return what brings back the answer of cells whose Management Server is down; nothing when there are none."""
+    from exacell.cellset import fold
+
+    # Source: reference cellcli.md 2.4, CELL-01514 is what CellCLI says when it can't reach MS.
+    down = [cell for cell, answer in answers.answers.items() if "CELL-01514" in answer.problem]
+    return [f"{fold(down)}: MS does not run: on {fold(down)} restart service ms"] if down else []
 
 
 @command(
@@ -134,7 +140,8 @@ def show_alerts(ctx: Context, call: Call) -> Result:
             f"on {first['cell']} ack alert {first['name']} says that you have seen it"
         ]
     elif not rows and answers.good:
-        notes = [f"no {'critical ' if which == 'critical' else ''}alert is open"]
+        where = f" on the {len(answers.good)} cells that answered" if answers.problems else ""
+        notes = [f"no {'critical ' if which == 'critical' else ''}alert is open{where}"]
     columns = ("cell", "name", "severity", "examinedBy", "message")
     return Result(
         records=rows,
@@ -147,18 +154,14 @@ def show_alerts(ctx: Context, call: Call) -> Result:
     )
 
 
-def _cell_table(ctx: Context, statement: str, names: Sequence[str], notes: Sequence[str] = ()) -> Result:
+def _cell_table(ctx: Context, statement: str, names: Sequence[str]) -> tuple[Result, Answers]:
     answers = ctx.query(statement)
     rows = [{"cell": row["cell"], **{name: row.get(name) for name in names}} for row in answers.rows()]
-    return Result(
-        records=rows,
-        columns=[Column("cell"), *(Column(name) for name in names)],
-        fold=True,
-        data=True,
-        notes=notes,
-        problems=answers.problems,
-        exit_code=answers.exit_code,
+    columns = [Column("cell"), *(Column(name) for name in names)]
+    result = Result(
+        records=rows, columns=columns, fold=True, data=True, problems=answers.problems, exit_code=answers.exit_code
     )
+    return result, answers
 
 
 @command(
@@ -172,7 +175,7 @@ def _cell_table(ctx: Context, statement: str, names: Sequence[str], notes: Seque
 def show_services(ctx: Context, call: Call) -> Result:
     """Return one record per cell."""
     names = ("status", "cellsrvStatus", "msStatus", "rsStatus")
-    result = _cell_table(ctx, f"list cell attributes name, {', '.join(names)}", names)
+    result, answers = _cell_table(ctx, f"list cell attributes name, {', '.join(names)}", names)
     stopped = [
         f"online cell {row['cell']} starts CELLSRV and brings its disks back"
         for row in result.records
@@ -183,7 +186,7 @@ def show_services(ctx: Context, call: Call) -> Result:
         columns=result.columns,
         fold=True,
         data=True,
-        notes=stopped[:3],
+        notes=[*stopped[:3], *_mending(answers)],
         problems=result.problems,
         exit_code=result.exit_code,
     )
@@ -209,7 +212,7 @@ _VERSION_TITLES = {
 )
 def show_versions(ctx: Context, call: Call) -> Result:
     """Return one record per cell; notes name the ASM instances' versions and what differs."""
-    result = _cell_table(ctx, f"list cell attributes name, {', '.join(_VERSIONS)}", _VERSIONS)
+    result, _ = _cell_table(ctx, f"list cell attributes name, {', '.join(_VERSIONS)}", _VERSIONS)
     columns = [Column("cell"), *(Column(name, title=title) for name, title in _VERSION_TITLES.items())]
     notes = []
     releases = sorted({str(row["releaseVersion"]) for row in result.records})
@@ -247,6 +250,7 @@ def show_quarantine(ctx: Context, call: Call) -> Result:
     answers = ctx.query(f"list quarantine attributes {', '.join(_QUARANTINE)}")
     rows = [{"cell": row["cell"], **{name: row.get(name) for name in _QUARANTINE}} for row in answers.rows()]
     note = "nothing is in quarantine"
+    note += f" on the {len(answers.good)} cells that answered" if answers.problems else ""
     if rows:
         first = rows[0]
         note = (
@@ -294,6 +298,8 @@ def _asm_facts(ctx: Context) -> tuple[list[AsmFacts] | None, list[str]]:
 def can_offline(ctx: Context, call: Call) -> Result:
     """Return one record per cell: offline yes or no, grid disks that hold it back, reasons."""
     from exacell.care.offline import obstacles
+    from exacell.cellset import fold
+    from exacell.output.care import advice_lines
 
     rack = ctx.need_rack()
     text = call.text_arg("cell")
@@ -302,19 +308,17 @@ def can_offline(ctx: Context, call: Call) -> Result:
     asm, said = _asm_facts(ctx)
     running: list[Operation] | None = None if asm is None else [op for item in asm for op in item.running]
     rows: list[dict[str, Any]] = []
-    lines: dict[tuple[str, str], list[str]] = {}
+    lines: list[tuple[str, str, str]] = []
+    silent = [other for other in rack.cells if other not in facts]
     for cell in cells:
         if cell not in facts:
             continue
         found = obstacles(cell, facts, running)
         used = [grid for grid in facts[cell].grid_disks if grid.asm_mode not in ("UNUSED", "DROPPED")]
-        for item in found:
-            lines.setdefault((item.reason, item.way), []).append(cell)
-        silent = [other for other in rack.cells if other not in facts]
+        lines += [(cell, item.reason, item.way) for item in found]
         if silent:
-            lines.setdefault(
-                (f"{silent[0]} gave no answer, so that nobody knows what it lacks", "list cell"), []
-            ).append(cell)
+            text = f"{fold(silent)} gave no answer, so that nobody knows what is missing there"
+            lines.append((cell, text, "show health"))
         rows.append(
             {
                 "cell": cell,
@@ -324,7 +328,7 @@ def can_offline(ctx: Context, call: Call) -> Result:
                 "reasons": tuple(item.reason for item in found),
             }
         )
-    notes = _advice(lines)
+    notes = advice_lines(lines, _MOST_WAYS, rest="reasons")
     if rows and not lines:
         notes = [f"offline cell {rows[0]['cell']} takes it offline; online cell {rows[0]['cell']} brings it back"]
         if len(rows) > 1:
@@ -377,6 +381,8 @@ def check_patch(ctx: Context, call: Call) -> Result:
     """Return one record per check."""
     from exacell.care.health import Level, examine
     from exacell.care.readiness import readiness
+    from exacell.output.care import check_lines
+    from exacell.output.tables import table_lines
 
     seen, answers = _observe(ctx)
     if not seen:
@@ -388,6 +394,14 @@ def check_patch(ctx: Context, call: Call) -> Result:
         {"cell": None, "check": item.check, "verdict": str(item.level), "found": item.found, "next": item.way or None}
         for item in checks
     ]
+    columns = [Column("check"), Column("verdict"), Column("found"), Column("next")]
+
+    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        lines = list(table_lines(rows, columns, header=header))
+        if width is None or max(map(len, lines)) <= width:
+            return iter(lines)
+        return check_lines(checks, width, color=color)
+
     bad = [item for item in checks if item.level is Level.BAD]
     warned = [item for item in checks if item.level in (Level.WARN, Level.UNKNOWN)]
     if bad:
@@ -398,8 +412,9 @@ def check_patch(ctx: Context, call: Call) -> Result:
         note = f"ready: {len(checks)} checks passed; now patchmgr's own prerequisites, one cell at a time"
     return Result(
         records=rows,
-        columns=[Column("check"), Column("verdict"), Column("found"), Column("next")],
+        columns=columns,
         data=True,
+        draw=draw,
         notes=[note, *said],
         problems=answers.problems,
         exit_code=ExitCode.FAILED if bad else ExitCode.DONE,

@@ -27,7 +27,7 @@ _STATEMENT = Param(
     details="A kept plan remembers everything that was read for it, the cells, and how it was to roll; apply refuses it when "
     "any of what was read has moved. Flags of apply win.",
     example="plan as=monday resize flashcache size=288g",
-    params=(Param(name="as", kind=Kind.NAME, help="keep it under this name"), _STATEMENT),
+    params=(Param(name="as", kind=Kind.PLAN, help="keep it under this name"), _STATEMENT),
     recipe_ok=False,
 )
 def plan(ctx: Context, call: Call) -> Result:
@@ -65,12 +65,35 @@ def plan(ctx: Context, call: Call) -> Result:
 
 
 @command(
+    "rehearse",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="carry a statement or a recipe out on an emulated copy of the rack as it is now, and show what it would leave",
+    details="The copy gets the rack's cell disks, grid disks, caches, logs, IORM plans and disk groups, and ends with the "
+    "rehearsal. The rack is only read and its journal gets nothing. What would be refused on the rack is refused on the copy. "
+    "Counters, alerts and timing are the emulator's own, and so is every answer: it proves the plan, not the hardware.",
+    example="rehearse resize flashcache size=288g",
+    params=(_STATEMENT,),
+    recipe_ok=False,
+)
+def rehearse(ctx: Context, call: Call) -> Result:
+    """Return one record per attribute that would be another one afterwards."""
+    from exacell.language.line import with_call_flags
+    from exacell.rehearsing import rehearse as try_out
+
+    line = with_call_flags(call.text_arg("statement"), {**call.flags, "yes": True})
+    if line.effect is not Effect.WRITE and not (line.call is not None and line.call.command.words == ("run",)):
+        raise StatementError(f"'{line.text}' changes nothing that a copy could show, so there is nothing to rehearse")
+    return try_out(ctx, line)
+
+
+@command(
     "apply",
     group=GROUP,
     effect=Effect.WRITE,
     summary="carry out a kept plan, refused when what it was made from has moved",
     example="apply monday -y",
-    params=(Param(name="name", kind=Kind.NAME, positional=True, required=True, help="of the plan"),),
+    params=(Param(name="name", kind=Kind.PLAN, positional=True, required=True, help="of the plan"),),
     recipe_ok=False,
 )
 def apply(ctx: Context, call: Call) -> Result:
@@ -112,7 +135,7 @@ def plans(ctx: Context, call: Call) -> Result:
     "planned again from what is on the cells now, so that what is done is not done twice; the new plan is shown and confirmed "
     "like any other. undo takes an unfinished change back instead.",
     example="resume -y",
-    params=(Param(name="change", kind=Kind.INT, positional=True, help="only this one"),),
+    params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="only this one"),),
     flags=(Flag(name="abandon", help="leave the change as it is; it is not offered again"),),
     recipe_ok=False,
 )
@@ -151,7 +174,7 @@ def _own_flags(call: Call) -> dict[str, Value]:
     "taken back, or when what it left has been changed since. The inverse is planned, shown and confirmed like any other "
     "statement. What the cache held does not come back.",
     example="undo 12 -y",
-    params=(Param(name="change", kind=Kind.INT, positional=True, help="its number, as journal show tells"),),
+    params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="its number, as journal show tells"),),
     recipe_ok=False,
 )
 def undo(ctx: Context, call: Call) -> Result:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 GROUP = "ASM"
 
-_ASM = Param(name="asm", kind=Kind.NAME, help="which ASM cluster, when the rack has several")
+_ASM = Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several")
 _COLUMNS = (
     Column("name"),
     Column("state"),

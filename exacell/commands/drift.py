@@ -26,7 +26,7 @@ def _read_cells(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], Exi
     return facts, list(answers.problems), answers.exit_code
 
 
-def _read_all(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
+def read_all(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
     """Return the facts of the selected cells and of the rack's ASM clusters."""
     from exacell.plan.drift import of_asm
     from exacell.probe import asm_records
@@ -70,7 +70,7 @@ def _read_list(ctx: Context, text: str) -> tuple[dict[str, dict[str, str]], list
     "something differs.",
     example="drift",
     params=(
-        Param(name="baseline", kind=Kind.NAME, help="compare each cell with what it was"),
+        Param(name="baseline", kind=Kind.BASELINE, help="compare each cell with what it was"),
         Param(
             name="of", kind=Kind.TEXT, help="a LIST statement in quotes, instead of all that: 'list alertdefinition'"
         ),
@@ -86,7 +86,7 @@ def drift(ctx: Context, call: Call) -> Result:
         raise StatementError("drift: of= compares cells with each other, so it goes with no baseline=")
     if name:
         before = Store(ctx.home.state_dir / "store.db").find_baseline(ctx.need_rack().name, name)
-        facts, problems, code = _read_all(ctx)
+        facts, problems, code = read_all(ctx)
         found = from_baseline(before, facts)
     else:
         facts, problems, code = _read_list(ctx, statement) if statement else _read_cells(ctx)
@@ -117,7 +117,7 @@ def drift(ctx: Context, call: Call) -> Result:
     effect=Effect.LOCAL,
     summary="keep what the cells are now, for drift baseline=",
     example="save baseline as=golden",
-    params=(Param(name="as", kind=Kind.NAME, required=True, help="its name; an older one is replaced"),),
+    params=(Param(name="as", kind=Kind.BASELINE, required=True, help="its name; an older one is replaced"),),
     flags=(Flag(name="partial", help="keep it even when a cell gave no answer"),),
 )
 def save_baseline(ctx: Context, call: Call) -> Result:
@@ -128,7 +128,7 @@ def save_baseline(ctx: Context, call: Call) -> Result:
     """
     from exacell.store import Store
 
-    facts, problems, _ = _read_all(ctx)
+    facts, problems, _ = read_all(ctx)
     if problems and not call.flag("partial"):
         raise RefusedError(f"save baseline: {problems[0]}", hint="--partial keeps the others")
     cells = [target for target in facts if not target.startswith(ASM)]

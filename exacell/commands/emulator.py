@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from exacell.errors import ExitCode, StatementError
@@ -9,7 +10,8 @@ from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from exacell.context import Context
 
@@ -35,6 +37,23 @@ _OPTIONS = (
     Param(name="seed", kind=Kind.INT, help="same seed, same numbers (1)"),
     Param(name="cellcli-start", kind=Kind.DURATION, help="how long CellCLI takes to start, as Java does (0s)"),
 )
+
+
+@contextmanager
+def copied_rack(home: Path, name: str, likeness: Mapping[str, Any]) -> Iterator[None]:
+    """Have a rack in the likeness of a described one run under ``home`` while it is entered.
+
+    Raises:
+        EmulatorError: such a rack can't be emulated.
+    """
+    from exacell.emulator import control
+
+    try:
+        control.start_like(home, name, likeness)
+        yield
+    finally:
+        if control.exists(home, name):
+            control.stop(home, name)
 
 
 def _row(info: Any) -> dict[str, Any]:
@@ -162,7 +181,7 @@ _PROFILES = ("redo", "oltp", "dw", "mixed", "batch")
     params=(
         _NAME,
         Param(name="profile", kind=Kind.CHOICE, choices=_PROFILES, default="redo", help="what kind of work (redo)"),
-        Param(name="db", kind=Kind.NAME, help="the database (the rack's first)"),
+        Param(name="db", kind=Kind.DB, help="the database (the rack's first)"),
         Param(name="redo", kind=Kind.NUMBER, help="redo writes a second (the profile's own)"),
         Param(name="for", kind=Kind.DURATION, required=True, help="on the rack's clock"),
     ),

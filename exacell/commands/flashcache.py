@@ -153,6 +153,7 @@ def set_mode(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
     from exacell.plan import facts as f
     from exacell.plan.cachemode import mode_plan
+    from exacell.settling import intended_on
 
     rack = ctx.need_rack()
     others = ctx.fleet.query(rack.cells, [f.FLASHCACHE]).good
@@ -160,5 +161,7 @@ def set_mode(ctx: Context, call: Call) -> Result:
     sizes = {cache.size for cache in caches if cache is not None}
     usual = sizes.pop() if len(sizes) == 1 else None
     facts = ctx.facts(*planning_facts())
-    plan = mode_plan(rack.name, facts, mode=call.text_arg("mode"), statement=call.text, usual=usual)
+    dropped = intended_on(ctx.journal, rack.name, ctx.finishing, "DROP PMEMCACHE") if ctx.finishing else ()
+    mode = call.text_arg("mode")
+    plan = mode_plan(rack.name, facts, mode=mode, statement=call.text, usual=usual, dropped=dropped)
     return ctx.change(plan, call)

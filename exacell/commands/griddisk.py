@@ -100,7 +100,7 @@ def show(ctx: Context, call: Call) -> Result:
             default="flash",
             help="which cell disks; performance and capacity from release 24.1",
         ),
-        Param(name="asm", kind=Kind.NAME, help="which ASM cluster may use them, when the rack has several"),
+        Param(name="asm", kind=Kind.ASM, help="which ASM cluster may use them, when the rack has several"),
         Param(name="availableTo", kind=Kind.TEXT, help="the ASM clients that may use them; else as the rack's others"),
     ),
 )
@@ -172,7 +172,7 @@ def release(ctx: Context, call: Call) -> Result:
     params=(
         _PREFIX,
         Param(name="size", kind=Kind.SIZE, required=True, help="of each grid disk"),
-        Param(name="asm", kind=Kind.NAME, help="which ASM cluster, when the rack has several"),
+        Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several"),
     ),
 )
 def resize(ctx: Context, call: Call) -> Result:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from exacell.cellcli.codes import CODES, find_code, is_code
 from exacell.cellcli.forms import FORMS, MODIFIABLE, Form
+from exacell.cellcli.meanings import metric_meaning, value_meanings
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import Attribute, ObjectType, find_object, metric, metrics, objects, objects_of
 from exacell.cellcli.suggest import closest
 from exacell.errors import StatementError
-from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Param, command, commands
+from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, command, commands
 from exacell.output.result import Result
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _LONG = 50
 
 _EFFECTS = {
     Effect.READ: "reads; never asks",
-    Effect.LOCAL: "changes only exacell's own state",
+    Effect.LOCAL: "local: sends nothing that changes a cell",
     Effect.WRITE: "changes cells or ASM: plan, confirmation, journal, verification",
     Effect.OPAQUE: "carries text that exacell can't read: accepted only by name",
 }
@@ -59,7 +60,7 @@ _LIST_SHAPE = "[ATTRIBUTES {ALL | a[, b]...}] [DETAIL] [ORDER BY a [ASC|DESC]] [
     effect=Effect.LOCAL,
     summary="statements, objects, attributes and metrics explained",
     details="help flush flashcache; help list griddisk; help griddisk; help attribute griddisk asmModeStatus; "
-    "help metric FL_DISK_FIRST; help CELL-02559; help safety; help man prints the man page.",
+    "help metric FL_DISK_FIRST; help CELL-02559; help safety; help flags; help man prints the man page.",
     example="help flush flashcache",
     params=(Param(name="topic", kind=Kind.TEXT, positional=True, rest=True, help="words of a statement, or a topic"),),
 )
@@ -80,6 +81,8 @@ def page(words: Sequence[str]) -> list[str]:
     lower = [word.lower() for word in words]
     if lower == ["safety"]:
         return _SAFETY.splitlines()
+    if lower == ["flags"]:
+        return list(_flags())
     if lower == ["man"]:
         return manual().splitlines()
     if len(words) == 1 and is_code(words[0]):
@@ -139,7 +142,11 @@ def _code(text: str) -> Iterator[str]:
 def _no_topic(words: Sequence[str]) -> StatementError:
     text = " ".join(words)
     topics = [found.name for found in commands().values()]
-    topics += [name.lower() for name in objects()] + [verb.value.lower() for verb in Verb] + ["safety", "man"]
+    topics += (
+        [name.lower() for name in objects()]
+        + [verb.value.lower() for verb in Verb]
+        + ["safety", "flags", "man", "metric", "attribute"]
+    )
     near = closest(text, topics) or closest(words[-1].upper(), metrics())
     return StatementError(
         f"there is no help for '{text}'", suggestions=near, hint="" if near else "help lists the topics"
@@ -165,36 +172,56 @@ def _overview() -> Iterator[str]:
         yield from _wrap(" · ".join(names), indent=" " * label, first=f"{group:<{label}}")
     yield ""
     yield from _wrap(
-        "More: help <statement>, help <object>, help metric <name>, help CELL-02559, help safety. New here? tutorial."
+        "More: help <statement>, help <object>, help metric <name>, help CELL-02559, help safety, help flags. New here? tutorial."
     )
 
 
 def _command(found: Command) -> Iterator[str]:
-    yield from _wrap(_breakable(found.usage), indent="    ", first="")
+    usage = found.usage
+    for param in found.params:
+        usage = usage.replace(param.shape, _brief_shape(param))
+    yield from _wrap(usage, indent="    ", first="")
     yield ""
     yield from _wrap(found.summary[:1].upper() + found.summary[1:] + ".")
     if found.details:
         yield from _wrap(found.details)
     yield ""
-    rows = [(param.shape, _param_help(param)) for param in found.params]
-    flags = (*found.flags, *(COMMON_FLAGS if found.effect is Effect.WRITE else ()))
-    rows += [
-        (
-            (f"-{flag.short}, " if flag.short else "") + flag.shape,
-            flag.help,
-        )
-        for flag in flags
-    ]
+    rows = [(_brief_shape(param), _param_help(param)) for param in found.params]
+    rows += [_flag_row(flag) for flag in found.flags]
     yield from _columns(rows)
     if rows:
         yield ""
+    if found.effect is Effect.WRITE:
+        names = " ".join(f"-{flag.short}" if flag.short else f"--{flag.name}" for flag in COMMON_FLAGS)
+        yield from _wrap(f"Flags:   {names} (help flags)", indent="         ", first="")
     yield f"Effect:  {_EFFECTS[found.effect]}"
     yield f"Example: {found.example}"
 
 
+def _flag_row(flag: Flag) -> tuple[str, str]:
+    return (f"-{flag.short}, " if flag.short else "") + flag.shape, flag.help
+
+
+def _flags() -> Iterator[str]:
+    yield "Flags of statements that change something; -y, -n and the long ones may stand before or behind the statement."
+    yield ""
+    yield from _columns([_flag_row(flag) for flag in COMMON_FLAGS])
+    yield ""
+    yield "Example: resize flashcache size=288g -n"
+
+
+def _brief_shape(param: Param) -> str:
+    """Return the parameter as usage shows it; a long list of choices stands with its explanation."""
+    if len(param.shape) <= _LONG:
+        return param.shape
+    name = param.name.upper() if param.positional else f"{param.name}={param.name.upper()}"
+    return name if param.required else f"[{name}]"
+
+
 def _param_help(param: Param) -> str:
     default = f" (default {param.default})" if param.default is not None else ""
-    return param.help + default
+    choices = f": {', '.join((*param.words, *param.choices))}" if len(param.shape) > _LONG else ""
+    return param.help + choices + default
 
 
 def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -202,14 +229,9 @@ def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
     for left, right in rows:
         head = f"  {left:<{label - 2}}"
         if len(left) + 3 > label:
-            yield from _wrap(_breakable(left), indent="      ", first="  ")
+            yield from _wrap(left, indent="      ", first="  ")
             head = " " * label
         yield from _wrap(right, indent=" " * label, first=head) or [head.rstrip()]
-
-
-def _breakable(usage: str) -> str:
-    """Return a usage in which long lists of choices may be broken over lines."""
-    return " ".join(word.replace("|", " | ") if len(word) > _LONG else word for word in usage.split())
 
 
 def _several(found: Sequence[Command]) -> Iterator[str]:
@@ -316,6 +338,12 @@ def _attribute(object_name: str, name: str) -> Iterator[str]:
         raise StatementError(f"{subject.name} has no attribute '{name}'", suggestions=near)
     yield f"{subject.name} {attribute.name}"
     yield from _wrap(_kind(attribute), indent="    ")
+    values = value_meanings(subject.name, attribute.name)
+    if values:
+        yield ""
+        yield from _columns(values)
+    if attribute.hidden:
+        yield from ["", "DETAIL leaves it out: name it behind ATTRIBUTES."]
     yield ""
     yield f"Example: list {subject.name.lower()} attributes name, {attribute.name}"
 
@@ -325,8 +353,13 @@ def _metric(name: str) -> Iterator[str]:
     if found is None:
         raise StatementError(f"'{name}' is not a metric", suggestions=closest(name.upper(), metrics()))
     yield f"{found.name}: {found.metric_type.lower()} metric of {found.object_type}, in {found.unit}"
+    what = metric_meaning(found.name)
+    if what:
+        yield from _wrap(what[:1].upper() + what[1:] + ".", indent="    ")
+    else:
+        yield from _wrap(f"list metricdefinition {found.name} detail tells what the cells say about it.", indent="    ")
     meaning = {
-        "Cumulative": "It counts up since CELLSRV started or its object was created; a delta tells more.",
+        "Cumulative": "It counts up since CELLSRV started or its object was created: snap and delta tell the difference.",
         "Rate": "It is the average over the last collection period.",
         "Instantaneous": "It is the value at the moment of collection.",
     }.get(found.metric_type)

@@ -1,14 +1,32 @@
-"""The IORM plan: show it, and switch flash logging for one database."""
+"""The IORM plan: shown, changed one directive at a time, kept under a name and restored."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exacell.errors import StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
+    from exacell.cellcli.iorm import IormPlan
     from exacell.context import Context
+
+_SWITCH = ("on", "off")
+_ATTRIBUTES = (
+    Param(name="share", kind=Kind.INT, help="of the I/O, beside the other databases' shares: 1 to 32"),
+    Param(name="limit", kind=Kind.INT, help="at most so many percent of each disk: 1 to 100"),
+    Param(name="level", kind=Kind.INT, help="1 to 8, with allocation"),
+    Param(name="allocation", kind=Kind.INT, help="percent of its level: 0 to 100"),
+    Param(name="flashCache", kind=Kind.CHOICE, choices=_SWITCH, help="may use the flash cache"),
+    Param(name="flashCacheMin", kind=Kind.SIZE, help="so much of the flash cache is its own"),
+    Param(name="flashCacheLimit", kind=Kind.SIZE, help="at most so much of the flash cache"),
+    Param(name="flashCacheSize", kind=Kind.SIZE, help="exactly so much of the flash cache"),
+    Param(name="flashLog", kind=Kind.CHOICE, choices=_SWITCH, help="may use the flash log"),
+)
+"""What a directive may hold, for completion; later releases have more."""
 
 GROUP = "IORM"
 
@@ -20,30 +38,216 @@ _DB = Param(name="db", kind=Kind.DB, required=True, help="database, as LIST DATA
     group=GROUP,
     effect=Effect.READ,
     summary="the objective and every directive of the database plan, per cell",
-    details="Cells that hold the same plan are shown once; the odd one stands out.",
+    details="Cells that hold the same plan are shown once; the odd one stands out. saved= shows what save iorm kept instead.",
     example="show iorm",
+    params=(Param(name="saved", kind=Kind.IORM, help="what save iorm kept under this name"),),
 )
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per cell and directive; a cell without directives has one record with a null name."""
+    from exacell.cellcli.iorm import IormPlan
     from exacell.plan import facts as f
 
+    saved = call.text_arg("saved")
+    if saved:
+        return _show_saved(ctx, saved)
     answers = ctx.query(f.IORMPLAN, f.DATABASE)
-    rows: list[dict[str, object]] = []
-    names: dict[str, None] = {}
+    held: dict[str, tuple[str, IormPlan]] = {}
     for cell, answer in answers.good.items():
         fact = f.build(cell, (f.IORMPLAN, f.DATABASE), answer.tables)
         ctx.learned.learn({Kind.DB: fact.databases})
-        directives = fact.iorm.directives if fact.iorm else ()
-        for directive in directives:
+        held[cell] = (fact.objective, fact.iorm or IormPlan())
+    return replace(_table(held), problems=answers.problems, exit_code=answers.exit_code)
+
+
+def _show_saved(ctx: Context, name: str) -> Result:
+    from exacell.cellcli.iorm import parse
+    from exacell.store import Store
+
+    found = Store(ctx.home.state_dir / "store.db").find_iorm(ctx.need_rack().name, name)
+    return _table({cell: (body["objective"], parse(body["dbPlan"])) for cell, body in found.items()})
+
+
+def _table(held: Mapping[str, tuple[str, IormPlan]]) -> Result:
+    """Return one record per cell and directive; a cell without directives has one record with a null name."""
+    rows: list[dict[str, object]] = []
+    names: dict[str, None] = {}
+    for cell, (objective, plan) in held.items():
+        for directive in plan.directives:
             others = {a.name: a.value for a in directive.attributes if a.key != "name"}
             names |= dict.fromkeys(others)
-            rows.append({"cell": cell, "objective": fact.objective, "name": directive.name, **others})
-        if not directives:
-            rows.append({"cell": cell, "objective": fact.objective, "name": None})
+            rows.append({"cell": cell, "objective": objective, "name": directive.name, **others})
+        if not plan.directives:
+            rows.append({"cell": cell, "objective": objective, "name": None})
     columns = (Column("cell"), Column("objective"), Column("name"), *(Column(name) for name in names))
-    return Result(
-        records=rows, columns=columns, fold=True, data=True, problems=answers.problems, exit_code=answers.exit_code
+    return Result(records=rows, columns=columns, fold=True, data=True)
+
+
+@command(
+    "set iorm",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="set attributes of one database's directive, or the objective; every other word stays",
+    details="Reads the database plan of all cells (they must agree), changes this one directive, sends the whole plan back "
+    "and reads it again. A database that had no directive of its own gets one with what it inherited. db=default and "
+    "db=other are the directives for all others.",
+    example="set iorm db=SPOT share=8 limit=50 -y",
+    params=(
+        Param(name="db", kind=Kind.DB, help="database, as LIST DATABASE names it; default; other"),
+        Param(
+            name="objective",
+            kind=Kind.CHOICE,
+            choices=("basic", "auto", "low_latency", "balanced", "high_throughput"),
+            help="what IORM optimizes for, on the whole cell",
+        ),
+        Param(name="role", kind=Kind.CHOICE, choices=("primary", "standby"), help="only the directive for this role"),
+        Param(name="asmcluster", kind=Kind.NAME, help="only the directive for this ASM cluster"),
+    ),
+    open_keys=True,
+    offers=_ATTRIBUTES,
+)
+def set_iorm(ctx: Context, call: Call) -> Result:
+    """Return one record per cell with its outcome.
+
+    Raises:
+        StatementError: nothing is set, or attributes without db=.
+    """
+    from exacell.plan import facts as f
+    from exacell.plan.iorm import set_plan
+
+    db, objective = call.text_arg("db"), call.text_arg("objective")
+    if not db and call.extra:
+        raise StatementError(f"set iorm {next(iter(call.extra))}=…: whose? say db=NAME")
+    if not (call.extra or objective):
+        raise StatementError(
+            f"set iorm{f' db={db}' if db else ''}: nothing to set",
+            hint="for example: set iorm db=SPOT share=8 limit=50",
+        )
+    plan = set_plan(
+        ctx.need_rack().name,
+        ctx.facts(f.CELL, f.IORMPLAN, f.DATABASE),
+        db=db,
+        settings=call.extra,
+        objective=objective,
+        role=call.text_arg("role"),
+        asmcluster=call.text_arg("asmcluster"),
+        statement=call.text,
     )
+    return ctx.change(plan, call)
+
+
+@command(
+    "unset iorm",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="take attributes out of a database's directive, or the whole directive",
+    details="Without an attribute the directive goes, and the database gets what DEFAULT or OTHER say.",
+    example="unset iorm limit db=SPOT -y",
+    params=(
+        Param(
+            name="attributes",
+            kind=Kind.NAMES,
+            positional=True,
+            choices=tuple(attribute.name for attribute in _ATTRIBUTES),
+            help="such as limit, or limit,flashCacheMin",
+        ),
+        Param(name="db", kind=Kind.DB, required=True, help="whose directive"),
+    ),
+)
+def unset_iorm(ctx: Context, call: Call) -> Result:
+    """Return one record per cell with its outcome."""
+    from exacell.plan import facts as f
+    from exacell.plan.iorm import unset_plan
+
+    given = call.args.get("attributes")
+    names = tuple(str(name) for name in given) if isinstance(given, tuple) else ()
+    facts = ctx.facts(f.CELL, f.IORMPLAN, f.DATABASE)
+    db = call.text_arg("db")
+    return ctx.change(unset_plan(ctx.need_rack().name, facts, db=db, attributes=names, statement=call.text), call)
+
+
+@command(
+    "reset iorm",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="an empty database plan on every cell: no directives",
+    details="The objective, category and cluster plans stay as they are. Cells may hold different plans before; undo gives "
+    "each its own back.",
+    example="reset iorm -y",
+)
+def reset_iorm(ctx: Context, call: Call) -> Result:
+    """Return one record per cell with its outcome."""
+    from exacell.cellcli.iorm import IormPlan
+    from exacell.plan import facts as f
+    from exacell.plan.iorm import Goal, goal_plan
+
+    facts = ctx.facts(f.CELL, f.IORMPLAN)
+    goals = dict.fromkeys(facts, Goal(dbplan=IormPlan()))
+    return ctx.change(goal_plan(ctx.need_rack().name, facts, goals, call.text), call)
+
+
+@command(
+    "save iorm",
+    group=GROUP,
+    effect=Effect.LOCAL,
+    summary="keep the database plan and objective of every selected cell under a name, for restore iorm",
+    example="save iorm as=before_test",
+    params=(Param(name="as", kind=Kind.IORM, required=True, help="its name; an older one is replaced"),),
+)
+def save_iorm(ctx: Context, call: Call) -> Result:
+    """Return a note.
+
+    Raises:
+        RefusedError: a cell gave no answer.
+    """
+    from exacell.cellcli.iorm import IormPlan, render
+    from exacell.plan import facts as f
+    from exacell.store import Store
+
+    facts = ctx.facts(f.IORMPLAN)
+    held = {
+        cell: {"dbPlan": render(fact.iorm or IormPlan()), "objective": fact.objective} for cell, fact in facts.items()
+    }
+    name = call.text_arg("as")
+    Store(ctx.home.state_dir / "store.db").save_iorm(ctx.need_rack().name, name, held)
+    plans = len({text["dbPlan"] for text in held.values()})
+    several = f", {plans} different plans" if plans > 1 else ""
+    return Result(
+        notes=[f"IORM plan {name}: {len(held)} cell{'s' if len(held) > 1 else ''}{several}; restore iorm {name}"]
+    )
+
+
+@command(
+    "restore iorm",
+    group=GROUP,
+    effect=Effect.WRITE,
+    summary="give every selected cell back the database plan and objective that were kept under a name",
+    example="restore iorm before_test -y",
+    params=(Param(name="name", kind=Kind.IORM, positional=True, required=True, help="as save iorm was told"),),
+)
+def restore_iorm(ctx: Context, call: Call) -> Result:
+    """Return one record per cell with its outcome.
+
+    Raises:
+        RefusedError: a selected cell is not among those that were kept.
+    """
+    from exacell.cellcli.iorm import parse
+    from exacell.cellset import fold
+    from exacell.errors import RefusedError
+    from exacell.plan import facts as f
+    from exacell.plan.iorm import Goal, goal_plan
+    from exacell.store import Store
+
+    rack, name = ctx.need_rack().name, call.text_arg("name")
+    held = Store(ctx.home.state_dir / "store.db").find_iorm(rack, name)
+    missing = [cell for cell in ctx.cells() if cell not in held]
+    if missing:
+        raise RefusedError(
+            f"IORM plan {name} was kept for {fold(held)}, not for {fold(missing)}; nothing was sent",
+            hint=f"on {fold(held)} restore iorm {name}",
+        )
+    facts = ctx.facts(f.CELL, f.IORMPLAN)
+    goals = {c: Goal(dbplan=parse(held[c]["dbPlan"]), objective=held[c]["objective"]) for c in facts}
+    return ctx.change(goal_plan(rack, facts, goals, call.text), call)
 
 
 def _toggle(ctx: Context, call: Call, *, on: bool) -> Result:

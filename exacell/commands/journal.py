@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ _FILTERS = (
     Param(name="since", kind=Kind.TEXT, help="from then on: 2h, 7d, 2026-03-01, 2026-03-01T08:00 (local time)"),
     Param(name="until", kind=Kind.TEXT, help="up to then, in the same forms"),
     Param(name="user", kind=Kind.NAME, help="changes of this operating-system user (or who became root by sudo)"),
-    Param(name="cell", kind=Kind.NAME, help="changes that touched this cell or database node"),
+    Param(name="cell", kind=Kind.CELL, help="changes that touched this cell or database node"),
     Param(name="ticket", kind=Kind.NAME, help="changes with this ticket"),
     Param(name="word", kind=Kind.TEXT, help="changes whose statement holds this"),
 )
@@ -39,7 +40,9 @@ _ALL = Flag(name="all-racks", help="of every rack, not only of this one")
     "statement, targets, risk and how it ended. With a number: each statement with its reply and what was read back.",
     example="journal show since=7d",
     params=(
-        Param(name="change", kind=Kind.INT, positional=True, help="its number: all rows with statements and replies"),
+        Param(
+            name="change", kind=Kind.CHANGE, positional=True, help="its number: all rows with statements and replies"
+        ),
         *_FILTERS,
         _FILE,
     ),
@@ -47,6 +50,38 @@ _ALL = Flag(name="all-racks", help="of every rack, not only of this one")
 )
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per change, or per row of one."""
+    return _shown(ctx, call)
+
+
+RECENT = 20
+"""Changes that the bare word shows."""
+
+
+@command(
+    "journal",
+    group=GROUP,
+    effect=Effect.READ,
+    summary=f"the last {RECENT} changes made on this rack; journal show tells of all",
+    details="With a number: every row of that change, as journal show does.",
+    example="journal",
+    params=(
+        Param(
+            name="change", kind=Kind.CHANGE, positional=True, help="its number: all rows with statements and replies"
+        ),
+        *_FILTERS,
+    ),
+    flags=(_FAILED, _ALL),
+)
+def recent(ctx: Context, call: Call) -> Result:
+    """Return one record per change, or per row of one."""
+    found = _shown(ctx, call)
+    older = 0 if call.int_arg("change") is not None else len(found.records) - RECENT
+    if older <= 0:
+        return found
+    return replace(found, records=found.records[older:], notes=[*found.notes, f"{older} older ones: journal show"])
+
+
+def _shown(ctx: Context, call: Call) -> Result:
     from exacell.auditing import changes_of, row_record, summary
 
     entries = _entries(ctx, call)

@@ -105,6 +105,7 @@ def run(ctx: Context, call: Call) -> Result:
     if "asm" in recipe.needs:
         ctx.asm()
     runner = RecipeRunner(ctx, recipe, call.flags)
+    ctx.more_to_come = True
     before, ctx.origin = ctx.origin, recipe.name
     try:
         ctx.console.say(f"recipe {recipe.name} on {rack.name}: {recipe.title}")

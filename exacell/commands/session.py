@@ -124,6 +124,7 @@ def cells(ctx: Context, call: Call) -> Result:
     group=GROUP,
     effect=Effect.LOCAL,
     summary="the racks of the configuration",
+    details="-o json tells as source which file each is written in.",
     example="racks",
 )
 def racks(ctx: Context, call: Call) -> Result:
@@ -139,7 +140,8 @@ def racks(ctx: Context, call: Call) -> Result:
         }
         for rack in known.values()
     ]  # fmt: skip
-    columns = ("name", "current", "cells", "dbnodes", "production", "emulated", "source")
+    # Where each is written, a path, would make the table too wide for most terminals: -o json has it.
+    columns = ("name", "current", "cells", "dbnodes", "production", "emulated")
     notes = (
         () if records else ("no rack is configured: 'emulator start t1' makes one, docs/config.example.toml shows how",)
     )

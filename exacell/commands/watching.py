@@ -120,6 +120,7 @@ def watch(ctx: Context, call: Call) -> Result:
         StatementError: the statement is none, or changes something.
     """
     line = _watched(call)
+    ctx.more_to_come = True
     every = max(call.float_arg("every", 5.0), _LEAST)
     count = call.int_arg("count") or 0
     console = _console(ctx, "watch")
@@ -160,8 +161,15 @@ def _on_screen(ctx: Context, console: LiveConsole, screen: Screen, line: Line, e
     reader = Reader(lambda: _answer(asking.beside(), line), every, late=asking.late, wake=screen.wake)
     run_live(screen, reader, view)
     asking.give_up()
-    last = view.last
-    return replace(last, notes=(*last.notes, f"watched {view.count} times")) if last is not None else Result()
+    last, height = view.last, screen.size[1]
+    if last is None:
+        return Result()
+    # What stays behind fits on the screen: no pager opens behind the q that left this view.
+    return replace(
+        last,
+        notes=(*last.notes, f"watched {view.count} times"),
+        draw=lambda width, color, header: iter(view.last_lines(width, height - 2)),
+    )
 
 
 def _appended(ctx: Context, console: LiveConsole, line: Line, every: float, count: int, form: str) -> Result:
@@ -214,6 +222,7 @@ def top(ctx: Context, call: Call) -> Result:
     """Show the load until the user leaves."""
     from exacell.live.top import Top
 
+    ctx.more_to_come = True
     every = max(call.float_arg("every", 5.0), _LEAST)
     console = _console(ctx, "top")
     form = str(call.flags.get("format") or ctx.settings.format)
@@ -240,7 +249,11 @@ def top(ctx: Context, call: Call) -> Result:
             )
             run_live(screen, reader, view)
             asking.give_up()
-            return _table(view)
+            height = screen.size[1]
+            # What stays behind fits on the screen: no pager opens behind the q that left this view.
+            return replace(
+                _table(view), draw=lambda width, color, header: iter(view.lines(width or 80, height - 1, None))
+            )
     return _top_appended(ctx, console, call, form)
 
 

@@ -11,12 +11,12 @@ import re
 import shlex
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from exacell.dcli.options import DcliOptions, environment_error, usage_error
 from exacell.dcli.sshoptions import SshOptions
 from exacell.transport.base import Upload
+from exacell.values import dataclass
 
 TEMPORARY = "/var/log/exadatatmp/"
 """Where ``--root-exadatatmp`` works."""

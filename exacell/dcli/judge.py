@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from exacell.cellcli.statement import Change, Grant
 from exacell.cellset import fold
@@ -16,6 +16,7 @@ from exacell.plan.facts import CELL, CellFacts, FlashCache
 from exacell.plan.guard import facts_needed, guard_plan
 from exacell.plan.guard_disks import targets_of
 from exacell.plan.model import Plan
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import optparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NoReturn
+
+from exacell.values import dataclass
 
 VERSION = "3.5"
 """The dcli whose behaviour this is; what ``--version`` says."""

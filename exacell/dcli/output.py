@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from exacell.values import dataclass
 
 UNREACHABLE = 255
 """ssh's own status for a connection that failed. Source: ssh(1), EXIT STATUS."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from exacell.dcli.sshoptions import SshOptions
 from exacell.dcli.targets import Target
 from exacell.errors import ConfigError
 from exacell.transport.sshconfig import SYSTEM_CONFIG, USER_CONFIG
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.transport.base import Transport

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from exacell.dcli.judge import Judgement
 from exacell.dcli.output import UNREACHABLE, Outcome, exit_status
@@ -14,6 +13,7 @@ from exacell.errors import ExitCode
 from exacell.journal import Row, actor
 from exacell.language.registry import Value
 from exacell.plan import facts as f
+from exacell.values import dataclass
 from exacell.verdicts import REPLY_KEPT
 
 

@@ -12,12 +12,13 @@ import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from exacell.carrying import capabilities_of
+from exacell.changing import goes_bare, refuse_read_only, refuse_restricted, restricted_cells
 from exacell.dcli import keys
 from exacell.dcli.files import TEMPORARY, Delivery, delivery_of, make_directory
 from exacell.dcli.judge import Judgement, agree, judge
@@ -44,6 +45,7 @@ from exacell.dcli.work import UNLIMITED, Step, in_parallel, work_through
 from exacell.errors import ExitCode
 from exacell.output.result import Column, Result
 from exacell.transport.capabilities import refuse_programs
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -89,6 +91,7 @@ class _Run:
     style: Style = field(default_factory=Style)
     ssh: SshOptions = field(default_factory=SshOptions)
     delivery: Delivery | None = None
+    bare: bool = False
     problems: list[str] = field(default_factory=list)
     records: list[Mapping[str, Any]] = field(default_factory=list)
 
@@ -116,6 +119,10 @@ class _Run:
             judged = [(g, judge(g, findings, self.call, serial=self._serial, flags=flags)) for g in groups]
             if flags.get("dry-run") or self.ctx.options.dry_run:
                 return self._dry(judged, findings, flags)
+            if self._keys:
+                for group in groups:
+                    refuse_read_only(group.ctx)
+            self._refuse_restricted(groups, watch, findings)
             for group, judgement in judged:
                 agree(group, judgement, flags)
             steps = self._steps(watch, findings)
@@ -184,6 +191,22 @@ class _Run:
             return Findings(unread=[f"copy {names} to {self.options.destination or 'the home directory'}"])
         return Findings()
 
+    def _refuse_restricted(self, groups: Sequence[Group], watch: Watch | None, findings: Findings) -> None:
+        """Find out whether the logins of some cells run single commands only, and refuse what is more than that.
+
+        Raises:
+            RefusedError: their release lets the login do none of it.
+        """
+        single = bool(self.options.words) and not (findings.unread or self.options.root_temporary or self._keys)
+        single = single and self.options.timeout is None and watch is None and self.delivery is None
+        for group in groups:
+            login = self.options.user(group.login)
+            closed = restricted_cells(group.ctx, group.cells, login)
+            if single and goes_bare(self.options.command, closed):
+                self.bare = True
+            elif closed:
+                refuse_restricted(group.ctx, self._text[:60], closed, login)
+
     def _steps(self, watch: Watch | None, findings: Findings) -> list[Step]:
         """Return what is done on each target, in order."""
         options = self.options
@@ -208,7 +231,7 @@ class _Run:
             before = f"cd {TEMPORARY}; " if options.root_temporary else ""
             space = "" if before else " "
             into = "2>/dev/null" if options.hide_stderr else "2>&1"
-            text = f"({before or space}{command}) {into}"
+            text = command if self.bare else f"({before or space}{command}) {into}"
             steps.append(self._step(text, reads=findings.harmless, limited=True))
         if options.drop_key:
             steps.append(self._step(keys.drop_command(line)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from exacell.cellcli.statement import Change, Grant
 from exacell.cellcli.statement import parse as parse_cellcli
@@ -18,6 +18,7 @@ from exacell.dcli.shellwords import UnreadableError, Word
 from exacell.errors import StatementError
 from exacell.language.text import split_statements
 from exacell.scripts import read_script
+from exacell.values import dataclass
 
 _READING = frozenset(("LIST", "DESCRIBE", "HELP", "SET", "EXIT", "QUIT", "REM", "REMARK"))
 """First words of CellCLI's statements that change nothing. Source: Oracle SAGUG, CellCLI commands."""

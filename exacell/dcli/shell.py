@@ -8,9 +8,10 @@ Language, 2.9 and 2.10; bash(1) for ``[[``, ``((``, ``function`` and arrays.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from exacell.dcli.shellwords import Lexer, Operator, UnreadableError, Word
+from exacell.values import dataclass
 
 _REDIRECTIONS = frozenset(("&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", ">>", ">&", ">|", "<", ">"))
 _LEADING = frozenset(("if", "then", "elif", "else", "while", "until", "do", "{", "!", "time"))

@@ -6,9 +6,9 @@ Source: ssh(1) and scp(1), OPTIONS; ssh_config(5) for ``-o``.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 
 from exacell.dcli.options import usage_error
+from exacell.values import dataclass
 
 _WITH_VALUE = frozenset("BbcDEeFIiJLlmOopQRSWwP")
 _SSH_SETTINGS = {"p": "Port", "i": "IdentityFile", "J": "ProxyJump"}

@@ -8,13 +8,13 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from exacell.cellset import CellSet
 from exacell.dcli.options import DcliOptions, environment_error
 from exacell.errors import CellSetError, ConfigError
 from exacell.groupfile import parse_group_file
+from exacell.values import dataclass
 
 _HOST = re.compile(r"[A-Za-z0-9_.:@%-]+")
 

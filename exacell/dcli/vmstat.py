@@ -6,9 +6,9 @@ Source: reference dcli.md, section 8; the columns are vmstat's own, procps vmsta
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from exacell.dcli.options import usage_error
+from exacell.values import dataclass
 
 _NOT_PERIODIC = frozenset(("-f", "-s", "-m", "-p", "-D", "-d", "-V"))
 _FLOORS = {"swpd": 6, "free": 6, "buff": 6, "cache": 6, "inact": 6, "active": 6}

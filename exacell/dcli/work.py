@@ -6,12 +6,13 @@ import queue
 import threading
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from exacell.dcli.output import UNREACHABLE, Outcome, decoded, split_lines
 from exacell.dcli.reach import Group
 from exacell.dcli.targets import Target
 from exacell.transport.base import Reply, Request, Role, State, Upload
+from exacell.values import dataclass
 
 UNLIMITED = 365 * 86400.0
 """Seconds: dcli waits for its commands as long as they take."""

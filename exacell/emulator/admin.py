@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from exacell.emulator.grammar import Filter, filters_at
+from exacell.emulator.grammar import Filter, filters_at, name_at
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.profiles import PRIMARY_MEDIA_SINCE
+from exacell.emulator.profiles import MAINTAIN_REDUNDANCY_SINCE, PRIMARY_MEDIA_SINCE
 from exacell.emulator.schema import ObjectType, Release
 from exacell.emulator.tokens import Kind, TokenStream
 
@@ -27,6 +27,7 @@ class AdminStatement:
         words: the action in upper case, ``("DROP", "FOR", "REPLACEMENT")``; empty when ``values`` are set.
         options: words that stand alone, FORCE or NOWAIT, and ERASE with its value.
         values: attributes by lower-case name, in their order.
+        tuples: what ``CREATE CELLDISK ((name=…, lun=…), …)`` has in its parentheses: the attributes of each object.
     """
 
     verb: str
@@ -37,6 +38,7 @@ class AdminStatement:
     options: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     filters: tuple[Filter, ...] = ()
+    tuples: tuple[Mapping[str, str], ...] = ()
 
     @property
     def title(self) -> str:
@@ -88,9 +90,15 @@ FORMS: Mapping[tuple[str, str], Form] = MappingProxyType(
                 ("DROP", "FOR", "REPLACEMENT"),
                 ("REENABLE",),
                 ("POWERCYCLE",),
+                *(("SERVICELED", "ON"), ("SERVICELED", "OFF")),
             ),
             options=("FORCE", "NOWAIT"),
         ),
+        ("CREATE", "ESCLUSTER"): Form(names="one"),
+        ("ALTER", "ESCLUSTER"): Form(actions=(("START",),), values=True),
+        ("ALTER", "ESNODE"): Form(values=True),
+        ("REGISTER", "ESNODE"): Form(values=True),
+        ("DEREGISTER", "ESNODE"): Form(values=True),
         ("CREATE", "KEY"): Form(),
         ("CREATE", "ROLE"): Form(names="several"),
         ("DROP", "ROLE"): Form(names="many", options=("FORCE",)),
@@ -124,10 +132,15 @@ def parse_admin(stream: TokenStream, verb: str, owner: ObjectType, release: Rele
     form = FORMS[verb, owner.name]
     names: tuple[str, ...] | None = ()
     media: str | None = None
+    if (verb, owner.name) == ("CREATE", "CELLDISK") and stream.peek().is_symbol("("):
+        return AdminStatement(verb=verb, object_name=owner.name, names=None, tuples=_tuples_at(stream))
     if form.names:
         names, media = _names_at(stream, form, release)
     filters = _filters_at(stream, form, owner, release)
+    action = stream.peek()
     words = _action_at(stream, form)
+    if "MAINTAIN" in words and release < MAINTAIN_REDUNDANCY_SINCE:
+        raise CellError(Code.SYNTAX, position=action.start)
     values: dict[str, str] = {}
     if form.values and not words:
         values = _values_at(stream, (*form.options, "WHERE"))
@@ -157,9 +170,9 @@ def _names_at(stream: TokenStream, form: Form, release: Release) -> tuple[tuple[
         return None, stream.accept_word(*form.media) if form.media else None
     if form.names == "optional" and (stream.at_end or stream.peek(1).is_symbol("=")):
         return (), None
-    names = [stream.expect_value().text]
+    names = [name_at(stream, release)]
     while form.names in ("many", "several") and stream.accept_symbol(","):
-        names.append(stream.expect_value().text)
+        names.append(name_at(stream, release))
     return tuple(names), None
 
 
@@ -192,6 +205,29 @@ def _values_at(stream: TokenStream, stop: tuple[str, ...]) -> dict[str, str]:
             raise CellError(Code.SYNTAX, position=token.start)
         values[name] = stream.expect_value().text
     return values
+
+
+def _tuples_at(stream: TokenStream) -> tuple[Mapping[str, str], ...]:
+    """Take ``((name=value[, attribute=value]…)[, (…)]…)``."""
+    stream.expect_symbol("(")
+    found: list[Mapping[str, str]] = []
+    while True:
+        stream.expect_symbol("(")
+        token = stream.peek()
+        values: dict[str, str] = {}
+        while not values or stream.accept_symbol(","):
+            name = stream.expect_value()
+            stream.expect_symbol("=")
+            if name.text.lower() in values:
+                raise CellError(Code.SYNTAX, position=name.start)
+            values[name.text.lower()] = stream.expect_value().text
+        if "name" not in values:
+            raise CellError(Code.SYNTAX, position=token.start)
+        stream.expect_symbol(")")
+        found.append(values)
+        if not stream.accept_symbol(","):
+            stream.expect_symbol(")")
+            return tuple(found)
 
 
 def _options_at(stream: TokenStream, form: Form) -> dict[str, str]:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from operator import eq, ge, gt, le, lt
 from typing import TYPE_CHECKING
 
+from exacell.emulator.alert_models import Alert, Threshold
 from exacell.emulator.metric_reader import Reading
 from exacell.emulator.metric_words import description
-from exacell.emulator.models import Alert, Cell, Threshold
+from exacell.emulator.models import Cell
 from exacell.emulator.schema import MetricDefinition, metric_definitions
 from exacell.emulator.values import Metric, metric_text
 

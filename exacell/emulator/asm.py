@@ -30,7 +30,7 @@ from exacell.emulator.schema import release_of
 from exacell.units import MIB
 
 if TYPE_CHECKING:
-    from exacell.emulator.models import GridDisk
+    from exacell.emulator.disk_models import GridDisk
     from exacell.emulator.rack import Rack
 
 SYNC_SECONDS = 40.0

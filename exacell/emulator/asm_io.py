@@ -7,15 +7,19 @@ disks; a write goes to as many of them as there are copies. Before the first loa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from exacell.emulator.asm import Asm
 from exacell.emulator.asm_model import DiskGroup
+from exacell.emulator.databases import Database
 from exacell.emulator.device_io import share
 from exacell.units import MIB
 
 _DATA = "DATAFILE"
 _FILLED = {"READS": 3, "WRITES": 2}
 """Requests of a megabyte for each megabyte that lies on a disk when nothing has worked yet."""
+_SMALL_S, _LARGE_S = Decimal("0.0006"), Decimal("0.0098")
+"""Seconds of a request of a database, and of one of a megabyte: made up."""
 
 
 @dataclass(frozen=True)
@@ -27,21 +31,28 @@ class GroupIo:
     writes: int
     bytes_written: int
 
-    def of_disk(self, index: int, count: int, used_mb: int) -> dict[str, int]:
+    def of_disk(self, index: int, count: int, used_mb: int) -> dict[str, int | Decimal]:
         """Return the counters of the index-th of ``count`` disks, on which ``used_mb`` lie."""
-        reads, writes = (used_mb * _FILLED[name] for name in ("READS", "WRITES"))
+        filling = {name: used_mb * each for name, each in _FILLED.items()}
+        counted = {"READS": share(self.reads, index, count), "WRITES": share(self.writes, index, count)}
         return {
-            "READS": reads + share(self.reads, index, count),
-            "WRITES": writes + share(self.writes, index, count),
-            "BYTES_READ": reads * MIB + share(self.bytes_read, index, count),
-            "BYTES_WRITTEN": writes * MIB + share(self.bytes_written, index, count),
+            **{name: filling[name] + counted[name] for name in counted},
+            "READ_TIME": filling["READS"] * _LARGE_S + counted["READS"] * _SMALL_S,
+            "WRITE_TIME": filling["WRITES"] * _LARGE_S + counted["WRITES"] * _SMALL_S,
+            "BYTES_READ": filling["READS"] * MIB + share(self.bytes_read, index, count),
+            "BYTES_WRITTEN": filling["WRITES"] * MIB + share(self.bytes_written, index, count),
         }
 
+    def part(self, index: int, count: int) -> GroupIo:
+        """Return the index-th of ``count`` even shares."""
+        amounts = (self.reads, self.bytes_read, self.writes, self.bytes_written)
+        return GroupIo(*(share(amount, index, count) for amount in amounts))
 
-def group_io(asm: Asm, group: DiskGroup) -> GroupIo:
-    """Return what all databases have read and written in a group."""
+
+def group_io(asm: Asm, group: DiskGroup, only: Database | None = None) -> GroupIo:
+    """Return what all databases, or only one of them, have read and written in a group."""
     reads = bytes_read = writes = bytes_written = 0.0
-    for database in asm.databases.values():
+    for database in asm.databases.values() if only is None else (only,):
         counted = asm.statistics(database)
         everywhere = sum(_data_bytes(other, database.name) for other in asm.groups.values())
         if not counted or not everywhere:

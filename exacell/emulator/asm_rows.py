@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from exacell.emulator.asm import Asm
 from exacell.emulator.asm_attributes import ATTRIBUTES, repair_seconds, version_text, visible
 from exacell.emulator.asm_create import visible as discovered
 from exacell.emulator.asm_io import group_io
@@ -103,6 +104,35 @@ def disks(instance: Instance) -> Iterator[Mapping[str, Value]]:
             present = found.get((member.cell, member.grid_disk))
             row = _member_row(instance, group, member, used[member.name], present.size_mb if present else None)
             yield {**row, **counted.of_disk(index, len(group.disks), used[member.name])}
+
+
+def client_io(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$ASM_DISK_IOSTAT: what each client of the ASM here has read and written on each disk.
+
+    A database shows its own rows only; its I/O is spread evenly over its instances. Source: Oracle Database Reference.
+    """
+    asm, nodes = instance.asm, len(instance.asm.nodes)
+    for group in own_groups(instance):
+        for database in asm.clients(group, instance.node):
+            if instance.database not in (None, database):
+                continue
+            counted = group_io(asm, group, database).part(instance.node, nodes)
+            for index, disk in enumerate(sorted(group.disks.values(), key=lambda d: d.number)):
+                yield {
+                    **counted.of_disk(index, len(group.disks), 0),
+                    "INSTNAME": f"{database.name}{instance.node + 1}",
+                    "DBNAME": database.name,
+                    "CLUSTERNAME": cluster_name(asm),
+                    "GROUP_NUMBER": group.number,
+                    "DISK_NUMBER": disk.number,
+                    "FAILGROUP": disk.fail_group,
+                    "PREFERRED_READ": "U",
+                }
+
+
+def cluster_name(asm: Asm) -> str:
+    """Return the name of the clusterware's cluster."""
+    return f"{asm.rack.spec.name}-{asm.cluster.name if asm.cluster.suffix else 'cluster'}"
 
 
 _DISK_DEFAULTS: Mapping[str, Value] = MappingProxyType(
@@ -229,7 +259,7 @@ def clients(instance: Instance) -> Iterator[Mapping[str, Value]]:
                 "GROUP_NUMBER": group.number,
                 "INSTANCE_NAME": name,
                 "DB_NAME": database,
-                "CLUSTER_NAME": f"{asm.rack.spec.name}-{asm.cluster.name if asm.cluster.suffix else 'cluster'}",
+                "CLUSTER_NAME": cluster_name(asm),
                 "STATUS": "CONNECTED",
                 "SOFTWARE_VERSION": software,
                 "COMPATIBLE_VERSION": software,

@@ -25,6 +25,7 @@ from exacell.emulator.asm_statement import (
 )
 from exacell.emulator.asmcmd_files import FILE_COMMANDS
 from exacell.emulator.asmcmd_tools import CommandError, Options, Row, mounted_group, options_of, rows_of, table
+from exacell.emulator.db_rows import parameters
 from exacell.emulator.instances import Instance
 from exacell.emulator.logon import instance_of
 from exacell.emulator.ora_messages import OraError
@@ -55,6 +56,7 @@ _DISK_COLUMNS = {
     ),
     "p": "GROUP_NUMBER DISK_NUMBER INCARNATION MOUNT_STATUS HEADER_STATUS MODE_STATUS STATE PATH",
     "t": "CREATE_DATE MOUNT_DATE REPAIR_TIMER PATH",
+    "statistics": "READS WRITES READ_ERRS WRITE_ERRS READ_TIME WRITE_TIME BYTES_READ BYTES_WRITTEN VOTING_FILE PATH",
     "": "PATH",
 }
 _TITLES = {
@@ -63,6 +65,9 @@ _TITLES = {
     "OS_MB": "OS_MB",
     "SITE_GUID": "Site_GUID",
     "UDID": "UDID",
+    "INST_ID": "Inst_ID",
+    "WRITES": "Write",
+    "READ_TIME": "Read_time",
     "REDUNDANCY": "Redund",
     "GROUP_NUMBER": "Group_Num",
     "DISK_NUMBER": "Disk_Num",
@@ -114,6 +119,9 @@ def asmcmd(asm: Asm, node: int, login: str, argv: Sequence[str], *, env: Mapping
 
 def _run(instance: Instance | None, words: Sequence[str], place: list[str]) -> tuple[str, int]:
     """Carry out one command in a directory; return what it prints and its exit status."""
+    if words[0] == "help":
+        names = sorted({*_COMMANDS, *FILE_COMMANDS, "exit", "help"})
+        return "commands:\n--------\n\n" + "".join(f"    {name}\n" for name in names), 0
     command, on_files = _COMMANDS.get(words[0]), FILE_COMMANDS.get(words[0])
     if command is None and on_files is None:
         return f"ASMCMD-8022: unknown command '{words[0]}' specified\n", 255
@@ -160,8 +168,10 @@ def _lsdsk(instance: Instance, words: Sequence[str]) -> str:
     options = options_of(
         words, flags="kptgMI", long=("suppressheader", "discovery", "member", "candidate", "statistics"), valued=("G",)
     )
-    kind = next((letter for letter in "kpt" if options.has(letter)), "")
-    rows = [row for row in rows_of(instance, "V$ASM_DISK") if row["PATH"] is not None or kind == "p"]
+    kind = next((name for name in ("k", "p", "t", "statistics") if options.has(name)), "")
+    everywhere = options.has("g")
+    view = "GV$ASM_DISK" if everywhere else "V$ASM_DISK"
+    rows = [row for row in rows_of(instance, view) if row["PATH"] is not None or kind == "p"]
     if "G" in options.flags:
         number = mounted_group(instance, options.flags["G"]).number
         rows = [row for row in rows if row["GROUP_NUMBER"] == number]
@@ -173,7 +183,7 @@ def _lsdsk(instance: Instance, words: Sequence[str]) -> str:
         rows = [row for row in rows if row["GROUP_NUMBER"] != 0]
     if options.rest:
         rows = [row for row in rows if any(fnmatch.fnmatchcase(str(row["PATH"]), p) for p in options.rest)]
-    names = _DISK_COLUMNS[kind].split()
+    names = ["INST_ID"] * everywhere + _DISK_COLUMNS[kind].split()
     if instance.asm.version < (12, 2):
         names = [name for name in names if name not in _SINCE_12_2]
     titles = [(_TITLES.get(name) or "_".join(part.capitalize() for part in name.split("_")), name) for name in names]
@@ -245,6 +255,21 @@ def _lsattr(instance: Instance, words: Sequence[str]) -> str:
     if options.rest:
         rows = [row for row in rows if fnmatch.fnmatchcase(str(row["NAME"]), options.rest[0].replace("%", "*"))]
     return table(titles, rows, options)
+
+
+def _showclustermode(instance: Instance, words: Sequence[str]) -> str:
+    options_of(words)
+    return "ASM cluster : Flex mode disabled\n"
+
+
+def _showclusterstate(instance: Instance, words: Sequence[str]) -> str:
+    options_of(words)
+    return "Normal\n"
+
+
+def _spget(instance: Instance, words: Sequence[str]) -> str:
+    options_of(words)
+    return f"{parameters(instance)['spfile'][1]}\n"
 
 
 def _mount(mount: bool) -> Callable[[Instance, Sequence[str]], str]:
@@ -363,5 +388,8 @@ _COMMANDS: Mapping[str, Callable[[Instance, Sequence[str]], str]] = {
     "mount": _mount(True),
     "rebal": _rebal,
     "setattr": _setattr,
+    "showclustermode": _showclustermode,
+    "showclusterstate": _showclusterstate,
+    "spget": _spget,
     "umount": _mount(False),
 }

@@ -8,23 +8,13 @@ import uuid
 from collections.abc import Sequence
 
 from exacell.emulator.cache_kinds import FLASH_LOG_BYTES, memory_name, pmem_log_bytes
+from exacell.emulator.cache_models import CacheMember, FlashCache, FlashLog, MemoryCache
 from exacell.emulator.clusters import Cluster
 from exacell.emulator.database_io import growth, watched
+from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun, PhysicalDisk
+from exacell.emulator.iorm_models import Directive, IormPlan
 from exacell.emulator.metrics import CellMetrics
-from exacell.emulator.models import (
-    CacheMember,
-    Cell,
-    CellDisk,
-    Directive,
-    DiskType,
-    FlashCache,
-    FlashLog,
-    GridDisk,
-    IormPlan,
-    Lun,
-    MemoryCache,
-    PhysicalDisk,
-)
+from exacell.emulator.models import Cell
 from exacell.emulator.profiles import PMEM_SINCE, SHARES_SINCE, XRMEM_SINCE, FlashDisks, HardwareModel, PersistentMemory
 from exacell.emulator.schema import Release
 from exacell.emulator.space import log_share

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from exacell.emulator.models import Cell, FlashCache
+from exacell.emulator.cache_models import FlashCache
+from exacell.emulator.models import Cell
 from exacell.units import KIB
 
 MAX_DIRTY_SHARE = 0.30

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from exacell.emulator.models import Cell, DiskType, FlashCache, FlashLog
+from exacell.emulator.cache_models import FlashCache, FlashLog
+from exacell.emulator.disk_models import DiskType
+from exacell.emulator.models import Cell
 from exacell.emulator.profiles import LARGE_PMEM_LOG_SINCE, XRMEM_SINCE
 from exacell.emulator.schema import Release
 from exacell.units import MIB

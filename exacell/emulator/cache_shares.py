@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from exacell.emulator.models import IormPlan
+from exacell.emulator.iorm_models import IormPlan
 
 
 def cache_shares(plan: IormPlan, databases: Sequence[str], total: int) -> Mapping[str, int]:

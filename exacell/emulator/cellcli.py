@@ -17,10 +17,12 @@ from exacell.emulator.grammar import Help, SetOption
 from exacell.emulator.grammar_changes import parse
 from exacell.emulator.help import help_text
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.objects import Place
+from exacell.emulator.place import Place
 from exacell.emulator.printer import Format
+from exacell.emulator.profiles import DOUBLE_DASH_XML_SINCE
 from exacell.emulator.program import Ask, Event, Out, Pause, Program
 from exacell.emulator.rack import Rack
+from exacell.emulator.schema import Release
 from exacell.emulator.spool import ReadFile, Spool, WriteFile
 from exacell.emulator.statements.dispatch import READS, execute
 from exacell.emulator.tokens import is_comment, statements_of
@@ -30,8 +32,8 @@ CONTINUATION = "> "
 MAX_SCRIPTS = 16
 """How deep scripts may start scripts."""
 
-JSON_SINCE = (24, 1)
-"""Releases from this on know ``--json``. Source: Oracle DBMSO, support-json-output-management-server."""
+PORT_UNTIL = (20,)
+"""Releases before this take a port and ``-v``. Source: reference cellcli.md 1.1."""
 
 EFFICIENCY_UNTIL = (12, 1, 2)
 """Releases before this print an efficiency line in the banner. Source: reference cellcli.md 1.2."""
@@ -51,12 +53,12 @@ class Options:
     json: bool = False
 
 
-def parse_options(argv: Sequence[str], *, port_allowed: bool, json_allowed: bool = False) -> Options | None:
-    """Return the options, None when there is an unknown one. Everything behind ``-e`` is the command."""
+def parse_options(argv: Sequence[str], release: Release) -> Options | None:
+    """Return the options, None when ``release`` has not one of them. Everything behind ``-e`` is the command."""
     switches: set[str] = set()
-    names = {"-n": "n", "-x": "x", "-m": "m", "-xml": "xml", "--xml": "xml"}
-    if json_allowed:
-        names["--json"] = "json"
+    names = {"-n": "n", "-x": "x", "-m": "m", "-xml": "xml"}
+    if release >= DOUBLE_DASH_XML_SINCE:
+        names |= {"--xml": "xml", "--json": "json"}
     commands: str | None = None
     for index, word in enumerate(argv):
         if word == "-e":
@@ -64,7 +66,7 @@ def parse_options(argv: Sequence[str], *, port_allowed: bool, json_allowed: bool
             break
         if word in names:
             switches.add(names[word])
-        elif not (port_allowed and (word.isdecimal() or word in ("-v", "-vv", "-vvv"))):
+        elif not (release < PORT_UNTIL and (word.isdecimal() or word in ("-v", "-vv", "-vvv"))):
             return None
     if (commands is not None and not commands.strip()) or {"xml", "json"} <= switches:
         return None
@@ -106,8 +108,7 @@ def cellcli(
     """
     if rack.spec.cellcli_start > 0:
         yield Pause(rack.spec.cellcli_start, wall=True)
-    number = rack.release.number
-    options = parse_options(argv, port_allowed=number < (20,), json_allowed=number >= JSON_SINCE)
+    options = parse_options(argv, rack.release.number)
     if options is None:
         yield Out(_USAGE)
         return 1

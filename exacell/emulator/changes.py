@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from exacell.emulator.admin import AdminStatement
 from exacell.emulator.grammar import Filter, ReadStatement
-from exacell.emulator.models import Directive
+from exacell.emulator.iorm_models import Directive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,13 +168,6 @@ class CellAction:
     argument: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class NotEmulated:
-    """A statement that real cells know. ``title`` is its verb and object."""
-
-    title: str
-
-
 Change = (
     CreateFlashCache
     | AlterFlashCache
@@ -192,6 +185,5 @@ Change = (
     | Grant
     | AlterIormPlan
     | AdminStatement
-    | NotEmulated
 )
 Statement = ReadStatement | Change

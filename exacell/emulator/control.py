@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from exacell.emulator.fault_control import FaultRow, Option, Options, clear_faults, fault, faults
 from exacell.emulator.rack_file import rack_file, refuse_real_rack, write_rack_file
@@ -25,6 +26,7 @@ from exacell.emulator.store import (
     life_cycle_lock,
     rack_files,
     read_json,
+    write_json,
 )
 from exacell.errors import EmulatorError
 from exacell.units import parse_duration
@@ -36,6 +38,7 @@ __all__ = [
     "Options",
     "RackInfo",
     "clear_faults",
+    "exists",
     "fault",
     "faults",
     "load",
@@ -43,6 +46,7 @@ __all__ = [
     "rack_file",
     "ssh_config",
     "start",
+    "start_like",
     "status",
     "stop",
 ]
@@ -121,6 +125,37 @@ def start(
         info = _info(files)
         write_rack_file(home, info)
     return info, already
+
+
+def start_like(home: Path, name: str, likeness: Mapping[str, Any], *, timeout: float = 60.0) -> RackInfo:
+    """Make the rack ``name`` in the likeness of one that is described, and start it.
+
+    Args:
+        likeness: the fields of :class:`exacell.emulator.likeness.Likeness`.
+
+    Raises:
+        EmulatorError: such a rack exists already or can't be emulated, or its process did not come up.
+    """
+    from exacell.emulator.likeness import Likeness, parts_of
+
+    files = rack_files(home, name)
+    with life_cycle_lock(files, timeout=timeout):
+        refuse_real_rack(home, name)
+        if files.exists:
+            raise EmulatorError(f"rack {name} exists already")
+        parts, described = parts_of(name, Likeness(**likeness))
+        files.root.mkdir(mode=0o700, exist_ok=True)
+        files.write_state(parts)
+        write_json(files.rack, {**described, "given": {}})
+        _spawn(files, {}, timeout)
+        info = _info(files)
+        write_rack_file(home, info)
+    return info
+
+
+def exists(home: Path, name: str) -> bool:
+    """Whether there is a rack ``name``, running or not."""
+    return rack_files(home, name).exists
 
 
 def stop(home: Path, name: str) -> bool:

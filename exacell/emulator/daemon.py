@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path
 
 from exacell.emulator.fronts import front_scripts, has_infiniband
-from exacell.emulator.host_tools import become_scripts, cell_scripts, node_list_script
+from exacell.emulator.host_tools import become_scripts, cell_scripts
 from exacell.emulator.identity import bind_all, client_key, write_client_files
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.node_scripts import node_scripts
@@ -113,7 +113,6 @@ class Daemon:
         return {
             **become_scripts(own, tuple(kind.ids), everybody=True),
             **node_scripts(instances),
-            **node_list_script([cluster.nodes for cluster in clusters]),
             **front_scripts(
                 self._files.ssh_config,
                 {name: host.kind is CELL for name, host in hosts.items()},

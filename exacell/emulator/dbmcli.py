@@ -116,8 +116,8 @@ def dbmcli(rack: Rack, node: str, argv: Sequence[str], *, tty: bool, has_stdin: 
     if rack.release.number < SINCE:
         yield Out("dbmcli: command not found\n", err=True)
         return 127
-    options = parse_options(argv, port_allowed=rack.release.number < (20,))
-    if options is None or options.xml:
+    options = parse_options(argv, rack.release.number)
+    if options is None or options.xml or options.json:
         yield Out(_USAGE)
         return 1
     if options.commands is not None:

@@ -1,4 +1,4 @@
-"""The programs of an emulated database node, by name: sqlplus, asmcmd, srvctl, oracleasm."""
+"""The programs of an emulated database node, by name: sqlplus, asmcmd, srvctl, crsctl and some that only list."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from exacell.emulator.asm import Asm
 from exacell.emulator.asm_clusters import AsmClusters
 from exacell.emulator.asmcmd import asmcmd
+from exacell.emulator.crsctl import crsctl, kfod, olsnodes
 from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.program import Out, Program
+from exacell.emulator.spool import ReadFile, WriteFile
 from exacell.emulator.sqlplus import sqlplus
 from exacell.emulator.srvctl import srvctl
 from exacell.errors import EmulatorError
@@ -17,7 +19,7 @@ from exacell.errors import EmulatorError
 if TYPE_CHECKING:
     from exacell.emulator.rack import Rack
 
-PROGRAMS = ("sqlplus", "asmcmd", "srvctl", "oracleasm")
+PROGRAMS = ("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "kfod", "oracleasm")
 """What :func:`program` knows."""
 
 
@@ -31,7 +33,8 @@ def program(
     env: Mapping[str, str],
     tty: bool,
     has_stdin: bool,
-    read_file: Callable[[str], str | None] | None = None,
+    read_file: ReadFile | None = None,
+    write_file: WriteFile | None = None,
 ) -> Program:
     """Return the running program ``name``.
 
@@ -42,6 +45,7 @@ def program(
         env: ORACLE_SID and ORACLE_HOME decide what is connected to.
         tty: prompts go through Ask; without a terminal they are text like any other.
         read_file: returns the text of a script, None when there is none of that name.
+        write_file: writes spool files.
         has_stdin: False: there is no input at all, which for these programs is the same as its end.
 
     Raises:
@@ -54,10 +58,13 @@ def program(
         raise EmulatorError(f"the rack {rack.spec.name} has no ASM: attach one with Asm.default or AsmClusters.default")
     number = asm.nodes.index(node)
     if name == "sqlplus":
-        return sqlplus(asm, number, login, argv, env=env, tty=tty, read_file=read_file)
+        return sqlplus(asm, number, login, argv, env=env, tty=tty, read_file=read_file, write_file=write_file)
     others: Mapping[str, Callable[[], Program]] = {
         "asmcmd": lambda: asmcmd(asm, number, login, argv, env=env, tty=tty),
         "srvctl": lambda: srvctl(asm, argv),
+        "crsctl": lambda: crsctl(asm, number, argv),
+        "olsnodes": lambda: olsnodes(asm, number, argv),
+        "kfod": lambda: kfod(asm, argv),
         "oracleasm": lambda: _oracleasm(argv),
     }
     if name in others:

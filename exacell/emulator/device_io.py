@@ -10,7 +10,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from exacell.emulator.models import Cell, DiskType
+from exacell.emulator.disk_models import DiskType
+from exacell.emulator.models import Cell
 
 HARD, FLASH, CAPACITY = "H", "F", "C"
 PMEM = "P"

@@ -1,8 +1,10 @@
 """The ``exacli`` program: CellCLI's statements to an emulated cell's Management Server, from another host.
 
 Source: reference cellcli.md 1.6; Oracle DBMMN, exacli-command-reference and security-exacli: a valid cookie in the jar
-takes the place of the password. Simplified: there is no HTTPS and no certificate, and every password that is not empty
-is right; what a refused statement is answered is not published, so it is what cellmonitor is answered.
+takes the place of the password. Users that CREATE USER made on the cell log in with their password and may run what the
+privileges of their roles cover; celladmin and cellmonitor may what they may on the cell. Simplified: there is no HTTPS and no
+certificate, and every password of those two and of a cloud customer that is not empty is right; what a refused statement is
+answered is not published, so it is what cellmonitor is answered.
 """
 
 from __future__ import annotations
@@ -15,14 +17,20 @@ from pathlib import Path
 
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.messages import CellError, Code
+from exacell.emulator.models import Cell
+from exacell.emulator.privileges import may_run
 from exacell.emulator.program import Ask, Event, Out, Program
 from exacell.emulator.rack import Rack
 from exacell.emulator.spool import ReadFile
+from exacell.emulator.statements.security import password_fits
 from exacell.emulator.tokens import statements_of
 
 PORT = 443
 CLOUD_LOGIN = "cloud_user_"
 """How the logins of cloud customers begin. Source: reference cellcli.md 1.6."""
+
+LOGINS = ("celladmin", "cellmonitor")
+"""Logins that every cell has."""
 
 _USAGE = (
     "usage: exacli -c [username@]remotehost[:port] [-l username] [--xml | --json] [--cookie-jar [filename]] "
@@ -96,8 +104,8 @@ def exacli(
         return 1
     user = call.user or user or (yield from _asked("Username: ", has_stdin)) or ""
     jar = None if call.jar is None else _jar(call.jar, env, cwd)
-    if jar is None or not _has_cookie(jar, cell, user):
-        if not (yield from _asked("Password: ", has_stdin)):
+    if jar is None or not _has_cookie(jar, cell, user) or not _is_known(rack.cells[cell], user):
+        if not _fits(rack.cells[cell], user, (yield from _asked("Password: ", has_stdin)) or ""):
             yield Out(f"exacli: login of {user} on {cell} failed\n", err=True)
             return 1
         if jar is not None:
@@ -122,6 +130,29 @@ def exacli(
     return 0
 
 
+def _is_known(cell: Cell, user: str) -> bool:
+    return user in LOGINS or user.startswith(CLOUD_LOGIN) or user in cell.records.get("USER", {})
+
+
+def _fits(cell: Cell, user: str, password: str) -> bool:
+    """Whether somebody may log in with a password."""
+    if not password or not _is_known(cell, user):
+        return False
+    made = cell.records.get("USER", {}).get(user)
+    return user in LOGINS or made is None or password_fits(made, password)
+
+
+def _may(rack: Rack, cell: Cell, user: str, statement: str) -> bool:
+    """Whether a user may run a statement through ExaCLI."""
+    if _NEVER.match(statement):
+        return False
+    if user in LOGINS:
+        return True
+    if user in cell.records.get("USER", {}):
+        return may_run(cell, user, statement, rack.release.number)
+    return _CLOUD.match(statement) is not None
+
+
 def _asked(prompt: str, has_stdin: bool) -> Generator[Event, str | None, str | None]:
     return (yield Ask(prompt)) if has_stdin else None
 
@@ -130,10 +161,11 @@ def _statements(rack: Rack, cell: str, user: str, text: str, form: str, read: Re
     for statement in statements_of(text):
         if not statement.strip():
             continue
-        if _NEVER.match(statement.strip()) or (user.startswith(CLOUD_LOGIN) and not _CLOUD.match(statement.strip())):
+        if not _may(rack, rack.cells[cell], user, statement.strip()):
             yield Out(f"{CellError(Code.NOT_ALLOWED, login=user).line}\n")
             continue
-        arguments = [*([form] if form else []), "-e", statement]
+        # ExaCLI spells its options alike on all releases; cellcli took -xml before it took --xml.
+        arguments = [*([{"--xml": "-xml"}.get(form, form)] if form else []), "-e", statement]
         yield from cellcli(rack, cell, user, arguments, tty=False, has_stdin=False, read_file=read)
     return 0
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.emulator.disk_models import CellDisk, DiskType
 from exacell.emulator.faults import Fault, Kind
-from exacell.emulator.models import Cell, CellDisk, DiskType
+from exacell.emulator.models import Cell
 from exacell.errors import EmulatorError
 from exacell.units import KIB, MIB
 

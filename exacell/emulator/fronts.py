@@ -21,6 +21,16 @@ def has_infiniband(model: str) -> bool:
     return re.match(r"x[2-8](?!\d|m)", model) is not None
 
 
+def of_the_machine(name: str) -> str | None:
+    """Return the machine's own program of a name, None when it has none.
+
+    A PATH may begin with what ``emulator path`` printed, of this rack or another one: there ``cellcli`` stands beside
+    ``ssh``, and such a directory is passed over.
+    """
+    places = [place for place in os.get_exec_path() if not os.path.exists(os.path.join(place, "cellcli"))]
+    return shutil.which(name, path=os.pathsep.join(places))
+
+
 def front_scripts(
     ssh_config: Path, hosts: Mapping[str, bool], *, infiniband: bool = False, python: str
 ) -> dict[str, str]:
@@ -35,11 +45,11 @@ def front_scripts(
     dcli = shlex.join([python, "-I", "-S", os.path.abspath(dcli_program.__file__), str(ssh_config)])
     scripts = {"dcli": f'exec {dcli} "$@"\n'}
     for name in ("ssh", "scp", "sftp"):
-        program = shutil.which(name)
+        program = of_the_machine(name)
         if program is not None:
             scripts[name] = f'exec {shlex.quote(program)} -F {config} "$@"\n'
     # No emulated host has an address of its own: what is asked for is answered as a network without loss does.
-    ping = shutil.which("ping") or "/bin/ping"
+    ping = of_the_machine("ping") or "/bin/ping"
     names = "|".join(shlex.quote(name) for name in hosts)
     scripts["ping"] = (
         f'for host; do :; done\ncase "$host" in {names}) ;; *) exec {shlex.quote(ping)} "$@" ;; esac\n'

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.profiles import KEY_TYPES_SINCE, ORDER_BY_SINCE
+from exacell.emulator.profiles import BARE_HYPHENS_SINCE, KEY_TYPES_SINCE, ORDER_BY_SINCE
 from exacell.emulator.schema import Attribute, ObjectType, Release, object_types
 from exacell.emulator.tokens import Kind, TokenStream
 
@@ -101,6 +101,14 @@ def object_type_at(
     return found
 
 
+def name_at(stream: TokenStream, release: Release) -> str:
+    """Take the name of an object; up to 19.2 a name with a hyphen must be quoted."""
+    token = stream.expect_value()
+    if token.kind is Kind.WORD and "-" in token.text and release < BARE_HYPHENS_SINCE:
+        raise CellError(Code.SYNTAX, position=token.start)
+    return token.text
+
+
 def attribute_at(stream: TokenStream, owner: ObjectType, release: Release) -> Attribute:
     """Take an attribute name of ``owner``."""
     token = stream.expect_value()
@@ -150,7 +158,7 @@ def parse_list(stream: TokenStream, release: Release, known: Mapping[str, Object
     if first.is_value and not first.is_word(*_CLAUSES):
         if not owner.list_forms & {"name", "names"}:
             raise stream.error()
-        names.append(stream.take().text)
+        names.append(name_at(stream, release))
         while "names" in owner.list_forms and stream.accept_symbol(","):
             names.append(stream.expect_value().text)
     filters: tuple[Filter, ...] = ()

@@ -1,7 +1,7 @@
 """The parser of the statements that change an emulated cell, and of any statement.
 
 The grammar is that of reference cellcli.md 2.3; a comma between attribute settings may be left out, as published
-examples do. What a real cell knows and this one does not carry out is a NotEmulated, not a syntax error.
+examples do.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from exacell.emulator.changes import (
     DropFlashCache,
     DropFlashLog,
     DropGridDisk,
-    NotEmulated,
     Selection,
     Statement,
 )
 from exacell.emulator.grammar import (
     Filter,
     filters_at,
+    name_at,
     object_type_at,
     parse_describe,
     parse_help,
@@ -40,8 +40,8 @@ from exacell.emulator.grammar import (
     parse_set,
 )
 from exacell.emulator.grammar_security import parse_assign_key, parse_grant
+from exacell.emulator.iorm_models import Directive
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import Directive
 from exacell.emulator.profiles import (
     CATPLAN_UNTIL,
     CLUSTERPLAN_SINCE,
@@ -116,7 +116,7 @@ def parse(text: str, release: Release) -> Statement:
         stream.expect_end()
         return admin
     if parser is None:
-        return NotEmulated(title=f"{verb} {owner.name}")
+        raise CellError(Code.SYNTAX, position=verb_token.start)
     statement = parser(stream, release, owner.name)
     stream.expect_end()
     return statement
@@ -198,9 +198,9 @@ def _media_at(stream: TokenStream, release: Release) -> str | None:
 def _selection_at(stream: TokenStream, release: Release) -> Selection:
     if stream.accept_word("ALL"):
         return Selection(media=_media_at(stream, release))
-    names = [stream.expect_value().text]
+    names = [name_at(stream, release)]
     while stream.accept_symbol(","):
-        names.append(stream.expect_value().text)
+        names.append(name_at(stream, release))
     return Selection(names=tuple(names))
 
 
@@ -228,7 +228,9 @@ def _values_at(stream: TokenStream, *, stop: tuple[str, ...] = ()) -> dict[str, 
         token = stream.peek()
         if token.kind is not Kind.WORD or not stream.peek(1).is_symbol("="):
             raise stream.error()
-        name = stream.take().text.lower()
+        head, dot, rest = stream.take().text.partition(".")
+        # Behind a dot is the name of an SNMP user, which keeps its case.
+        name = head.lower() + dot + rest
         stream.take()
         if name in values:
             raise CellError(Code.SYNTAX, position=token.start)
@@ -242,7 +244,7 @@ def _create_grid_disk(stream: TokenStream, release: Release, owner: str) -> Chan
         prefixes = _listed(_setting(stream, "PREFIX").text)
         stream.accept_symbol(",")
         return CreateGridDisk(media=media, prefixes=prefixes, values=_values_at(stream))
-    name = stream.expect_value().text
+    name = name_at(stream, release)
     cell_disk = _setting(stream, "CELLDISK").text
     stream.accept_symbol(",")
     return CreateGridDisk(name=name, cell_disk=cell_disk, values=_values_at(stream))

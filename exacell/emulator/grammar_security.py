@@ -67,6 +67,12 @@ def parse_grant(stream: TokenStream, verb: str, what: str, release: Release) -> 
     return Grant(verb=verb, privilege=privilege, roles=roles, targets=targets)
 
 
+def grantable(verb: str, object_name: str) -> bool:
+    """Whether a privilege can be granted at all; both in any case of letters. Source: Oracle DBMMN, grant-privilege."""
+    kept_back = object_name.upper() in ("USER", "ROLE") and verb.upper() in ("CREATE", "DROP")
+    return verb.upper() not in ("GRANT", "REVOKE") and not kept_back
+
+
 def _names_at(stream: TokenStream) -> tuple[str, ...] | None:
     if stream.accept_word("ALL"):
         return None
@@ -104,5 +110,18 @@ def _privilege_at(stream: TokenStream, release: Release) -> str:
             stream.expect_word("OPTIONS")
         else:
             stream.expect_word("OPTIONS")
-            options = ",".join(_names_at(stream) or ())
+            options = ",".join(_options_at(stream))
+    if not grantable(action, owner):
+        what = f"{action} on {owner}"
+        raise CellError(Code.BAD_VALUE, value=what, attribute="privilege", rule="this cannot be granted")
     return f"object={owner}, verb={action}, attributes={attributes}, options={options}"
+
+
+def _options_at(stream: TokenStream) -> list[str]:
+    """Take names of options, of which ORDER BY is one of two words."""
+    found: list[str] = []
+    while not found or stream.accept_symbol(","):
+        name = stream.expect_value().text
+        by = stream.accept_word("BY") if name.upper() == "ORDER" else None
+        found.append(f"{name} {by.lower()}" if by else name)
+    return found

@@ -1,11 +1,11 @@
-"""What shells on emulated hosts find besides Oracle's programs: becoming another login, a cell's services, olsnodes.
+"""What shells on emulated hosts find besides Oracle's programs: becoming another login, a cell's services.
 
 Scripts that log in as root go on as another login (``su - celladmin -c "cellcli …"``, ``sudo -n -u grid env …``), ask for
 ``service celld status``, and call ``dcli`` on a database node. The machine's own su and sudo would leave the emulated
 host for a user of the machine, so here both stay on the host: root becomes anybody, everybody may use sudo on database
 nodes, and nobody is asked for a password.
 
-Source: Oracle DBMMN, "service celld"; reference asm.md 1 (su, sudo); published outputs of olsnodes.
+Source: Oracle DBMMN, "service celld"; reference asm.md 1 (su, sudo).
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from pathlib import Path
 from exacell.emulator.names import GRID_HOME
 
 PLACES: Mapping[str, tuple[str, ...]] = {
+    "crsctl": (f"{GRID_HOME}/bin",),
     "dbmcli": ("/usr/bin", "/usr/local/bin"),
     "dcli": ("/usr/local/bin",),
     "imagehistory": ("/usr/local/bin",),
     "imageinfo": ("/usr/local/bin",),
+    "kfod": (f"{GRID_HOME}/bin",),
     "olsnodes": (f"{GRID_HOME}/bin",),
     "service": ("/sbin", "/usr/sbin"),
     "su": ("/bin", "/usr/bin"),
@@ -45,12 +47,6 @@ def become_scripts(hosts: Path, logins: Sequence[str], *, everybody: bool) -> di
 def cell_scripts() -> dict[str, str]:
     """Return the bodies of ``service`` on cells, by name."""
     return {"service": _SERVICE}
-
-
-def node_list_script(clusters: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Return the body of ``olsnodes``, which names the nodes of the own cluster, with ``-n`` numbered."""
-    cases = "".join(f"{'|'.join(map(shlex.quote, nodes))}) set -- {shlex.join(nodes)} ;;\n" for nodes in clusters)
-    return {"olsnodes": _OLSNODES.replace("@CASES@", cases)}
 
 
 ENV_FUNCTION = """\
@@ -159,16 +155,4 @@ case "$1 $2" in
     celld*) echo "Usage: celld {start|stop|restart|status}" >&2; exit 2 ;;
     *) echo "$1: unrecognized service" >&2; exit 1 ;;
 esac
-"""
-
-_OLSNODES = """\
-numbered=
-case "$1" in '') ;; -n) numbered=1 ;; *) echo "Usage: olsnodes [-n]" >&2; exit 1 ;; esac
-case "$EXACELL_EMU_HOST" in
-@CASES@esac
-number=0
-for node; do
-    number=$((number + 1))
-    if [ -n "$numbered" ]; then printf '%s\\t%s\\n' "$node" "$number"; else echo "$node"; fi
-done
 """

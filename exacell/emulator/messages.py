@@ -71,6 +71,8 @@ class Code(Enum):
         2701, "Cannot create grid disk on cell disk {disk} because its status is not normal.", Evidence.CAPTURED
     )
 
+    SERVICELED_OBSOLETE = Message(4591, "SERVICELED option on ALTER PHYSICALDISK is obsolete.", Evidence.CAPTURED)
+
     FLASHCACHE_EXISTS = Message(2901, "Flash cache already exists: {name}", Evidence.EMULATED)
     FLASHCACHE_MISSING = Message(2902, "Flash cache does not exist on cell {cell}.", Evidence.EMULATED)
     FLASHLOG_EXISTS = Message(2903, "Flash log already exists: {name}", Evidence.EMULATED)
@@ -93,7 +95,6 @@ class Code(Enum):
     )
     NOT_ALLOWED = Message(2913, "User {login} does not have the privilege to run this command.", Evidence.EMULATED)
     ASM_REFUSES = Message(2915, "Grid disk {disk} cannot be deactivated: {reason}", Evidence.EMULATED)
-    NOT_EMULATED = Message(2916, "{statement} is not carried out by this emulated cell.", Evidence.EMULATED)
     BAD_VALUE = Message(2917, "Invalid value {value} for {attribute}: {rule}.", Evidence.EMULATED)
     IORM_RULE = Message(2918, "Invalid IORMPLAN: {rule}.", Evidence.EMULATED)
     BAD_NAME = Message(2919, "Invalid name {name}: {rule}.", Evidence.EMULATED)

@@ -5,11 +5,11 @@ A history looks at one metric of many objects at thousands of minutes: what nobo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from exacell.emulator.device_io import share
-from exacell.emulator.metric_rules import DISKS
+from exacell.emulator.device_io import spread
+from exacell.emulator.metric_rules import DISKS, Base
 from exacell.units import KIB
 
 KINDS = tuple((kind, size) for kind in ("R", "W") for size in ("LG", "SM"))
@@ -33,47 +33,89 @@ def _recipes(prefix: str) -> Mapping[str, _Recipe]:
     return found
 
 
+class Columns:
+    """Base values of objects of one type at one collection: a column for each name, made when it is asked for."""
+
+    def __init__(self, bases: Sequence[Base]) -> None:
+        self._bases = bases
+        self._known: dict[str, list[float]] = {}
+
+    def __call__(self, name: str) -> list[float]:
+        """Return a base value of each object, 0 where an object does not have it."""
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = [base.get(name, 0) for base in self._bases]
+        return known
+
+
+class MediumColumns:
+    """The base values of all disks of one medium: each has its part of the medium's counters.
+
+    Args:
+        prefix: CD or GD.
+        count: the disks of the medium.
+    """
+
+    def __init__(self, prefix: str, values: Mapping[str, float], medium: str, count: int) -> None:
+        self.recipes = _recipes(prefix)
+        self._values, self._medium, self._count = values, medium, count
+        self._known: dict[str, list[float]] = {}
+        self._parts: dict[str, list[int]] = {}
+
+    def __call__(self, name: str) -> list[float]:
+        """Return one of ``recipes`` for each disk."""
+        known = self._known.get(name)
+        if known is None:
+            divisor, counters = self.recipes[name]
+            totals: list[float] = list(map(sum, zip(*map(self.parts, counters), strict=True)))
+            known = self._known[name] = totals if divisor == 1.0 else [total / divisor for total in totals]
+        return known
+
+    def parts(self, counter: str) -> list[int]:
+        """Return each disk's part of a counter of the medium."""
+        known = self._parts.get(counter)
+        if known is None:
+            total = self._values.get(f"{self._medium}.{counter}", 0)
+            known = self._parts[counter] = list(spread(total, self._count))
+        return known
+
+
 class DiskBase(Mapping[str, float]):
     """The base values of one disk: its part of the counters of its medium.
 
     Args:
-        prefix: CD or GD.
-        place: the medium, the disk's place among the disks of it, and their number.
+        columns: those of the medium.
+        index: the disk's place among the disks of the medium.
         other: base values that follow from something else.
-        earlier: counters at the moment from which on the disk counts, None when it has counted all the time.
+        earlier: columns at the moment from which on the disk counts, None when it has counted all the time.
     """
 
     def __init__(
-        self,
-        prefix: str,
-        values: Mapping[str, float],
-        place: tuple[str, int, int],
-        other: Mapping[str, float],
-        earlier: Mapping[str, float] | None = None,
+        self, columns: MediumColumns, index: int, other: Mapping[str, float], earlier: MediumColumns | None = None
     ) -> None:
-        self._recipes = _recipes(prefix)
-        self._values = values
-        self._medium, self._index, self._count = place
+        self._columns, self._index, self._earlier = columns, index, earlier
+        self._recipes = columns.recipes
         self._other = {DISKS: 1, **other}
-        self._earlier = earlier
 
     def __getitem__(self, name: str) -> float:
         recipe = self._recipes.get(name)
         if recipe is None:
             return self._other[name]
+        if self._earlier is None:
+            return self._columns(name)[self._index]
         divisor, counters = recipe
-        total = sum(self._part(f"{self._medium}.{counter}") for counter in counters)
+        total = sum(map(self._since, counters))
         return total if divisor == 1.0 else total / divisor
 
     def get(self, name: str, default: float = 0) -> float:  # type: ignore[override]
         """Return a base value, ``default`` for one that the disk does not have."""
-        return self[name] if name in self._recipes or name in self._other else default
+        if name in self._recipes:
+            return self[name]
+        return self._other.get(name, default)
 
-    def _part(self, counter: str) -> int:
-        now = share(self._values.get(counter, 0), self._index, self._count)
-        if self._earlier is None:
-            return now
-        return max(0, now - share(self._earlier.get(counter, 0), self._index, self._count))
+    def _since(self, counter: str) -> int:
+        before = 0 if self._earlier is None else self._earlier.parts(counter)[self._index]
+        return max(0, self._columns.parts(counter)[self._index] - before)
 
     def __iter__(self) -> Iterator[str]:
         yield from self._recipes

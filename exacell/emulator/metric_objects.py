@@ -17,10 +17,11 @@ from exacell.emulator.cache_kinds import memory_name
 from exacell.emulator.cache_shares import cache_shares
 from exacell.emulator.collection import Collection
 from exacell.emulator.device_io import CAPACITY, FLASH, HARD, OTHER_DATABASE, PMEM, RECEIVED, SENT, share
-from exacell.emulator.metric_bases import KINDS, CacheBase, DiskBase
+from exacell.emulator.disk_models import DiskType
+from exacell.emulator.metric_bases import KINDS, CacheBase, Columns, DiskBase, MediumColumns
 from exacell.emulator.metric_rules import DISKS, Base
 from exacell.emulator.metrics import CellMetrics
-from exacell.emulator.models import Cell, DiskType
+from exacell.emulator.models import Cell
 from exacell.emulator.profiles import HardwareModel
 from exacell.units import KIB, MIB
 
@@ -166,6 +167,7 @@ class Bases:
         self._collection = collection
         self._moment = moment
         self._disks = scene.disks
+        self._media: dict[tuple[str, str, float], MediumColumns] = {}
         self._makers: Mapping[str, Callable[[str], Base]] = {
             "FLASHCACHE": lambda name: CacheBase(self._collection.values),
             "FLASHLOG": lambda name: self._collection.values,
@@ -187,12 +189,19 @@ class Bases:
             "XRMEMCACHE": self._memory_cache,
         }
 
-    def of(self, object_type: str, name: str) -> Base:
-        """Return the base values of one object."""
+    def of(self, object_type: str, objects: Sequence[str]) -> Columns:
+        """Return the base values of the objects of one type."""
         maker = self._makers.get(object_type)
-        return {} if maker is None else maker(name)
+        return Columns([{} if maker is None else maker(name) for name in objects])
 
     # -- disks ---------------------------------------------------------------------------------------------------
+
+    def _columns(self, prefix: str, medium: str, collection: Collection) -> MediumColumns:
+        key = prefix, medium, collection.moment
+        known = self._media.get(key)
+        if known is None:
+            known = self._media[key] = MediumColumns(prefix, collection.values, medium, len(self._disks[medium]))
+        return known
 
     def _medium(self, disk: str) -> tuple[str, int, int]:
         """Return the medium of a cell disk, its place among the disks of that medium, and their number."""
@@ -206,7 +215,8 @@ class Bases:
             "CD_BY_FC_DIRTY": values.get(f"CD_BY_FC_DIRTY|{name}", 0.0),
             "CD_IO_ERRS": self._scene.cell.cell_disks[name].error_count,
         }
-        return DiskBase("CD", values, self._medium(name), other)
+        medium, index, _count = self._medium(name)
+        return DiskBase(self._columns("CD", medium, self._collection), index, other)
 
     def _grid_disk(self, name: str) -> Base:
         """Return the base of a grid disk. All I/O of a disk behind the cache goes to its outermost grid disk."""
@@ -215,14 +225,16 @@ class Bases:
         base: dict[str, float] = {"GD_BY_FC_DIRTY": values.get(f"GD_BY_FC_DIRTY|{name}", 0.0)}
         if not disk.disk_type.is_cached or cell.grid_disks_on(disk.cell_disk)[0].name != name:
             return base
-        before: Mapping[str, float] | None = None
+        medium, index, _count = self._medium(disk.cell_disk)
+        before: MediumColumns | None = None
         if disk.creation_time > self._metrics.begin and self._moment >= disk.creation_time:
             # Its counters began with it; what the disk did before belongs to a grid disk that is gone.
             earlier = self._metrics.at(disk.creation_time)
-            before = earlier.values if earlier.server_epoch == self._collection.server_epoch else None
+            if earlier.server_epoch == self._collection.server_epoch:
+                before = self._columns("GD", medium, earlier)
         if disk.caching_policy == "default":
             base["HITS"], base["MISSES"] = values.get("FC_IO_RQ_R", 0), values.get("FC_IO_RQ_R_MISS", 0)
-        return DiskBase("GD", values, self._medium(disk.cell_disk), base, before)
+        return DiskBase(self._columns("GD", medium, self._collection), index, base, before)
 
     def _device(self, name: str) -> Base:
         medium, index, count = self._medium(self._scene.by_device[name])

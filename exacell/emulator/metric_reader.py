@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.collection import Collection
+from exacell.emulator.metric_bases import Columns
 from exacell.emulator.metric_objects import Bases, Scene, objects_of
-from exacell.emulator.metric_rules import Base, efficiency, rules
+from exacell.emulator.metric_rules import OUTLIERS, efficiency, rules
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.schema import MetricDefinition
 
@@ -27,18 +28,18 @@ class Reading(NamedTuple):
     number: float
 
 
-def _rounded(definition: MetricDefinition, number: float) -> float:
-    """Return a value in the form in which it is printed: counts are whole, loads have one decimal.
+def _rounded(definition: MetricDefinition, numbers: list[float]) -> list[float]:
+    """Return values in the form in which they are printed: counts are whole, loads have one decimal.
 
     That utilisations are whole follows from a published check that reads them as integers; it is not documented.
     """
     if definition.unit in _WHOLE_UNITS or (definition.unit == "Number" and definition.metric_type == "Cumulative"):
-        return int(number)
+        return list(map(int, numbers))
     if definition.unit == "%" and "_IO_UTIL" in definition.name:
-        return round(number)
-    if definition.unit == "Number" and isinstance(number, float):
-        return round(number, 1)
-    return number
+        return list(map(round, numbers))
+    if definition.unit == "Number":
+        return [round(number, 1) if isinstance(number, float) else number for number in numbers]
+    return numbers
 
 
 class MetricReader:
@@ -50,7 +51,7 @@ class MetricReader:
         self._objects: dict[str, list[str]] = {}
         self._last: tuple[Collection, Collection] | None = None
         self._numbers: dict[str, list[float]] = {}
-        self._here: dict[str, tuple[float, list[Base]]] = {}
+        self._here: dict[str, tuple[float, Columns]] = {}
 
     def readings(self, moment: float, definitions: Iterable[MetricDefinition]) -> Iterator[Reading]:
         """Yield the values of metrics at the collection of ``moment``, by object; none for types without objects."""
@@ -66,7 +67,7 @@ class MetricReader:
         if self._last is None or self._last[0] is not now or self._last[1] is not earlier:
             self._last = (now, earlier)
             self._numbers.clear()
-        bases: dict[str, list[tuple[Base, Base]]] = {}
+        columns: dict[str, tuple[Columns, Columns]] = {}
         for definition in definitions:
             name, kind = definition.name, definition.object_type
             if kind not in self._objects:
@@ -76,9 +77,9 @@ class MetricReader:
                 continue
             numbers = self._numbers.get(name)
             if numbers is None or kind in _AMBIENT or name == "FL_EFFICIENCY_PERCENTAGE_HOUR":
-                if kind not in bases:
-                    bases[kind] = self._bases(kind, objects, now, earlier, moment)
-                numbers = self._numbers[name] = self._compute(definition, bases[kind], now, moment)
+                if kind not in columns:
+                    columns[kind] = self._columns(kind, objects, now, earlier, moment)
+                numbers = self._numbers[name] = self._compute(definition, columns[kind], now, moment)
             yield definition, objects, numbers
 
     def one(self, moment: float, definition: MetricDefinition) -> float:
@@ -86,29 +87,26 @@ class MetricReader:
         return next(self.readings(moment, [definition])).number
 
     def _compute(
-        self, definition: MetricDefinition, bases: list[tuple[Base, Base]], now: Collection, moment: float
+        self, definition: MetricDefinition, columns: tuple[Columns, Columns], now: Collection, moment: float
     ) -> list[float]:
         if definition.name == "FL_EFFICIENCY_PERCENTAGE_HOUR":
             hour_ago = self._metrics.at(moment - 60 * MINUTE)
             known = hour_ago.values if hour_ago.log_epoch == now.log_epoch else {}
-            return [efficiency(now.values, known)]
-        rule = rules()[definition.name]
-        return [_rounded(definition, rule(base, before)) for base, before in bases]
+            return [efficiency(*(now.values.get(name, 0) - known.get(name, 0) for name in OUTLIERS))]
+        return _rounded(definition, rules()[definition.name].column(*columns))
 
-    def _bases(
+    def _columns(
         self, kind: str, objects: list[str], now: Collection, earlier: Collection, moment: float
-    ) -> list[tuple[Base, Base]]:
-        """Return the base of each object now and a minute ago; nothing then when its counters have restarted since."""
+    ) -> tuple[Columns, Columns]:
+        """Return the base values now and a minute ago; nothing then when their counters have restarted since."""
         same = {
             "FLASHLOG": now.log_epoch == earlier.log_epoch,
             "FLASHCACHE": now.cache_epoch == earlier.cache_epoch,
         }.get(kind, now.server_epoch == earlier.server_epoch)
-        here = Bases(self._scene, self._metrics, now, moment)
-        bases = [here.of(kind, name) for name in objects]
-        known, self._here[kind] = self._here.get(kind), (moment, bases)
+        here = Bases(self._scene, self._metrics, now, moment).of(kind, objects)
+        known, self._here[kind] = self._here.get(kind), (moment, here)
         if not same:
-            return [(base, {}) for base in bases]
+            return here, Columns([{}] * len(objects))
         if known is not None and known[0] == moment - MINUTE:
-            return list(zip(bases, known[1], strict=True))
-        there = Bases(self._scene, self._metrics, earlier, moment - MINUTE)
-        return [(base, there.of(kind, name)) for base, name in zip(bases, objects, strict=True)]
+            return here, known[1]
+        return here, Bases(self._scene, self._metrics, earlier, moment - MINUTE).of(kind, objects)

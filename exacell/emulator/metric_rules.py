@@ -1,20 +1,23 @@
 """How each metric follows from the counters of its object: a rule for each name, made from the parts of the name.
 
 Rates are the derivatives of cumulative metrics, means the growth of time over the growth of requests, utilisations the
-share of the minute that devices were busy. A rule takes the base values of one object at a collection and at the one a
-minute before.
+share of the minute that devices were busy. A rule takes base values at a collection and at the one a minute before, for all
+objects of one type at a time: a history asks for them at thousands of minutes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.schema import MetricDefinition, metric_definitions
 
 Base = Mapping[str, float]
-Rule = Callable[[Base, Base], float]
+"""The base values of one object."""
+Column = Callable[[str], list[float]]
+"""Returns a base value, by its name, of all objects."""
 
 DISKS = "disks"
 """Name under which a base says over how many devices its busy time spreads; 1 when it does not."""
@@ -57,49 +60,69 @@ LINK_MB_SEC = 4000.0
 """Megabytes that one port of the RDMA network carries in a second: QDR InfiniBand, 32 Gbit/s of payload."""
 
 
+@dataclass(frozen=True)
+class Rule:
+    """How a metric follows from base values: the names that it takes, and the function of their values.
+
+    Attributes:
+        now: names of base values at the collection.
+        before: names of base values a minute earlier; their values follow those of ``now`` as arguments.
+    """
+
+    now: tuple[str, ...]
+    before: tuple[str, ...]
+    function: Callable[..., float] | None
+    """None: the value itself."""
+
+    def column(self, now: Column, before: Column) -> list[float]:
+        """Return the metric of all objects, from the columns of their base values."""
+        if self.function is None:
+            return now(self.now[0])
+        return list(map(self.function, *map(now, self.now), *map(before, self.before)))
+
+
 def _value(name: str) -> Rule:
-    return lambda now, before: now.get(name, 0)
+    return Rule((name,), (), None)
 
 
 def _growth(name: str, divisor: float) -> Rule:
-    def rule(now: Base, before: Base) -> float:
-        return (now.get(name, 0) - before.get(name, 0)) / divisor
-
-    return rule
+    return Rule((name,), (name,), lambda now, before: (now - before) / divisor)
 
 
 def _mean(amount: str, count: str) -> Rule:
-    def rule(now: Base, before: Base) -> float:
-        requests = now.get(count, 0) - before.get(count, 0)
-        return (now.get(amount, 0) - before.get(amount, 0)) / requests if requests else 0.0
+    def mean(amount_now: float, count_now: float, amount_before: float, count_before: float) -> float:
+        requests = count_now - count_before
+        return (amount_now - amount_before) / requests if requests else 0.0
 
-    return rule
+    return Rule((amount, count), (amount, count), mean)
 
 
-def _busy(time: str, *, percent: bool) -> Rule:
-    def rule(now: Base, before: Base) -> float:
-        load = (now.get(time, 0) - before.get(time, 0)) / _BUSY_US
-        return min(100.0, 100.0 * load / (now.get(DISKS, 0) or 1)) if percent else load
+def _busy(time: str, *, percent: bool, disks: str = DISKS) -> Rule:
+    def load(now: float, before: float) -> float:
+        return (now - before) / _BUSY_US
 
-    return rule
+    def share(now: float, devices: float, before: float) -> float:
+        return min(100.0, 100.0 * load(now, before) / (devices or 1))
+
+    return Rule((time, disks), (time,), share) if percent else Rule((time,), (time,), load)
 
 
 def _utilisation(of: str) -> Rule:
-    def rule(now: Base, before: Base) -> float:
-        return (now.get(of, 0) - before.get(of, 0)) / MINUTE / LINK_MB_SEC * 100
-
-    return rule
+    return Rule((of,), (of,), lambda now, before: (now - before) / MINUTE / LINK_MB_SEC * 100)
 
 
-def _hit_ratio(now: Base, before: Base) -> float:
-    hits, misses = (now.get(n, 0) - before.get(n, 0) for n in ("HITS", "MISSES"))
+def _hit_ratio(hits: float, misses: float, hits_before: float, misses_before: float) -> float:
+    hits, misses = hits - hits_before, misses - misses_before
     return 100.0 * hits / (hits + misses) if hits + misses else 0.0
 
 
-def efficiency(now: Base, before: Base) -> float:
+def efficiency(prevented: float, actual: float) -> float:
     """Return the percentage of would-be outliers that were prevented; 100 when there were none."""
-    prevented, actual = (now.get(n, 0) - before.get(n, 0) for n in ("FL_PREVENTED_OUTLIERS", "FL_ACTUAL_OUTLIERS"))
     return 100.0 * prevented / (prevented + actual) if prevented + actual else 100.0
+
+
+OUTLIERS = ("FL_PREVENTED_OUTLIERS", "FL_ACTUAL_OUTLIERS")
+"""The counters of which :func:`efficiency` takes values, or growths."""
 
 
 def _of_iorm(name: str) -> Rule | None:
@@ -110,16 +133,8 @@ def _of_iorm(name: str) -> Rule | None:
     if tail == "LOAD":
         return _busy(f"{head}_IO_TM", percent=False)
     if tail.startswith("UTIL"):
-        return _scaled(f"{head}_IO_TM{tail.removeprefix('UTIL')}", f"{head}_{DISKS}")
+        return _busy(f"{head}_IO_TM{tail.removeprefix('UTIL')}", percent=True, disks=f"{head}_{DISKS}")
     return None
-
-
-def _scaled(time: str, disks: str) -> Rule:
-    def rule(now: Base, before: Base) -> float:
-        load = (now.get(time, 0) - before.get(time, 0)) / _BUSY_US
-        return min(100.0, 100.0 * load / (now.get(disks, 0) or 1))
-
-    return rule
 
 
 def _mean_of(name: str) -> Rule:
@@ -139,11 +154,11 @@ def rules() -> Mapping[str, Rule]:
 def _rule(definition: MetricDefinition) -> Rule:
     name = definition.name
     if name == "FL_EFFICIENCY_PERCENTAGE":
-        return lambda now, before: efficiency(now, {})
+        return Rule(OUTLIERS, (), efficiency)
     if name in _FORMER:
         return _value(_FORMER[name])
     if name == "GD_FC_HIT_RATIO_PCT":
-        return _hit_ratio
+        return Rule(("HITS", "MISSES"), ("HITS", "MISSES"), _hit_ratio)
     if name in _MEANS:
         return _mean(*_MEANS[name])
     if name in _BUSY:

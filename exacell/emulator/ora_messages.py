@@ -38,6 +38,7 @@ ORA_TEXTS: Mapping[int, str] = MappingProxyType(
         938: "not enough arguments for function",
         939: "too many arguments for function",
         940: "invalid ALTER command",
+        947: "not enough values",
         942: "table or view does not exist",
         950: "invalid DROP option",
         955: "name is already used by an existing object",
@@ -50,7 +51,9 @@ ORA_TEXTS: Mapping[int, str] = MappingProxyType(
         1109: "database not open",
         1184: "logfile group {} already exists",
         1378: "block size {} of redo log member {} is not supported: the disk has {} byte sectors, the host sees {}",
+        1403: "no data found",
         1418: "specified index does not exist",
+        1422: "exact fetch returns more than requested number of rows",
         1426: "numeric overflow",
         1427: "single-row subquery returns more than one row",
         1476: "divisor is equal to zero",
@@ -86,6 +89,7 @@ ORA_TEXTS: Mapping[int, str] = MappingProxyType(
         17502: "file {} could not be created in the disk group",
         27101: "shared memory realm does not exist",
         # ASM, source: reference asm.md section 8
+        6502: "PL/SQL: numeric or value error: {}",
         15000: "command disallowed by current instance type",
         30483: "window functions are not allowed here",
         30485: "missing ORDER BY expression in the window specification",
@@ -157,12 +161,17 @@ SP2_TEXTS: Mapping[int, str] = MappingProxyType(
         281: "{} missing set option",
         309: "SQL*Plus command procedures may only be nested to a depth of {}.",
         310: 'unable to open file "{}"',
+        552: 'Bind variable "{}" not declared.',
+        568: "No bind variables declared.",
+        606: 'Cannot create SPOOL file "{}"',
         640: "Not connected",
         667: "Message file sp1us.msb not found",
         734: 'unknown command beginning "{}" - rest of line ignored.',
         735: 'unknown {} option beginning "{}"',
         750: "You may need to set ORACLE_HOME to your Oracle software directory",
         751: "Unable to connect to Oracle.  Exiting SQL*Plus",
+        768: "Illegal SPOOL command",
+        771: 'File "{}" already exists. Use another name or "SPOOL filename[.ext] REPLACE"',
     }
 )
 

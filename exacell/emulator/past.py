@@ -65,6 +65,11 @@ def grown(key: str, moment: float, end: float) -> float:
     return min(1.0, max(0.0, (_activity(key, moment) - low) / (high - low)))
 
 
+def growth_before(moment: float, key: str) -> float:
+    """Return the activity of the minute before ``moment``: how busy the past was."""
+    return _activity(key, moment) - _activity(key, moment - MINUTE)
+
+
 class _PastValues(Mapping[str, float]):
     """What was collected at one minute of the past, computed name by name when it is asked for."""
 

@@ -17,6 +17,13 @@ from exacell.units import parse_size
 ORDER_BY_SINCE: Release = (12, 1, 2, 1)
 PRIMARY_MEDIA_SINCE: Release = (24, 1)
 REDUNDANCY_CHECK_SINCE: Release = (18, 1)
+BARE_HYPHENS_SINCE: Release = (19, 3)
+"""Up to 19.2 a name with a hyphen must be quoted. Source: reference cellcli.md 1.4."""
+MAINTAIN_REDUNDANCY_SINCE: Release = (19,)
+"""Releases from this on know DROP FOR REPLACEMENT MAINTAIN REDUNDANCY. Source: reference cellcli.md 8, unverified."""
+DOUBLE_DASH_XML_SINCE: Release = (24, 1)
+"""Releases from this on know ``--xml`` and ``--json``; the emulator takes ``-xml`` on all of them. Source: Oracle DBMSO,
+support-json-output-management-server; reference cellcli.md 1.1."""
 CLUSTERPLAN_SINCE: Release = (21, 2)
 CATPLAN_UNTIL: Release = (25, 1)
 IORM_ALWAYS_ACTIVE_SINCE: Release = (11, 2, 3, 2)

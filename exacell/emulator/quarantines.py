@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from exacell.emulator.alert_models import Alert
 from exacell.emulator.build import guid
-from exacell.emulator.models import Alert, Cell, Record
+from exacell.emulator.models import Cell, Record
 
 if TYPE_CHECKING:
     from exacell.emulator.rack import Rack

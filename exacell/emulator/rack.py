@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 from exacell.emulator.alerts import watch
 from exacell.emulator.build import build_cell
 from exacell.emulator.cache_fill import fill, settle_flush
+from exacell.emulator.cache_models import CacheMember
+from exacell.emulator.cell_store import cell_from_state, to_state
 from exacell.emulator.clock import RackClock, last_minute, next_minute
 from exacell.emulator.clusters import Cluster, make_clusters
 from exacell.emulator.database_io import add, growth, statistics, watched
 from exacell.emulator.device_io import PENDING, backing, destaged
+from exacell.emulator.disk_models import DiskType
 from exacell.emulator.fault_effects import settle as settle_faults
 from exacell.emulator.faults import FaultBook
 from exacell.emulator.load_profiles import PROFILES, Profile
@@ -25,7 +28,7 @@ from exacell.emulator.memory import came_down, hold_back, refresh_memory_cache, 
 from exacell.emulator.metric_objects import Scene
 from exacell.emulator.metric_reader import MetricReader
 from exacell.emulator.metrics import CellMetrics
-from exacell.emulator.models import CacheMember, Cell, DiskType, cell_from_state, to_state
+from exacell.emulator.models import Cell
 from exacell.emulator.profiles import (
     HardwareModel,
     ReleaseProfile,
@@ -92,8 +95,11 @@ class Rack:
         self.asm: AsmView | None = None
         self.model: HardwareModel = hardware_model(spec.model)
         self.release: ReleaseProfile = release_profile(spec.release, self.model)
-        self.dbnodes: tuple[str, ...] = dbnode_names(spec.dbnodes)
-        self.clusters: tuple[Cluster, ...] = make_clusters(spec.clusters, self.dbnodes, spec.db)
+        self.dbnodes: tuple[str, ...] = spec.node_names or dbnode_names(spec.dbnodes)
+        clusters = make_clusters(spec.clusters, self.dbnodes, spec.db)
+        self.clusters: tuple[Cluster, ...] = (
+            tuple(replace(cluster, key=spec.client) for cluster in clusters) if spec.client else clusters
+        )
         self._progress = _Progress(advanced=clock.now())
         self.cells: dict[str, Cell] = {}
         self.metrics: dict[str, CellMetrics] = {}

@@ -34,6 +34,8 @@ class RackSpec:
     Attributes:
         pmem: mode of the cache on persistent memory, where the model has any.
         cellcli_start: wall seconds that the start of ``cellcli`` takes, as a Java client does.
+        node_names: host names of the database nodes; empty for the usual ones.
+        client: the name under which grid disks are available to the only cluster; empty for the usual one.
         clusters: ASM clusters, among which nodes, databases and the space of the grid disks are divided.
 
     Raises:
@@ -52,6 +54,8 @@ class RackSpec:
     seed: int = 1
     cellcli_start: float = 0.0
     clusters: int = 1
+    node_names: tuple[str, ...] = ()
+    client: str = ""
 
     def __post_init__(self) -> None:
         if not 2 <= self.cells <= _MAX_CELLS:
@@ -74,6 +78,7 @@ class RackSpec:
         make_clusters(self.clusters, dbnode_names(self.dbnodes), self.db)
         model = hardware_model(self.model)
         object.__setattr__(self, "db", tuple(self.db))
+        object.__setattr__(self, "node_names", tuple(self.node_names))
         object.__setattr__(self, "model", model.name)
         object.__setattr__(self, "mode", self.mode.lower())
         release = release_profile(self.release, model)

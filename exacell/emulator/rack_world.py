@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from exacell.emulator.asm_clusters import AsmClusters
+from exacell.emulator.cell_store import to_state as cell_to_state
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.clock import RackClock
 from exacell.emulator.clusters import Cluster
@@ -23,7 +24,6 @@ from exacell.emulator.faults import FaultBook, make_fault
 from exacell.emulator.faults import Kind as FaultKind
 from exacell.emulator.imageinfo import imagehistory, imageinfo
 from exacell.emulator.metrics import CellMetrics
-from exacell.emulator.models import to_state as cell_to_state
 from exacell.emulator.names import fold
 from exacell.emulator.profiles import RESTRICTED_SINCE
 from exacell.emulator.program import Pause, Program
@@ -174,7 +174,7 @@ class RackWorld:
     ) -> Program:
         """Return the program started on a cell or a database node."""
         self._rack.advance()
-        reader = partial(read_script, cwd)
+        reader, writer = partial(read_script, cwd), partial(write_spool, cwd)
         if name == "imageinfo":
             return imageinfo(self._rack, host, argv)
         if name == "imagehistory":
@@ -184,12 +184,20 @@ class RackWorld:
         if name == "exacli":
             return exacli(self._rack, argv, env=env, cwd=cwd, has_stdin=has_stdin, read=reader)
         if host in self._rack.cells:
-            writer = partial(write_spool, cwd)
             return cellcli(
                 self._rack, host, login, argv, tty=tty, has_stdin=has_stdin, read_file=reader, write_file=writer
             )
         return dbnode_program(
-            name, self._rack, host, login, argv, env=env, tty=tty, has_stdin=has_stdin, read_file=reader
+            name,
+            self._rack,
+            host,
+            login,
+            argv,
+            env=env,
+            tty=tty,
+            has_stdin=has_stdin,
+            read_file=reader,
+            write_file=writer,
         )
 
     def wall_seconds(self, pause: Pause) -> float:

@@ -66,7 +66,10 @@ CELL = HostKind(
 )
 DBNODE = HostKind(
     name="dbnode",
-    programs=("sqlplus", "asmcmd", "srvctl", "oracleasm", "dbmcli", "imageinfo", "imagehistory", "exacli"),
+    programs=(
+        *("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "kfod", "oracleasm"),
+        *("dbmcli", "imageinfo", "imagehistory", "exacli"),
+    ),
     ids=MappingProxyType({"root": 0, "oracle": 1001, "grid": 1000}),
     login="grid",
     homes=(GRID_HOME, DATABASE_HOME),

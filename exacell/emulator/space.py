@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from exacell.emulator.disk_models import DiskType
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import Cell, DiskType
+from exacell.emulator.models import Cell
 from exacell.units import ALLOCATION_UNIT, GIB, format_size, round_down
 
 MAX_LOG_PER_DISK = 4 * GIB
@@ -39,14 +40,9 @@ def all_free(cell: Cell, disks: Sequence[str]) -> dict[str, int]:
 def even_share(cell: Cell, disks: Sequence[str], size_bytes: int, *, what: str) -> dict[str, int]:
     """Return the bytes that ``what`` of ``size_bytes`` in all gets on each disk: equal, rounded down to 16M.
 
-    Exactly the size of all free space takes all free space.
-
     Raises:
         CellError: the share is below 16M, or a disk has less free.
     """
-    everything = all_free(cell, disks)
-    if size_bytes == sum(everything.values()):
-        return everything
     share = round_down(size_bytes // len(disks))
     if share < ALLOCATION_UNIT:
         minimum = format_size(ALLOCATION_UNIT * len(disks))
@@ -56,6 +52,21 @@ def even_share(cell: Cell, disks: Sequence[str], size_bytes: int, *, what: str) 
         limit = format_size(min(free.values()) * len(disks))
         raise CellError(Code.TOO_LARGE, what=what, wanted=format_size(size_bytes), limit=limit, cell=cell.name)
     return dict.fromkeys(disks, share)
+
+
+def cache_share(cell: Cell, disks: Sequence[str], size_bytes: int, *, what: str) -> dict[str, int]:
+    """Return the bytes that a cache of ``size_bytes`` in all gets on each disk.
+
+    It is equal on all, but exactly the size of all free space takes all free space: so a cache that was made without a size
+    is made again with the size that it shows.
+
+    Raises:
+        CellError: as :func:`even_share`.
+    """
+    everything = {name: size for name, size in all_free(cell, disks).items() if size}
+    if everything and size_bytes == sum(everything.values()):
+        return everything
+    return even_share(cell, disks, size_bytes, what=what)
 
 
 _USABLE = {DiskType.FLASH: "Usable flash cell disk", DiskType.PMEM: "Usable PMEM cell disk"}

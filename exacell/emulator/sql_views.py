@@ -108,6 +108,15 @@ VIEWS: Mapping[str, View] = MappingProxyType(
             columns=_columns("GRP DISK COMPOUND NUMBER_KFDPARTNER PARITY ACTIVE"), rows=asm_rows.partners, where="asm"
         ),
         "V$ASM_DISK_STAT": View(columns=_DISK_COLUMNS, rows=asm_rows.disks),
+        "V$ASM_DISK_IOSTAT": View(
+            columns=_columns(
+                "INSTNAME:64 DBNAME:8 CLUSTERNAME:31@12.2 GROUP_NUMBER DISK_NUMBER FAILGROUP:30 READS WRITES READ_ERRS",
+                "WRITE_ERRS READ_TIMEOUT WRITE_TIMEOUT READ_TIME WRITE_TIME BYTES_READ BYTES_WRITTEN PREFERRED_READ:1",
+                "HOT_READS HOT_WRITES HOT_BYTES_READ HOT_BYTES_WRITTEN COLD_READS COLD_WRITES COLD_BYTES_READ",
+                "COLD_BYTES_WRITTEN CON_ID@12.1",
+            ),
+            rows=asm_rows.client_io,
+        ),
         "V$ASM_OPERATION": View(
             columns=_columns(
                 "GROUP_NUMBER OPERATION:5 PASS:9@12.1 STATE:4 POWER ACTUAL SOFAR EST_WORK EST_RATE EST_MINUTES",

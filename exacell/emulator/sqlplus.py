@@ -4,7 +4,7 @@ It reads commands and statements from its input as SQL*Plus does: its own comman
 semicolon or a line that holds only a slash. What happens to a statement is :class:`SqlSession`'s business, how rows
 look that of :mod:`sqlplus_format`. Source: reference asm.md section 1; Oracle SQL*Plus User's Guide.
 
-Simplified: PL/SQL is refused, scripts are looked for where ``@file`` says and nowhere else, SPOOL and HOST do nothing.
+Simplified: PL/SQL is refused, scripts are looked for where ``@file`` says and nowhere else, HOST does nothing.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from exacell.emulator.asm_attributes import version_text
 from exacell.emulator.db_rows import banner
 from exacell.emulator.ora_messages import sp2
 from exacell.emulator.program import Out, Program
+from exacell.emulator.spool import ReadFile, WriteFile
 from exacell.emulator.sqlplus_commands import find_command, run_script
 from exacell.emulator.sqlplus_settings import set_options
-from exacell.emulator.sqlplus_state import BLOCK_WORDS, ReadFile, SqlPlusState, Step, first_word, is_sql, stack_text
+from exacell.emulator.sqlplus_spool import spooled
+from exacell.emulator.sqlplus_state import BLOCK_WORDS, SqlPlusState, Step, first_word, is_sql, stack_text
 
 _LOGON_ATTEMPTS = 3
 _USAGE = """
@@ -56,6 +58,7 @@ def sqlplus(
     env: Mapping[str, str],
     tty: bool,
     read_file: ReadFile | None = None,
+    write_file: WriteFile | None = None,
 ) -> Program:
     """Return the running program.
 
@@ -63,6 +66,7 @@ def sqlplus(
         node: index of the database node.
         argv: without the program's name.
         read_file: finds the scripts of ``@file``; without it there are none.
+        write_file: writes spool files; without it none can be created.
     """
     arguments = _parse(argv)
     if not env.get("ORACLE_HOME"):
@@ -75,9 +79,10 @@ def sqlplus(
     if arguments.help or arguments.wrong:
         yield Out(f"SQL*Plus: Release {version} - Production\n{_USAGE}", err=arguments.wrong)
         return int(arguments.wrong)
-    state = SqlPlusState(asm, node, login, env, tty=tty, silent=arguments.silent, read_file=read_file)
-    status = yield from _SqlPlus(state, arguments).run()
-    return status
+    state = SqlPlusState(
+        asm, node, login, env, tty=tty, silent=arguments.silent, read_file=read_file, write_file=write_file
+    )
+    return (yield from spooled(_SqlPlus(state, arguments).run(), state.spool, state.hides))
 
 
 def _parse(argv: Sequence[str]) -> _Arguments:

@@ -12,7 +12,9 @@ from exacell.emulator.ora_messages import ora, sp2
 from exacell.emulator.program import Out
 from exacell.emulator.sql_scope import Relation, ResultColumn
 from exacell.emulator.sql_values import Kind, char
+from exacell.emulator.sqlplus_binds import UndeclaredError
 from exacell.emulator.sqlplus_format import ColumnFormat, is_picture, render
+from exacell.emulator.sqlplus_report import parse_breaks, parse_compute
 from exacell.emulator.sqlplus_settings import set_options, split_words
 from exacell.emulator.sqlplus_state import SqlPlusState, Step, first_word, rest_of, stack_text
 
@@ -100,6 +102,28 @@ def _execute_command(state: SqlPlusState, text: str) -> Step:
     return (yield from state.run(f"begin {rest_of(text)}; end;"))
 
 
+def _variable(state: SqlPlusState, text: str) -> Step:
+    rest = rest_of(text)
+    if not rest:
+        yield Out(state.binds.listed() or sp2(568) + "\n")
+    elif not state.binds.declare(rest):
+        yield Out("Usage: VAR[IABLE] [ <variable> [ NUMBER | CHAR (n) | VARCHAR2 (n) | CLOB ] [ = value ] ]\n")
+    return None
+
+
+def _print(state: SqlPlusState, text: str) -> Step:
+    names = [name.strip(",") for name in rest_of(text).split()] or list(state.binds.types)
+    for name in names:
+        try:
+            relation = state.binds.relation(name)
+        except UndeclaredError as undeclared:
+            yield Out(sp2(552, undeclared) + "\n")
+            return None
+        shown = render(relation, state.settings, state.columns, state.date_format)
+        yield Out(shown + ("\n" if state.settings.pagesize else ""))
+    return None
+
+
 def _list(state: SqlPlusState, _: str) -> Step:
     lines = state.buffer.split("\n") if state.buffer else []
     rows = [f"{n:3d}{'*' if n == len(lines) else ' '} {row}\n" for n, row in enumerate(lines, 1)]
@@ -145,9 +169,53 @@ def _accept(state: SqlPlusState, text: str) -> Step:
 
 
 def _clear(state: SqlPlusState, text: str) -> Step:
-    if rest_of(text).upper().startswith("COL"):
-        state.columns.clear()
-        yield Out("columns cleared\n" if state.settings.feedback else "")
+    word = first_word(rest_of(text))
+    stores: dict[str, tuple[int, Callable[[], None]]] = {
+        "BREAKS": (3, state.report.breaks.clear),
+        "BUFFER": (4, lambda: None),
+        "COLUMNS": (3, state.columns.clear),
+        "COMPUTES": (4, state.report.computed.clear),
+        "SQL": (3, lambda: None),
+    }
+    for name, (least, clear) in stores.items():
+        if word and name.startswith(word) and len(word) >= least:
+            clear()
+            yield Out(f"{'sql' if name == 'SQL' else name.lower()} cleared\n" if state.settings.feedback else "")
+            if name in ("BUFFER", "SQL"):
+                state.buffer = ""
+    return None
+
+
+def _spool(state: SqlPlusState, text: str) -> Step:
+    yield Out(state.spool.command(split_words(rest_of(text))))
+    return None
+
+
+def _break(state: SqlPlusState, text: str) -> Step:
+    words = split_words(rest_of(text))
+    if not words:
+        actions = [f"{b.name.lower()} {'page' if b.page else f'skip {b.skip}'} nodup" for b in state.report.breaks]
+        yield Out("".join(f"break on {action}\n" for action in actions) or "no break(s) defined\n")
+        return None
+    breaks = parse_breaks(words)
+    if isinstance(breaks, str):
+        yield Out(sp2(158, "BREAK", breaks.lower()) + "\n")
+        return None
+    state.report.breaks[:] = breaks
+    return None
+
+
+def _compute(state: SqlPlusState, text: str) -> Step:
+    words = split_words(rest_of(text))
+    found = parse_compute(words) if words else "COMPUTE"
+    if isinstance(found, str):
+        yield Out((sp2(158, "COMPUTE", found.lower()) if words else "no compute(s) defined") + "\n")
+        return None
+    functions, columns, breaks = found
+    for name in breaks:
+        for function, label in functions.items():
+            known = state.report.computed.setdefault(name, {}).setdefault(function, {})
+            known |= dict.fromkeys(columns, label)
     return None
 
 
@@ -241,11 +309,11 @@ def _text_or_none(value: object) -> str | None:
 
 _COMMANDS: tuple[tuple[str, int, Command], ...] = (
     ("ACCEPT", 3, _accept),
-    ("BREAK", 3, _nothing),
+    ("BREAK", 3, _break),
     ("BTITLE", 3, _nothing),
     ("CLEAR", 2, _clear),
     ("COLUMN", 3, _column),
-    ("COMPUTE", 4, _nothing),
+    ("COMPUTE", 4, _compute),
     ("CONNECT", 4, _connect_command),
     ("DEFINE", 3, _define),
     ("DESCRIBE", 4, _describe),
@@ -254,15 +322,16 @@ _COMMANDS: tuple[tuple[str, int, Command], ...] = (
     ("EXIT", 4, _exit),
     ("LIST", 1, _list),
     ("PAUSE", 3, _nothing),
+    ("PRINT", 3, _print),
     ("PROMPT", 3, _prompt),
     ("QUIT", 4, _exit),
     ("SET", 3, _set),
     ("SHOW", 3, _show_command),
-    ("SPOOL", 3, _nothing),
+    ("SPOOL", 3, _spool),
     ("START", 3, run_script),
     ("TIMING", 4, _nothing),
     ("TTITLE", 3, _nothing),
     ("UNDEFINE", 5, _undefine),
-    ("VARIABLE", 3, _nothing),
+    ("VARIABLE", 3, _variable),
     ("WHENEVER", 8, _whenever),
 )

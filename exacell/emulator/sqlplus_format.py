@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from exacell.emulator.sql_scope import Relation, ResultColumn
 from exacell.emulator.sql_values import Kind, Value, format_date, format_number, number_text
+from exacell.emulator.sqlplus_report import Line, Piece, Report, Skip, Totals
 from exacell.emulator.sqlplus_settings import Settings
 
 _LEAST_NUMBER_CHARS = 7
@@ -46,12 +47,19 @@ class _Laid:
     picture: str | None
 
 
-def render(relation: Relation, settings: Settings, columns: Mapping[str, ColumnFormat], date_format: str) -> str:
+def render(
+    relation: Relation,
+    settings: Settings,
+    columns: Mapping[str, ColumnFormat],
+    date_format: str,
+    report: Report | None = None,
+) -> str:
     """Return a query's rows as text, without the line that counts them; nothing when there are no rows.
 
     Args:
         columns: COLUMN settings by upper-case column name.
         date_format: NLS_DATE_FORMAT of the session.
+        report: BREAK and COMPUTE.
     """
     if not relation.rows:
         return ""
@@ -61,7 +69,8 @@ def render(relation: Relation, settings: Settings, columns: Mapping[str, ColumnF
     shown = [column for column, c in zip(laid, relation.columns, strict=True) if not _hidden(columns, c)]
     lines = _pack(shown, settings)
     heading = _heading(lines, settings)
-    rows = [_row(row, lines, settings, date_format) for row in relation.rows]
+    pieces = (report or Report()).pieces(relation.rows, [column.name for column in relation.columns])
+    rows = [_piece(piece, lines, settings, date_format) for piece in pieces]
     text = _pages(rows, heading, settings)
     return "".join(f"{_finish(line, settings)}\n" for line in text)
 
@@ -174,6 +183,36 @@ def _row(row: Sequence[Value], lines: Sequence[Sequence[_Laid]], settings: Setti
     return text
 
 
+def _piece(piece: Piece, lines: Sequence[Sequence[_Laid]], settings: Settings, date_format: str) -> list[str] | None:
+    """Return the lines of a piece of a report; None for the end of a page."""
+    if isinstance(piece, Line):
+        row = tuple("" if place in piece.blank else value for place, value in enumerate(piece.row))
+        return _row(row, lines, settings, date_format)
+    if isinstance(piece, Totals):
+        return [text for line in lines for text in _totals(piece, line, settings, date_format)]
+    return [""] * piece.count if isinstance(piece, Skip) else None
+
+
+def _totals(totals: Totals, line: Sequence[_Laid], settings: Settings, date_format: str) -> list[str]:
+    """Return a rule and a line a function, for the columns of one line."""
+    computed = {place for values in totals.functions.values() for place in values}
+    label_place = line[0].place if totals.place is None else totals.place
+    rule = [("*" if c.place in totals.starred else "-" if c.place in computed else " ") * c.width for c in line]
+    text = [settings.colsep.join(rule)]
+    for label, values in totals.functions.items():
+        cells = []
+        for column in line:
+            shown = (
+                _value_lines(values[column.place], column, settings, date_format) if column.place in values else [""]
+            )
+            if column.place == label_place and column.place not in values:
+                cells.append(label[: column.width].ljust(column.width))
+            else:
+                cells.append(_cell(shown[0], column))
+        text.append(settings.colsep.join(cells))
+    return text
+
+
 def _value_lines(value: Value, column: _Laid, settings: Settings, date_format: str) -> list[str]:
     if value is None:
         return [settings.null]
@@ -209,14 +248,18 @@ def number_in(value: int | Decimal, width: int) -> str:
     return "#" * width
 
 
-def _pages(rows: Sequence[Sequence[str]], heading: Sequence[str], settings: Settings) -> list[str]:
+def _pages(rows: Sequence[Sequence[str] | None], heading: Sequence[str], settings: Settings) -> list[str]:
+    """Return all lines, with headings where a page begins; None among the rows ends a page."""
     if not settings.pagesize:
-        return [line for row in rows for line in row]
+        return [line for row in rows for line in row or ()]
     top = ["\f"] if settings.newpage == 0 else [""] * (settings.newpage or 0)
     room = max(1, settings.pagesize - (settings.newpage or 0) - len(heading))
     text: list[str] = []
     left = 0
     for row in rows:
+        if row is None:
+            left = 0
+            continue
         if left < len(row):
             text += [*top, *heading]
             left = room

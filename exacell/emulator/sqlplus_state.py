@@ -6,7 +6,7 @@ The commands themselves are in :mod:`sqlplus_commands`, the loop that reads line
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,10 +15,14 @@ from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.logon import Logon, log_on, parse_logon
 from exacell.emulator.ora_messages import OraError, OraLine, ora, sp2
 from exacell.emulator.program import Ask, Event, Out, Pause
+from exacell.emulator.spool import ReadFile, WriteFile
 from exacell.emulator.sql_session import Outcome, SqlSession
 from exacell.emulator.sql_values import to_text
+from exacell.emulator.sqlplus_binds import Binds, UndeclaredError, run_block
 from exacell.emulator.sqlplus_format import ColumnFormat, feedback, render
+from exacell.emulator.sqlplus_report import Report
 from exacell.emulator.sqlplus_settings import Settings
+from exacell.emulator.sqlplus_spool import SqlSpool
 
 _SQL_WORDS_TEXT = """
     SELECT WITH CREATE ALTER DROP INSERT UPDATE DELETE MERGE TRUNCATE GRANT REVOKE COMMENT ANALYZE EXPLAIN LOCK COMMIT
@@ -28,9 +32,6 @@ _SQL_WORDS = frozenset(_SQL_WORDS_TEXT.split())
 BLOCK_WORDS = frozenset({"BEGIN", "DECLARE"})
 _LEAST_PAUSE = 1.0
 """Rack seconds between two looks at a rebalance that is waited for."""
-
-ReadFile = Callable[[str], str | None]
-"""Returns the text of a script, None when there is none of that name."""
 
 Step = Generator[Event, str | None, int | None]
 """A piece of the program; it returns an exit status when the program is to end, else None."""
@@ -52,6 +53,8 @@ class SqlPlusState:
         buffer: the last statement.
         last_code: outermost ORA code of the last statement, 0 when it succeeded.
         scripts: the scripts being run, innermost last: what they still hold.
+        report: BREAK and COMPUTE.
+        binds: the variables of VARIABLE.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class SqlPlusState:
         tty: bool,
         silent: bool,
         read_file: ReadFile | None = None,
+        write_file: WriteFile | None = None,
     ) -> None:
         self.asm = asm
         self.node = node
@@ -82,6 +86,13 @@ class SqlPlusState:
         self.on_os_error = Reaction()
         self.scripts: list[Iterator[str]] = []
         self.read_file = read_file
+        self.spool = SqlSpool(read_file, write_file)
+        self.report = Report()
+        self.binds = Binds()
+
+    def hides(self) -> bool:
+        """Whether what is printed now does not reach the terminal: a script prints it with TERMOUT OFF."""
+        return bool(self.scripts) and not self.settings.termout
 
     def connect(self, text: str) -> OraError | None:
         """Connect to what ``[user][/password] [as privilege]`` asks for; return why not, None when it is done."""
@@ -162,11 +173,19 @@ class SqlPlusState:
             for number, (old, new) in enumerate(pairs, start=1):
                 if old != new:
                     yield Out(f"old {number:3d}: {old}\nnew {number:3d}: {new}\n")
+        filled = replaced
         try:
-            outcome = self._execute(replaced)
+            if first_word(replaced.strip()) in BLOCK_WORDS:
+                outcome = yield from self._block(replaced)
+            else:
+                filled = self.binds.fill(replaced)
+                outcome = self._execute(filled)
+        except UndeclaredError as undeclared:
+            yield Out(sp2(552, undeclared) + "\n")
+            return None
         except OraError as error:
             self.last_code = error.code
-            yield Out(error_block(replaced, error))
+            yield Out(error_block(filled, error))
             return self.react(self.on_sql_error)
         self.last_code = 0
         if outcome.wait_for and self.session is not None:
@@ -180,9 +199,15 @@ class SqlPlusState:
     def _execute(self, statement: str) -> Outcome:
         if self.session is None:
             raise OraError(ora(1034), ora(27101))
-        if first_word(statement.strip()) in BLOCK_WORDS:
-            raise OraError(ora(439, "PL/SQL is not emulated"))
         return self.session.execute(statement)
+
+    def _block(self, text: str) -> Generator[Event, str | None, Outcome]:
+        if self.session is None:
+            raise OraError(ora(1034), ora(27101))
+        lines = run_block(text, self.binds, self.session)
+        if self.settings.others.get("SERVEROUTPUT", "OFF").upper() == "ON":
+            yield Out("".join(f"{line}\n" for line in lines))
+        return Outcome(message="PL/SQL procedure successfully completed.")
 
     def _show(self, outcome: Outcome) -> Generator[Event, str | None, None]:
         relation, settings = outcome.relation, self.settings
@@ -190,9 +215,8 @@ class SqlPlusState:
             if settings.feedback and outcome.message:
                 yield Out(f"\n{outcome.message}\n\n")
             return
-        text = render(relation, settings, self.columns, self.date_format)
-        if settings.termout:
-            yield Out(text + feedback(len(relation.rows), settings))
+        text = render(relation, settings, self.columns, self.date_format, self.report)
+        yield Out(text + feedback(len(relation.rows), settings))
         for place, column in enumerate(relation.columns):
             chosen = self.columns.get(column.name)
             if chosen and chosen.new_value and relation.rows:

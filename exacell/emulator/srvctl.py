@@ -1,6 +1,7 @@
-"""The program ``srvctl`` of an emulated database node, for disk groups (and the status of ASM and databases).
+"""The program ``srvctl`` of an emulated database node, for disk groups (and the state of ASM and databases).
 
-Source: reference asm.md section 9. The codes PRC* and CRS-* stand for what real messages say; only their kind is known.
+Source: reference asm.md section 9; Oracle Real Application Clusters Administration Guide, "SRVCTL Command Reference". The
+codes PRC* and CRS-* stand for what real messages say; only their kind is known.
 """
 
 from __future__ import annotations
@@ -10,10 +11,15 @@ from collections.abc import Mapping, Sequence
 from exacell.emulator.asm import Asm
 from exacell.emulator.asm_changes import dismount_group, mount_group
 from exacell.emulator.asm_model import DiskGroup
+from exacell.emulator.names import DATABASE_HOME
 from exacell.emulator.ora_messages import OraError
 from exacell.emulator.program import Out, Program
 
-_USAGE = "Usage: srvctl {status|start|stop|remove|config} diskgroup -diskgroup <name> [-node <nodes>] [-force]\n"
+_USAGE = (
+    "Usage: srvctl {status|start|stop|remove|config} diskgroup -diskgroup <name> [-node <nodes>] [-force] [-detail]\n"
+    "       srvctl {status|config} {asm|database} [-db <name>]\n"
+    "       srvctl status instance -db <name> {-instance <name>|-node <node>}\n"
+)
 _OPTIONS = {
     "-g": "diskgroup",
     "-diskgroup": "diskgroup",
@@ -21,6 +27,8 @@ _OPTIONS = {
     "-node": "node",
     "-d": "db",
     "-db": "db",
+    "-i": "instance",
+    "-instance": "instance",
     "-f": "force",
     "-force": "force",
     "-a": "detail",
@@ -49,8 +57,11 @@ def _run(asm: Asm, argv: Sequence[str]) -> tuple[str, int]:
     options = _options(argv[2:])
     if isinstance(options, str):
         return f"PRKO-2002 : Invalid command line option: {options}\n", 1
-    if noun in ("asm", "database", "db") and verb == "status":
-        return _status_of_instances(asm, noun, options)
+    if noun in ("asm", "database", "db", "instance") and (
+        verb == "status" or (verb == "config" and noun != "instance")
+    ):
+        show = _status_of_instances if verb == "status" else _config_of_instances
+        return show(asm, noun, options)
     if noun not in ("diskgroup", "dg") or verb not in ("status", "start", "stop", "remove", "config"):
         return f"PRKO-2000 : Invalid command line: {' '.join(argv[:2])}\n{_USAGE}", 1
     name = options.get("diskgroup", "").upper()
@@ -70,7 +81,8 @@ def _run(asm: Asm, argv: Sequence[str]) -> tuple[str, int]:
     if verb == "remove":
         return _remove(asm, name, group, "force" in options)
     if verb == "status":
-        return _status(asm, name, group, nodes)
+        text, status = _status(asm, name, group, nodes)
+        return text + (f"Disk Group {name} is enabled\n" if "detail" in options else ""), status
     return _start_or_stop(asm, name, nodes, start=verb == "start", force="force" in options)
 
 
@@ -141,9 +153,53 @@ def _remove(asm: Asm, name: str, group: DiskGroup | None, force: bool) -> tuple[
 
 def _status_of_instances(asm: Asm, noun: str, options: Mapping[str, str]) -> tuple[str, int]:
     if noun == "asm":
-        return f"ASM is running on {','.join(asm.nodes)}\n", 0
+        enabled = "ASM is enabled.\n" if "detail" in options else ""
+        return f"ASM is running on {','.join(asm.nodes)}\n{enabled}", 0
     name = options.get("db", "").upper()
     if name not in asm.databases:
-        return f"PRCD-1120 : The resource for database {name} could not be found.\n", 1
-    lines = [f"Instance {name}{number} is running on node {node}\n" for number, node in enumerate(asm.nodes, 1)]
-    return "".join(lines), 0
+        return _no_database(name)
+    instances = {f"{name}{number}": node for number, node in enumerate(asm.nodes, 1)}
+    if noun == "instance":
+        wanted = [word.upper() for word in options.get("instance", "").split(",") if word]
+        on = [word for word in options.get("node", "").split(",") if word]
+        wrong = next((word for word in wanted if word not in instances), None)
+        if wrong is not None or not (wanted or on):
+            return f"PRKO-2009 : Invalid instance name: {wrong or ''}\n", 1
+        instances = {each: node for each, node in instances.items() if each in wanted or node in on}
+    return "".join(f"Instance {each} is running on node {node}\n" for each, node in instances.items()), 0
+
+
+def _config_of_instances(asm: Asm, noun: str, options: Mapping[str, str]) -> tuple[str, int]:
+    data = asm.cluster.data
+    if noun == "asm":
+        return f"ASM home: <CRS home>\nPassword file: +{data}/orapwASM\nASM listener: LISTENER\n", 0
+    name = options.get("db", "").upper()
+    if not name:
+        return "".join(f"{database}\n" for database in asm.databases), 0
+    if name not in asm.databases:
+        return _no_database(name)
+    groups = [group.name for group in asm.groups.values() if any(file.database == name for file in group.files)]
+    fields = {
+        "Database unique name": name,
+        "Database name": name,
+        "Oracle home": DATABASE_HOME,
+        "Oracle user": "oracle",
+        "Spfile": f"+{data}/{name}/PARAMETERFILE/spfile{name.lower()}.ora",
+        "Domain": "",
+        "Start options": "open",
+        "Stop options": "immediate",
+        "Database role": "PRIMARY",
+        "Management policy": "AUTOMATIC",
+        "Server pools": "",
+        "Disk Groups": ",".join(groups),
+        "Services": "",
+        "Type": "RAC",
+        "Database instances": ",".join(f"{name}{number}" for number in range(1, len(asm.nodes) + 1)),
+        "Configured nodes": ",".join(asm.nodes),
+    }
+    lines = "".join(f"{title}: {value}\n" for title, value in fields.items())
+    return f"{lines}Database is administrator managed\n", 0
+
+
+def _no_database(name: str) -> tuple[str, int]:
+    return f"PRCD-1120 : The resource for database {name} could not be found.\n", 1

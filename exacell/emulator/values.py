@@ -142,7 +142,7 @@ def _literal_number(text: str) -> float | None:
 
 def _moment(text: str) -> float | None:
     try:
-        return datetime.fromisoformat(text).timestamp()
+        return datetime.fromisoformat(text.strip()).timestamp()
     except ValueError:
         return None
 

@@ -151,6 +151,14 @@ def _add(counters: Counters, **amounts: float) -> None:
         counters[name] = counters.get(name, 0) + amount
 
 
+def content_counter(database: str, *, hit: bool) -> str:
+    """Return the name of the counter of reads of a database's data from the flash cache, or from disk past it.
+
+    It begins as those of the cache do, and starts anew with them.
+    """
+    return f"FC_{'HITS' if hit else 'MISSES'}|{database}"
+
+
 def redo_writes(rng: random.Random, cell: Cell, counters: Counters, database: str, writes: int) -> None:
     """Count ``writes`` redo writes of a database on one cell: races, or skips when its flash log is off.
 
@@ -288,6 +296,7 @@ def data_io(
         FC_IO_RQ_R_SKIP=skipped,
         FC_IO_BY_R_SKIP=skipped * _BLOCK / MIB,
         **{f"{database}:FC.SM": hits + writes, f"{database}:FC.KB": (hits + writes) * _BLOCK // KIB},
+        **{content_counter(database, hit=True): hits, content_counter(database, hit=False): misses},
     )
     _io(rng, counters, database, FLASH, READ, SMALL, hits)
     if kept:
@@ -333,6 +342,10 @@ def _scan(rng: random.Random, counters: Counters, database: str, back: str, aske
         FC_IO_RQ_R_MISS_DW=0 if held is None else disk,
         FC_IO_BY_R_MISS_DW=0 if held is None else disk,
         **{f"{database}:FC.LG": flash, f"{database}:FC.KB": flash * LARGE_KB},
+        **{
+            content_counter(database, hit=True): flash,
+            content_counter(database, hit=False): 0 if held is None else disk,
+        },
     )
     _io(rng, counters, database, FLASH, READ, LARGE, flash)
     _io(rng, counters, database, back, READ, LARGE, disk)

@@ -45,7 +45,7 @@ def _convert(param: Param, text: str) -> Value:
             if size <= 0:
                 raise StatementError(f"'{text}' must be above 0")
             return size
-        case Kind.INT:
+        case Kind.INT | Kind.CHANGE:
             if not re.fullmatch(r"[0-9]+", text):
                 raise StatementError(f"'{text}' is not a whole number")
             return int(text)
@@ -71,7 +71,19 @@ def _convert(param: Param, text: str) -> Value:
             return text
         case Kind.NAMES:
             return tuple(part.strip() for part in text.split(",") if part.strip())
-        case Kind.NAME | Kind.DB | Kind.DISKGROUP | Kind.PREFIX | Kind.RACK | Kind.SNAPSHOT | Kind.CELL:
+        case (
+            Kind.NAME
+            | Kind.DB
+            | Kind.DISKGROUP
+            | Kind.PREFIX
+            | Kind.RACK
+            | Kind.SNAPSHOT
+            | Kind.CELL
+            | Kind.PLAN
+            | Kind.BASELINE
+            | Kind.ASM
+            | Kind.IORM
+        ):
             if not _NAME.fullmatch(text):
                 raise StatementError(f"'{text}' is not a name: letters, digits, _ - . and no blanks")
             return text

@@ -14,7 +14,7 @@ import difflib
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from exacell.cellcli.condition import is_condition, parse_condition
 from exacell.cellcli.statement import Statement, Verb
@@ -24,6 +24,7 @@ from exacell.language.kinds import convert
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Value, commands
 from exacell.language.text import RAW_TAILS, strip_comment
 from exacell.language.words import Word, scan, split_words
+from exacell.values import dataclass
 
 VERBS = tuple(verb.value for verb in Verb)
 """CellCLI's verbs, upper case."""
@@ -165,7 +166,17 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
         raw = _raw_tail(stripped)
         if raw is not None:
             return replace(raw, on=on)
-    return _parse_statement(stripped, base, on, shell=shell)
+    try:
+        return _parse_statement(stripped, base, on, shell=shell)
+    except StatementError as error:
+        from exacell.language.pasted_sql import sql_error
+
+        sql = sql_error(stripped)
+        if sql is None:
+            raise
+        assert sql.start is not None and sql.end is not None
+        sql.start, sql.end = sql.start + base, sql.end + base
+        raise sql from error
 
 
 def _check_condition(on: str, place: int) -> None:
@@ -455,6 +466,8 @@ def _named(
 
     value, value_start = unquote(raw_value), word.start + len(key) + 1
     param = command.param(key)
+    if command.open_keys and param is not None and param.positional and param.name in args:
+        param = None  # run flash_diskgroup name=PP: the recipe is named already, so this is its own parameter.
     if param is None:
         if command.open_keys:
             if key in extra:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
+
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -59,6 +61,9 @@ class Kind(StrEnum):
     LUN = "lun"
     PLAN = "plan"
     BASELINE = "baseline"
+    CHANGE = "change"
+    ASM = "asm"
+    IORM = "iorm"
     ALIAS = "alias"
     FILE = "file"
     NAMES = "names"
@@ -76,7 +81,7 @@ class Param:
         help: a phrase; units and limits in it.
         positional: given as a bare word in this order instead of ``name=value``.
         rest: takes every word that is left, verbatim (``sql asm "…"``, ``dcli …``); the last one only.
-        choices: the allowed words of a CHOICE.
+        choices: the allowed words of a CHOICE; of NAMES those worth offering.
         words: words accepted besides the kind, such as ``keep`` or ``all``.
         values_by: values to offer, by the word that stands before this parameter.
         default: the value when it is not given; shown in help. None with ``required=False`` means absent.
@@ -140,14 +145,14 @@ class Flag:
         return Param(name="--" + self.name, kind=kind, help=self.help, choices=self.choices, words=self.words)
 
 
-_FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
+FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
 """As exacell.config has them, which this layer does not know; a test compares the two."""
 
 COMMON_FLAGS: tuple[Flag, ...] = (
     Flag(name="yes", short="y", help="answer yes; never accepts loss of data"),
     Flag(name="dry-run", short="n", help="show the plan only"),
     Flag(name="detailed-exitcode", help="with -n: exit 3 when the plan has changes"),
-    Flag(name="accept-data-loss", value=Kind.NAME, help="accept the loss that the plan names, by the name it says"),
+    Flag(name="accept-data-loss", value=Kind.NAMES, help="accept the loss that the plan names, by the names it says"),
     Flag(name="reason", value=Kind.TEXT, help="why, for the journal"),
     Flag(name="ticket", value=Kind.TEXT, help="the change's ticket, for the journal"),
     Flag(name="confirm-within", value=Kind.DURATION, help="take the change back by itself unless confirm comes first"),
@@ -164,7 +169,7 @@ COMMON_FLAGS: tuple[Flag, ...] = (
         help="after a wave with failures: stop (the default), or go on",
     ),
     Flag(name="timeout", value=Kind.DURATION, help="deadline per cell for this statement; of a wait at a gate"),
-    Flag(name="format", value=Kind.NAME, choices=_FORMATS, help="output format for this statement"),
+    Flag(name="format", value=Kind.NAME, choices=FORMATS, help="output format for this statement"),
     Flag(name="diff", help="show only what differs between cells"),
 )
 
@@ -183,6 +188,7 @@ class Command:
     Attributes:
         words: the words that select it, lower case: ``("flush", "flashcache")``.
         open_keys: any ``key=value`` is accepted besides ``params`` (recipe parameters, disk group attributes).
+        offers: those of the open keys that completion offers; their values are not checked.
         recipe_ok: whether a recipe may hold it.
         streams: it writes while it goes on, until the user ends it, and may take the whole terminal.
     """
@@ -196,6 +202,7 @@ class Command:
     params: tuple[Param, ...] = ()
     flags: tuple[Flag, ...] = ()
     open_keys: bool = False
+    offers: tuple[Param, ...] = ()
     recipe_ok: bool = True
     streams: bool = False
     handler: Handler
@@ -308,6 +315,7 @@ def command(
     params: tuple[Param, ...] = (),
     flags: tuple[Flag, ...] = (),
     open_keys: bool = False,
+    offers: tuple[Param, ...] = (),
     recipe_ok: bool = True,
     streams: bool = False,
 ) -> Callable[[Handler], Handler]:
@@ -331,6 +339,7 @@ def command(
             params=params,
             flags=flags,
             open_keys=open_keys,
+            offers=offers,
             recipe_ok=recipe_ok,
             streams=streams,
             handler=handler,

@@ -1,4 +1,4 @@
-"""What may be typed short at the prompt: aliases with arguments, and verbs and objects cut off where one only fits. Pure.
+"""What may be typed short at the prompt: aliases with arguments, and words cut off where one only fits. Pure.
 
 Nothing here is for scripts, recipes or the command line: a name that is unique today may not be so in the next release.
 """
@@ -12,12 +12,16 @@ from exacell.cellcli.schema import objects_of
 from exacell.errors import StatementError
 from exacell.language.line import VERBS, Line, parse_line
 from exacell.language.registry import Effect, commands
+from exacell.language.suggestion import Known
 from exacell.language.words import Word, split_words
+from exacell.values import dataclass
 
 ALIAS_NAME = re.compile(r"[A-Za-z][\w\-]*")
 
 _PLACE = re.compile(r"\$(?:([1-9])|(\*)|\{([1-9])(?::-([^}]*))?\})")
 _DEEPEST = 8
+_MOST_WORDS = 8
+"""So many words of one statement are written out, besides its verb and object."""
 
 
 def expand_alias(text: str, aliases: Mapping[str, str]) -> str:
@@ -79,23 +83,61 @@ def _filled(alias: Word, body: str, given: Sequence[str]) -> str:
 
 def spelled_out(text: str) -> str:
     """Return ``text`` with its verb and object in full where they were cut off and only one fits; else ``text`` itself."""
+    return _replaced(text, _head(text))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cut:
+    """A cut-off word: its place, and the word in full."""
+
+    start: int
+    end: int
+    word: str
+
+    def back(self, place: int) -> int:
+        """Return where ``place`` in the text with the word in full was before."""
+        longer = len(self.word) - (self.end - self.start)
+        return place - longer if place >= self.start + len(self.word) else min(place, self.end)
+
+
+def _replaced(text: str, cuts: Sequence[_Cut]) -> str:
+    for cut in cuts:
+        text = text[: cut.start] + cut.word + text[cut.end :]
+    return text
+
+
+def _head(text: str) -> list[_Cut]:
+    """Return the verb and the object where they are cut off, the last one first."""
     words = _words(text)
     first = 2 if words and words[0].value.lower() == "on" and not words[0].quoted else 0
     if len(words) <= first or words[first].quoted:
-        return text
+        return []
     verb = _only(words[first].value, _verbs())
     if not verb:
-        return text
-    changes = {first: verb}
+        return []
+    whole = {first: verb}
     if len(words) > first + 1 and not words[first + 1].quoted:
-        found = _only(words[first + 1].value, _objects(verb))
-        if found:
-            changes[first + 1] = found
-    for place in sorted(changes, reverse=True):
-        word = words[place]
-        if word.value.lower() != changes[place]:
-            text = text[: word.start] + changes[place] + text[word.end :]
-    return text
+        whole[first + 1] = _only(words[first + 1].value, _objects(verb))
+    return [
+        _Cut(start=words[place].start, end=words[place].end, word=whole[place])
+        for place in sorted(whole, reverse=True)
+        if whole[place] and words[place].value.lower() != whole[place]
+    ]
+
+
+def _faulty(text: str, error: StatementError) -> list[_Cut]:
+    """Return the word that is wrong, in full, where it is the beginning of only one that fits; else nothing."""
+    typed = text[error.start : error.end] if error.start is not None and error.end is not None else ""
+    if error.start is None or error.end is None or not re.fullmatch(r"[A-Za-z]\w+", typed):
+        return []
+    from exacell.language.suggest import suggest
+
+    found = {
+        text[error.start : each.start] + each.text.rstrip("=,")
+        for each in suggest(text[: error.end], Known(names=lambda kind: ()))
+    }
+    whole = [word for word in found if word.lower().startswith(typed.lower()) and len(word) > len(typed)]
+    return [_Cut(start=error.start, end=error.end, word=whole[0])] if len(whole) == 1 else []
 
 
 def _verbs() -> set[str]:
@@ -133,21 +175,60 @@ def understood(text: str, aliases: Mapping[str, str]) -> tuple[str, Line | None]
     try:
         return expanded, parse_line(expanded)
     except StatementError as error:
-        full = spelled_out(expanded)
-        if full == expanded:
-            raise _elsewhere(error, text, expanded) from None
+        return _written_out(text, expanded, error)
+
+
+def _written_out(text: str, expanded: str, error: StatementError) -> tuple[str, Line | None]:
+    """Return ``expanded`` with its cut-off words in full, and its line; only verb and object where it changes anything.
+
+    Raises:
+        StatementError: something else is wrong with it; places count in ``text``.
+    """
+    full, cuts, wrong, first = expanded, _head(expanded), error, error
+    made: list[_Cut] = []
+    for only_head in (True, *[False] * _MOST_WORDS):
+        full = _replaced(full, cuts)
+        made += cuts
         try:
-            line = parse_line(full)
-        except StatementError:
-            raise _elsewhere(error, text, expanded) from None
-        if line is not None and line.effect in (Effect.WRITE, Effect.OPAQUE) and line.flags.get("yes"):
-            raise StatementError(
-                f"'{text}' is cut short and says -y: a change without a question is typed in full",
-                start=0,
-                end=len(text),
-                hint=full,
-            ) from None
-        return full, line
+            line = parse_line(full) if made else None
+        except StatementError as again:
+            wrong = again
+        else:
+            if made:
+                _refuse_short_change(text, expanded, full, line, wrong=None if only_head else first)
+                return full, line
+        if only_head:
+            first = _moved(wrong, made)
+        cuts = _faulty(full, wrong)
+        if not cuts:
+            break
+    raise _elsewhere(_moved(wrong, made), text, expanded) from None
+
+
+def _refuse_short_change(
+    text: str, expanded: str, full: str, line: Line | None, *, wrong: StatementError | None
+) -> None:
+    """Raise where a change was cut short: ``wrong`` when more than its verb and object was, else when it says -y."""
+    if line is None or line.effect not in (Effect.WRITE, Effect.OPAQUE):
+        return
+    if wrong is not None:
+        raise _elsewhere(wrong, text, expanded) from None
+    if line.flags.get("yes"):
+        raise StatementError(
+            f"'{text}' is cut short and says -y: a change without a question is typed in full",
+            start=0,
+            end=len(text),
+            hint=full,
+        ) from None
+
+
+def _moved(error: StatementError, made: Sequence[_Cut]) -> StatementError:
+    """Return the error with its place as it was before words were written out."""
+    start, end = error.start, error.end
+    for cut in reversed(made):
+        start = None if start is None else cut.back(start)
+        end = None if end is None else cut.back(end)
+    return StatementError(error.message, start=start, end=end, suggestions=error.suggestions, hint=error.hint)
 
 
 def _elsewhere(error: StatementError, text: str, expanded: str) -> StatementError:

@@ -180,6 +180,7 @@ def _arguments(command: Command, done: Sequence[Piece], typed: Piece, known: Kno
     free = command.positionals[len(bare) :]
     params: list[Param] = [param for param in command.params if not param.positional]
     first = command.positionals[0] if command.positionals else None
+    params += command.offers
     if command.open_keys and first is not None and first.kind is Kind.RECIPE and bare:
         params += known.recipe_params(bare[0].text)
     if free and "=" not in typed.text:
@@ -227,7 +228,9 @@ def _values(param: Param, typed: str, start: int, known: Known) -> Iterator[Sugg
             yield from matching(described_metrics(known), text, place)
         case Kind.NAMES:
             cut = text.rfind(",") + 1
-            yield from matching(known.names(Kind.NAMES), text[cut:], place + cut, exclude=text[:cut].split(","))
+            taken = text[:cut].split(",")
+            for names in (known.names(Kind.NAMES), param.choices if cut else ()):
+                yield from matching(names, text[cut:], place + cut, exclude=taken)
         case Kind.FILE:
             yield from matching(known.files(text), text, place)
         case (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from itertools import accumulate, islice
@@ -13,6 +12,7 @@ from typing import overload
 
 from exacell.cellcli.schema import metrics
 from exacell.language.registry import Kind, Param
+from exacell.values import dataclass
 
 Names = Callable[[Kind], Sequence[str | tuple[str, str]]]
 """Known names of a kind, bare or with a phrase about each, at once: from a cache, never from a cell."""

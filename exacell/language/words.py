@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from exacell.errors import StatementError
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True)

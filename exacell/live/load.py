@@ -8,9 +8,11 @@ measurement.md 2.1 for the share of redo writes that flash won.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any
+
+from exacell.values import dataclass
 
 COUNTERS = (
     "FC_IO_RQ_R",
@@ -158,11 +160,23 @@ class Loads:
 
     def rack(self) -> Load:
         """Return what the cells that answer do together: sums are divided, percentages are never averaged; of CPU and
-        disks the busiest."""
-        good = [known for known in self._cells.values() if not known.load.problem and known.last is not None]
+        disks the busiest. Without figures of one of them there are none of the rack."""
+        good = self._good()
         measured = [known for known in good if known.deltas is not None]
+        return self._together(good, measured if len(measured) == len(good) else [])
+
+    def rack_so_far(self) -> tuple[Load, int]:
+        """Return what the cells that have figures do together, and how many they are: one that has none yet, or whose
+        counters have just restarted, does not hide the others' sum."""
+        measured = [known for known in self._good() if known.deltas is not None]
+        return self._together(measured or self._good(), measured), len(measured)
+
+    def _good(self) -> list[_Cell]:
+        return [known for known in self._cells.values() if not known.load.problem and known.last is not None]
+
+    def _together(self, good: Sequence[_Cell], measured: Sequence[_Cell]) -> Load:
         sums: dict[str, float] | None = None
-        if measured and len(measured) == len(good):
+        if measured:
             names = set(COUNTERS).intersection(*(known.deltas or {} for known in measured))
             sums = {name: sum((known.deltas or {})[name] for known in measured) for name in names}
         gauges: dict[str, float] = {}

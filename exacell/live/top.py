@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from exacell.cellset import fold, natural_key
 from exacell.live.load import Load, Loads, Reading
 from exacell.live.trend import sparkline
+from exacell.output.folding import fold_problems
 from exacell.output.style import paint, printable
 from exacell.output.tables import number_text
 from exacell.units import human_size
+from exacell.values import dataclass
 
 _TREND = 8
 _SPAN = 10.0
@@ -119,12 +120,12 @@ class Top:
         key = ORDERS[self._order].key
         return sorted(self.loads.cells, key=lambda load: (not load.problem, key(load), natural_key(load.cell)))
 
-    def lines(self, width: int, height: int, status: str) -> list[str]:
-        """Return the whole screen."""
+    def lines(self, width: int, height: int, status: str | None) -> list[str]:
+        """Return the whole screen; without a status no more than the figures, for what stays behind."""
         loads = self.sorted()
         good = [load for load in loads if not load.problem]
         spans = sorted({round(load.seconds) for load in good if load.seconds})
-        span = "waiting for a second collection (one a minute)" if good else "reading"
+        span = "first figures with the next collection" if good else "reading"
         if spans:
             span = f"over {spans[0]}s" if len(spans) == 1 else f"over {spans[0]}-{spans[-1]}s"
         head = f"{self._rack or 'cells'}: {len(good)} of {max(len(loads), self._asked)} cells, {span}, sorted by {self.order}"
@@ -137,25 +138,41 @@ class Top:
         lines = [paint(text, "title", color=self._color) for text in (head, titles)]
         lines.append("-" * min(self._wide(label, names), width))
         room = max(height - len(lines) - 3, 1)  # The rack's line, the status and the keys stay.
-        shown = loads if len(loads) <= room else loads[: room - 1]
-        for load in shown:
-            lines.append(self._row(load, label, names, width))
-        rest = loads[len(shown) :]
-        if rest:
-            lines.append(paint(_folded(rest)[:width], "dim", color=self._color))
-        lines.append(self._text("all cells", label, self._texts(self.loads.rack()), names))
+        lines += self._rows(loads, good, room, label, names, width)
+        rack, cells = self.loads.rack_so_far()
+        name = "all cells" if cells in (0, max(len(loads), self._asked)) else f"{cells} cells"
+        lines.append(self._text(name, label, self._texts(rack), names))
+        if status is None:
+            return lines
         lines += [""] * (height - len(lines) - 2)
         lines.append(paint(printable(status)[:width], "warning", color=self._color))
         lines.append(paint(f"q quit  s sort  p pause   every {self._every:g}s"[:width], "dim", color=self._color))
         return lines
 
+    def _rows(
+        self, loads: Sequence[Load], good: Sequence[Load], room: int, label: int, names: Sequence[str], width: int
+    ) -> list[str]:
+        """Return at most ``room`` lines for the cells: silent ones get a third of them, so that the others are seen."""
+        silent = [(load.cell, load.problem) for load in loads if load.problem]
+        told = fold_problems(silent) if len(loads) > room else [((cell,), problem) for cell, problem in silent]
+        most = max(room // 3, 1)
+        texts = [f"{fold(cells).ljust(label)}  {printable(problem)}" for cells, problem in told]
+        if len(loads) > room and len(told) > most:
+            others = [cell for cells, _ in told[most - 1 :] for cell in cells]
+            texts = [*texts[: most - 1], f"{len(others)} more do not answer: {fold(others)}"]
+        lines = [paint(text[:width], "error", color=self._color) for text in texts]
+        left = room - len(lines)
+        shown = good if len(good) <= left else good[: max(left - 1, 0)]
+        lines += [self._row(load, label, names) for load in shown]
+        rest = good[len(shown) :]
+        if rest and left > 0:
+            lines.append(paint(_folded(rest)[:width], "dim", color=self._color))
+        return lines
+
     def _wide(self, label: int, names: Sequence[str]) -> int:
         return label + sum(2 + size for name, size in zip(TITLES, _WIDTHS, strict=True) if name in names)
 
-    def _row(self, load: Load, label: int, names: Sequence[str], width: int) -> str:
-        if load.problem:
-            text = f"{load.cell.ljust(label)}  {printable(load.problem)}"
-            return paint(text[:width], "error", color=self._color)
+    def _row(self, load: Load, label: int, names: Sequence[str]) -> str:
         line = self._text(load.cell, label, self._texts(load), names)
         if load.outliers:
             return paint(line, "odd", color=self._color)
@@ -186,17 +203,17 @@ class Top:
 
 
 def _folded(rest: Sequence[Load]) -> str:
-    """Return the cells that have no line of their own in one."""
-    parts = [f"{fold([load.cell for load in rest])}: {len(rest)} more"]
+    """Return the cells that have no line of their own in one: the range of their figures, then who they are."""
+    parts = [f"{len(rest)} more"]
     hits = [load.hit_percent for load in rest if load.hit_percent is not None]
     if hits:
         parts.append(f"hit {min(hits):.1f}-{max(hits):.1f}%")
     dirty = [load.dirty for load in rest if load.dirty is not None]
     if dirty:
         parts.append(f"dirty up to {human_size(max(dirty))}")
-    outliers = sum(load.outliers or 0 for load in rest)
-    parts.append(f"{outliers} outliers" if any(load.outliers is not None for load in rest) else "")
-    return ", ".join(part for part in parts if part)
+    if any(load.outliers is not None for load in rest):
+        parts.append(f"{sum(load.outliers or 0 for load in rest)} outliers")
+    return f"{', '.join(parts)}: {fold([load.cell for load in rest])}"
 
 
 def _share(value: Number) -> str:

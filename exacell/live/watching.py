@@ -91,3 +91,14 @@ class WatchView:
         lines.append(paint(printable(status)[:width], "warning", color=self._color))
         lines.append(paint(f"q quit  p pause{more}"[:width], "dim", color=self._color))
         return lines
+
+    def last_lines(self, width: int | None, height: int) -> list[str]:
+        """Return what stays behind on the terminal: the titles and the rows that were shown; all where there is none."""
+        body = self._frames.body(width)
+        if width is None or len(body) <= height:
+            return body
+        titles = body[:2] if body[1].startswith("-") else []
+        rows = body[len(titles) :]
+        room = max(height - len(titles) - 1, 1)
+        shown = rows[self._top : self._top + room]
+        return [*titles, *shown, f"{self._top + 1}-{self._top + len(shown)} of {len(rows)}"]

@@ -7,9 +7,10 @@ sum of its cells' deltas, divided afterwards; percentages are never averaged. So
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from exacell.metrics.snapshot import CellCounters, Snapshot
+from exacell.values import dataclass
 
 Number = int | float
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from exacell.cellcli.fold import VOLATILE
@@ -17,6 +17,7 @@ from exacell.output.folding import mask_value
 from exacell.output.result import Record, Result
 from exacell.output.style import paint, paint_within
 from exacell.output.tables import padded_column, texts_of, turned_lines
+from exacell.values import dataclass
 
 KEYS = ("name", "metricObjectName", "object", "prefix", "database", "kind")
 """Attributes that tell which record of one cell is compared with which of another, those that the records have."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from exacell.cellset import natural_key
+from exacell.cellset import fold, natural_key
+from exacell.values import dataclass
 
 Record = Mapping[str, Any]
 
@@ -20,9 +20,8 @@ MASK = "{cell}"
 """What stands for the cell's own name in a folded answer."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FoldedRecord:
-    """One record for all the cells that have it.
+class FoldedRecord(NamedTuple):
+    """One record for all the cells that have it. A tuple, because an answer has thousands of them.
 
     Attributes:
         cells: in natural order; empty for a rack's own record.
@@ -90,14 +89,14 @@ def fold_records(records: Sequence[Record], *, ignore: Iterable[str] = ()) -> li
     numbers: dict[object, int] = {}  # Contents are compared once; from there on numbers are.
     for cell in cells:
         entries = _keyed(by_cell[cell], cell, ignored)
-        keys = [numbers.setdefault(content, len(numbers) + 1) for content, _, _ in entries]
+        keys = [numbers.setdefault(content, len(numbers) + 1) for content, _ in entries]
         own, previous = set(keys), 0
-        for key, (_, plain, masked) in zip(keys, entries, strict=True):
-            chain.add(key, previous, own, cell, plain, masked)
+        for key, (_, plain) in zip(keys, entries, strict=True):
+            chain.add(key, previous, own, cell, plain)
             previous = key
     folded = [
-        FoldedRecord(cells=tuple(who), record=masked if len(who) > 1 else plain, odd=len(who) < len(cells))
-        for who, plain, masked in chain.entries()
+        FoldedRecord(tuple(who), _masked(plain, who[0]) if len(who) > 1 else plain, len(who) < len(cells))
+        for who, plain in chain.entries()
     ]
     rack = [
         FoldedRecord(cells=(), record={k: v for k, v in r.items() if k != "cell" and k not in ignored}, odd=False)
@@ -106,47 +105,51 @@ def fold_records(records: Sequence[Record], *, ignore: Iterable[str] = ()) -> li
     return folded + rack
 
 
-def _keyed(
-    records: Sequence[Record], cell: str, ignored: frozenset[str]
-) -> list[tuple[object, dict[str, Any], dict[str, Any]]]:
-    """Return for each record of one cell what it is compared by, its attributes, and those masked."""
+_BETWEEN = "\0"
+"""Stands between the values of a record that are compared as one text; no value has it, or it is compared otherwise."""
+
+
+def _keyed(records: Sequence[Record], cell: str, ignored: frozenset[str]) -> list[tuple[object, dict[str, Any]]]:
+    """Return for each record of one cell what it is compared by, and its attributes."""
     seen: dict[object, int] = {}
-    found: list[tuple[object, dict[str, Any], dict[str, Any]]] = []
+    found: list[tuple[object, dict[str, Any]]] = []
     label, mask = cell.split(".", 1)[0], masker(cell)
+    left_out = tuple(ignored)
     for record in records:
         plain = dict(record)
-        for name in ("cell", *ignored):
+        plain.pop("cell", None)
+        for name in left_out:
             plain.pop(name, None)
-        masked, simple = plain, True
-        for name, value in plain.items():
-            if type(value) is str:
-                if label not in value:  # Most values: no search for whole names is needed.
-                    continue
-                other: Any = mask(value)
+        content: object
+        try:
+            # One text of all values is compared, hashed and searched at once: thousands of records come here.
+            text = _BETWEEN.join(plain.values())
+        except TypeError:
+            # repr tells True from 1 and takes what has no hash.
+            content = repr(_masked(plain, cell))
+        else:
+            if text.count(_BETWEEN) >= len(plain) > 0:
+                content = tuple(_masked(plain, cell).items())
             else:
-                simple = False
-                other = mask_value(value, cell)
-            if masked is plain:
-                masked = dict(plain)
-            masked[name] = other
-        # repr tells True from 1 and takes what has no hash.
-        content: object = tuple(masked.items()) if simple else repr(masked)
+                content = (mask(text) if label in text else text, *plain)
         # A cell may list the same record twice; its second copy only equals another cell's second copy.
         copies = seen[content] = seen.get(content, 0) + 1
-        found.append((content if copies == 1 else (content, copies), plain, masked))
+        found.append((content if copies == 1 else (content, copies), plain))
     return found
+
+
+def _masked(record: dict[str, Any], cell: str) -> dict[str, Any]:
+    return {name: mask_value(value, cell) for name, value in record.items()}
 
 
 class _Chain:
     """An ordered set of numbers into which the records of one cell after the other are merged; 0 is its beginning."""
 
     def __init__(self) -> None:
-        self._entry: dict[int, tuple[list[str], dict[str, Any], dict[str, Any]]] = {}
+        self._entry: dict[int, tuple[list[str], dict[str, Any]]] = {}
         self._next: dict[int, int] = {0: 0}
 
-    def add(
-        self, key: int, after: int, own: Set[int], cell: str, plain: dict[str, Any], masked: dict[str, Any]
-    ) -> None:
+    def add(self, key: int, after: int, own: Set[int], cell: str, plain: dict[str, Any]) -> None:
         """Add a record of ``cell`` that follows ``after`` there, before the next one that the cell has too (``own``)."""
         if key in self._entry:
             self._entry[key][0].append(cell)
@@ -154,11 +157,11 @@ class _Chain:
         place, following = after, self._next[after]
         while following and following not in own:
             place, following = following, self._next[following]
-        self._entry[key] = ([cell], plain, masked)
+        self._entry[key] = ([cell], plain)
         self._next[key] = following
         self._next[place] = key
 
-    def entries(self) -> Iterable[tuple[list[str], dict[str, Any], dict[str, Any]]]:
+    def entries(self) -> Iterable[tuple[list[str], dict[str, Any]]]:
         key = self._next[0]
         while key:
             yield self._entry[key]
@@ -183,3 +186,46 @@ def fold_texts(texts: Sequence[tuple[str, str]]) -> list[FoldedText]:
         )
         for masked, members in ordered
     ]
+
+
+_FEW = 3
+"""Problems up to which each has a line of its own."""
+
+_ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+(?: port \d+)?")
+
+
+def fold_problems(problems: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, ...], str]]:
+    """Return (cell, problem) pairs with the same problem told once: cells in natural order, and what is wrong with them.
+
+    A cell's name and its address do not tell problems apart; where several cells share one they are masked.
+    """
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for cell, text in problems:
+        groups.setdefault(_ADDRESS.sub("{address}", masker(cell)(text)), []).append((cell, text))
+    return [
+        (
+            tuple(sorted(dict.fromkeys(cell for cell, _ in members), key=natural_key)),
+            masked if len(members) > 1 else members[0][1],
+        )
+        for masked, members in groups.items()
+    ]
+
+
+def brief_problems(lines: Sequence[str]) -> list[str]:
+    """Return ``cell: problem`` lines with the cells of the same problem in one, where there are more than three lines.
+
+    A line that does not begin with one word and a colon stays as it is.
+    """
+    if len(lines) <= _FEW:
+        return list(lines)
+    told: list[str] = []
+    pairs: list[tuple[str, str]] = []
+    for line in lines:
+        cell, colon, text = line.partition(": ")
+        if colon and cell and " " not in cell:
+            pairs.append((cell, text))
+        else:
+            told.append(line)
+    if len({cell for cell, _ in pairs}) < len(pairs):
+        return list(lines)  # What stands first is no cell's name.
+    return [*(f"{fold(cells)}: {text}" for cells, text in fold_problems(pairs)), *told]

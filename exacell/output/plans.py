@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from exacell.cellset import CellSet, fold, natural_key
 from exacell.errors import CellSetError
 from exacell.output.folding import MASK, masker
-from exacell.output.style import paint, printable
+from exacell.output.style import hung, paint, printable
 from exacell.plan.model import Change, Gate, Plan, Risk, Stage, Step, Undo
 from exacell.units import format_duration
 
@@ -53,12 +52,7 @@ def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> 
         on = _fold([name for name, why in plan.loss_reasons.items() if why == reason])
         yield from page.text(f"{on}: {reason}", "  Loss: ", style="error")
     if plan.loss:
-        names = ", ".join(plan.loss)
-        yield from page.text(
-            f"to accept the loss: --accept-data-loss={plan.loss[0]}" + (f" ({names})" if len(plan.loss) > 1 else ""),
-            "  Loss: ",
-            style="error",
-        )
+        yield from page.text(f"to accept the loss: --accept-data-loss={_fold(plan.loss)}", "  Loss: ", style="error")
     if plan.changes_something:
         style = "error" if plan.risk in (Risk.DATA, Risk.UNKNOWN) else ""
         yield from page.text(_RISK[plan.risk], "  Risk: ", style=style)
@@ -116,15 +110,10 @@ class _Page:
     def text(self, text: str, label: str, *, style: str = "") -> Iterator[str]:
         indent = " " * min(len(label), self._width // 3)
         for number, part in enumerate(text.splitlines() or [""]):
-            wrapped = textwrap.wrap(
-                printable(part),
-                self._width,
-                initial_indent=label if number == 0 else indent,
-                subsequent_indent=indent,
-                break_on_hyphens=False,
-            )
-            for line in wrapped or [label.rstrip()]:
-                yield paint(line, style, color=self._color) if style else line
+            before = label if number == 0 else indent
+            for line in hung(printable(part), self._width, first=before, after=indent):
+                shown = line.rstrip()
+                yield paint(shown, style, color=self._color) if style else shown
 
 
 def _steps(stage: Stage, page: _Page) -> Iterator[str]:

@@ -10,6 +10,9 @@ from exacell.units import format_duration
 
 _BAR = 16
 
+TOLD_EVERY = 60.0
+"""Seconds after which a log tells again where the targets of a stage that goes on stand."""
+
 
 def progress_lines(progress: Progress, width: int) -> Iterator[str]:
     """Yield a title line and one line for each state, cut at ``width`` columns; targets that failed come last."""
@@ -28,6 +31,41 @@ def progress_lines(progress: Progress, width: int) -> Iterator[str]:
 def stage_line(progress: Progress) -> str:
     """Return the one line that a log shows when a stage begins."""
     return f"[{progress.number}/{progress.of}] {progress.stage} on {fold(progress.states)}"
+
+
+class ProgressLog:
+    """What a log says of a running plan: a line when a stage begins, for each failure, and while it is waited.
+
+    Why something failed is told once, at the end, with all failures together.
+    What is waited for is said at once, a closed gate between two waves above all, and all of it again each minute.
+    """
+
+    def __init__(self) -> None:
+        self._shown: Progress | None = None
+        self._told = 0.0
+        self._waits = False
+
+    def lines(self, progress: Progress, now: float) -> list[str]:
+        """Return the lines to write for ``progress``, none when there is nothing new; ``now`` in seconds of any clock."""
+        before = self._shown
+        found: list[str] = []
+        if before is None or (before.number, before.stage) != (progress.number, progress.stage):
+            found.append(stage_line(progress))
+            before, self._told, self._waits = None, now, False
+        known = {} if before is None else before.states
+        for target, state in progress.states.items():
+            if state.startswith("failed") and known.get(target) != state:
+                found.append(f"  {target}: failed")
+        waiting = any(state.startswith("waiting") for state in progress.states.values())
+        if (waiting and not self._waits) or now - self._told >= TOLD_EVERY:
+            found += [line for line in list(progress_lines(progress, _UNCUT))[1:] if "  failed" not in line]
+            self._told, self._waits = now, True
+        self._shown = progress
+        return found
+
+
+_UNCUT = 10_000
+"""Columns of a log's line."""
 
 
 def _bar(percent: int) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from exacell.errors import ExitCode
+from exacell.values import dataclass
 
 Record = Mapping[str, Any]
 """One row: ``cell`` first (None for a rack's own record), then camelCase attributes; sizes are integer bytes."""
@@ -43,6 +44,8 @@ class Result:
         fold: equal cells may be shown once.
         notes: talk, one line each, for stderr.
         problems: one line per target that gave no good answer, for stderr.
+        told: those of ``problems`` that the table tells as well: not said again where both go to one screen.
+        shown: the plan that was just shown says all of it: a table is not needed where both go to one screen.
         exit_code: the statement's part of the process's exit code.
     """
 
@@ -54,6 +57,8 @@ class Result:
     fold: bool = False
     notes: Sequence[str] = ()
     problems: Sequence[str] = ()
+    told: Sequence[str] = ()
+    shown: bool = False
     exit_code: ExitCode = ExitCode.DONE
     data: bool = field(default=False)
     """True when an empty ``records`` is an answer (an empty list), not the absence of one."""

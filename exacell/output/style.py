@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 _CODES = {
@@ -62,6 +62,46 @@ def terminal_width(stream: TextIO) -> int | None:
 def printable(text: str) -> str:
     """Return ``text`` with control characters spelt out, so that a cell's answer can't drive the terminal."""
     return text.translate(_CONTROL)
+
+
+def wrapped(text: str, width: int | None, *, indent: int = 4) -> list[str]:
+    """Return ``text`` in lines of at most ``width`` columns, broken between words, all but the first indented.
+
+    Lines that fit stay as they are; None for the width breaks nothing. No colour may be in the text.
+    """
+    found: list[str] = []
+    for line in text.split("\n"):
+        found += (
+            [line] if width is None or len(line) <= width else hung(line, width, after=" " * min(indent, width // 2))
+        )
+    return found
+
+
+def hung(line: str, width: int, *, first: str = "", after: str = "") -> list[str]:
+    """Return one line wrapped between words, ``first`` in front of its first piece and ``after`` in front of the others.
+
+    A word that is longer than a line, as an IORM plan is, breaks behind its commas; one without them where the line ends.
+    """
+    rows, row, begun = [], first, False
+    for gap, text in _pieces(line, width - max(len(first), len(after))):
+        if begun and len(row) + len(gap) + len(text) > width:
+            rows.append(row)
+            row = after + text
+        else:
+            row += gap + text
+        begun = True
+        while len(row) > width:
+            rows.append(row[:width])
+            row = after + row[width:]
+    return [*rows, row.rstrip()]
+
+
+def _pieces(line: str, room: int) -> Iterator[tuple[str, str]]:
+    """Yield what must stay together, with the blanks in front of it."""
+    for gap, word in re.findall(r"(\s*)(\S+)", line):
+        parts = re.findall(r"[^,]*,|[^,]+", word) if len(word) > room else [word]
+        for number, part in enumerate(parts):
+            yield ("" if number else gap), part
 
 
 _STYLED = re.compile(r"(\x1b\[[0-9;]*m)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 from exacell.cellset import fold
@@ -118,20 +117,23 @@ def table_lines(
         return
     # Where hardly two cells agree, as in metrics, marking every row would mark nothing.
     mark = color and sum(row.odd for row in rows) * 2 <= len(rows)
-    padded, widths = [], []
+    aligned, widths, forms = [], [], []
     for title, texts, to_right in zip(titles, grid, right, strict=True):
-        column_texts, size = padded_column(title, texts, to_right=to_right)
-        padded.append(column_texts)
+        column_texts, size, form = aligned_column(title, texts, to_right=to_right)
+        aligned.append(column_texts)
         widths.append(size)
+        forms.append(form)
     if width is not None and sum(widths) + _GAP * (len(widths) - 1) > width and len(rows) <= _TURNED:
         odd = [mark and row.odd for row in rows]
         yield from turned_lines(titles, grid, odd, width=width, color=color)
         return
     if header:
-        yield paint("  ".join(column_texts[0] for column_texts in padded).rstrip(), "title", color=color)
+        yield paint((" " * _GAP).join(forms).__mod__(tuple(titles)).rstrip(), "title", color=color)
         yield "  ".join("-" * size for size in widths)
-    for row, parts in zip(rows, islice(zip(*padded, strict=True), 1, None), strict=True):
-        line = "  ".join(parts).rstrip()
+    # One formatting a row, not one a value: thousands of rows come here.
+    line_of = (" " * _GAP).join(forms).__mod__
+    for row, parts in zip(rows, zip(*aligned, strict=True), strict=True):
+        line = line_of(parts).rstrip()
         yield paint(line, "odd", color=True) if mark and row.odd else line
 
 
@@ -143,7 +145,13 @@ def texts_of(values: Sequence[Any], kind: str = "text") -> list[str]:
 
 
 def padded_column(title: str, texts: Sequence[str], *, to_right: bool) -> tuple[list[str], int]:
-    """Return a column's title and texts, all of one width, and that width.
+    """Return a column's title and texts, all of one width, and that width; see :func:`aligned_column`."""
+    texts, size, form = aligned_column(title, texts, to_right=to_right)
+    return [form % text for text in (title, *texts)], size
+
+
+def aligned_column(title: str, texts: Sequence[str], *, to_right: bool) -> tuple[Sequence[str], int, str]:
+    """Return a column's texts, its width, and the ``%`` form that gives the title and each text that width.
 
     Numbers stand right. Where every text is a number with a unit, as CellCLI prints metric values and sizes, the
     numbers end in one column of characters and the units begin in one.
@@ -154,28 +162,24 @@ def padded_column(title: str, texts: Sequence[str], *, to_right: bool) -> tuple[
         if not any(unit.startswith(" ") for _, unit in parted):
             to_right, texts = True, [text.strip() for text in texts]
     size = max(len(title), max(map(len, texts), default=0))
-    pad = str.rjust if to_right else str.ljust
-    return [pad(title, size), *[pad(text, size) for text in texts]], size
+    return texts, size, f"%{size}s" if to_right else f"%-{size}s"
 
 
-_QUANTITY = re.compile(r"(-?\d[\d,]*(?:\.\d+)?)([KMGT]| [A-Za-z%/][A-Za-z%/ ]*)?")
+_QUANTITIES = re.compile(r"(-?\d[\d,]*(?:\.\d+)?|-)((?<!-)(?:[KMGT]| [A-Za-z%/][A-Za-z%/ ]*)|)\n")
+"""Quantities, or ``-`` for an absent one, one a line: all of a column are looked at in one search."""
 
 
 def _quantities(texts: Sequence[str]) -> list[tuple[str, str]]:
     """Return number and unit of each text, the unit with the blank before it; nothing when one of them is neither a
     quantity nor absent, or when none is there."""
-    found: list[tuple[str, str]] = []
-    real = False
-    for text in texts:
-        match = _QUANTITY.fullmatch(text)
-        if match is None:
-            if text != "-":
-                return []
-            found.append((text, ""))
-        else:
-            real = True
-            found.append((match[1], match[2] or ""))
-    return found if real else []
+    if not texts or _QUANTITIES.match(f"{texts[0]}\n") is None:
+        return []
+    found = _QUANTITIES.findall("".join([f"{text}\n" for text in texts]))
+    if len(found) != len(texts) or any(
+        number + unit != text for (number, unit), text in zip(found, texts, strict=True)
+    ):
+        return []
+    return found if any(number != "-" for number, _ in found) else []
 
 
 def _alone(record: Record) -> FoldedRecord:

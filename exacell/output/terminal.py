@@ -8,12 +8,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from time import monotonic
 from typing import IO, TYPE_CHECKING, TextIO
 
-from exacell.output.style import paint, printable, terminal_width, wants_color
+from exacell.output.style import paint, printable, terminal_width, wants_color, wrapped
 
 if TYPE_CHECKING:
     from exacell.console import Progress
+    from exacell.output.progress import ProgressLog
     from exacell.output.screen import Screen
     from exacell.plan.model import Plan
 
@@ -68,6 +70,7 @@ class TerminalConsole:
         self._live = self.color
         self._drawn = 0
         self._shown: Progress | None = None
+        self._progress_log: ProgressLog | None = None
         self._lock = threading.RLock()
 
     def say(self, text: str) -> None:
@@ -76,15 +79,16 @@ class TerminalConsole:
             self.tell(text)
 
     def tell(self, text: str, meaning: str = "") -> None:
-        """Print a line that quiet does not silence, coloured by ``meaning`` (see style.paint)."""
+        """Print a line that quiet does not silence, coloured by ``meaning`` (see style.paint); broken between words where
+        the terminal is narrower."""
         with self._lock:
             if self._screen is not None:
                 self._held.append((text, meaning))
                 return
             drawn = self._shown if self._drawn else None
             self._erase()
-            safe = printable(text)
-            self._write((paint(safe, meaning, color=self.color) if meaning else safe) + "\n")
+            for line in wrapped(printable(text), terminal_width(self._err)):
+                self._write((paint(line, meaning, color=self.color) if meaning else line) + "\n")
             if drawn is not None:
                 self._draw(drawn)
 
@@ -151,6 +155,11 @@ class TerminalConsole:
             return True
         return self._stdin is not None and not self._stdin.closed and self._stdin.isatty() and self._err.isatty()
 
+    @property
+    def on_terminal(self) -> bool:
+        """Whether talk goes to a terminal."""
+        return self._err.isatty()
+
     def confirm(self, question: str) -> bool | None:
         """Ask yes or no, no being the default; None when nobody can be asked."""
         answer = self.ask(f"{question.rstrip()} [y/N] ")
@@ -209,7 +218,7 @@ class TerminalConsole:
                 return
             if progress is None:
                 self._erase()
-                self._shown = None
+                self._shown = self._progress_log = None
             elif self._live:
                 self._erase()
                 self._draw(progress)
@@ -231,16 +240,11 @@ class TerminalConsole:
                 self._drawn = 1
 
     def _log(self, progress: Progress) -> None:
-        from exacell.output.progress import stage_line
+        from exacell.output.progress import ProgressLog
 
-        before = self._shown
-        if before is None or (before.number, before.stage) != (progress.number, progress.stage):
-            self._write(stage_line(progress) + "\n")
-        known = {} if before is None else before.states
-        for target, state in progress.states.items():
-            if state.startswith("failed") and known.get(target) != state:
-                self._write(f"  {target}: {printable(state)}\n")
-        self._shown = progress
+        self._progress_log = self._progress_log or ProgressLog()
+        for line in self._progress_log.lines(progress, monotonic()):
+            self._write(printable(line) + "\n")
 
     def _draw(self, progress: Progress) -> None:
         from exacell.output.progress import progress_lines

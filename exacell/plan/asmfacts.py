@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from exacell.errors import ReplyError
+from exacell.values import dataclass
 
 END = "__EXACELL_OK__"
 

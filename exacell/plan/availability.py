@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts, GridDisk
-from exacell.plan.gate import NOT_IN_USE, in_use, offline_cells
+from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, in_use, offline_cells
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
 
 ONLINE_WITHIN = 6 * 3600.0
@@ -94,13 +94,15 @@ def back_online(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
 
 
 def still_members(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
-    """Return what must hold for disks to come back by waiting: ASM has not dropped them for good meanwhile."""
+    """Return what must hold for disks to come back by waiting: ASM has neither dropped them nor dismounted their group."""
     used = tuple(grid.name for grid in grids if in_use(grid) and grid.asm_mode)
     why = "ASM dropped it for good (disk_repair_time has passed): ALTER DISKGROUP … ADD DISK takes it in again"
     if not used:
         return ()
-    return (
-        Check(object="griddisk", attribute="asmModeStatus", op=Op.NE, value="DROPPED", where={"name": used}, why=why),
+    lost = 'no ASM instance has its disk group mounted: resume mounts it, or sql asm "alter diskgroup … mount"'
+    return tuple(
+        Check(object="griddisk", attribute="asmModeStatus", op=Op.NE, value=value, where={"name": used}, why=reason)
+        for value, reason in (("DROPPED", why), (UNMOUNTED, lost))
     )
 
 

@@ -7,7 +7,7 @@ enabling and disabling write-back flash cache; reference cellcli.md 6.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from exacell.plan.availability import active_stages, cellsrv, deactivate, refuse_unspared, services_check
@@ -38,7 +38,13 @@ WRITE_BACK_SINCE = FLUSH_SINCE
 
 
 def mode_plan(
-    rack: str, facts: Mapping[str, CellFacts], *, mode: str, statement: str, usual: int | None = None
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    *,
+    mode: str,
+    statement: str,
+    usual: int | None = None,
+    dropped: Collection[str] = (),
 ) -> Plan:
     """Return the plan that changes ``flashCacheMode`` on every cell that has another one.
 
@@ -48,6 +54,7 @@ def mode_plan(
         facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK, FLASH_METRICS and PMEMCACHE read.
         mode: one of MODES.
         usual: size in bytes of the rack's other flash caches, None when they differ or there are none.
+        dropped: cells whose PMEM cache was dropped by the change that this one goes on with.
 
     Raises:
         RefusedError: a cache must not be flushed or dropped now, the release has no such mode, or ASM can't spare a disk.
@@ -56,12 +63,12 @@ def mode_plan(
     done = {
         cell: f"its flash cache is {mode} already" for cell, fact in cells.items() if (fact.mode or MODES[1]) == mode
     }
-    left = [fact for cell, fact in cells.items() if cell in done and _left_behind(fact)]
+    left = [fact for cell, fact in cells.items() if cell in done and _left_behind(fact, dropped)]
     done = {cell: why for cell, why in done.items() if cells[cell] not in left}
     todo = [fact for cell, fact in cells.items() if cell not in done and fact not in left]
     _refuse(todo, mode)
     sizes = {fact.cell: _size(fact, usual) for fact in (*todo, *left)}
-    stages = _stages(todo, left, mode, sizes)
+    stages = _stages(todo, left, mode, sizes, dropped)
     other = MODES[1 - MODES.index(mode)]
     return Plan(
         statement=statement,
@@ -91,9 +98,10 @@ def _refuse(todo: Sequence[CellFacts], mode: str) -> None:
     refuse_unspared("set flashcache", {fact.cell: fact for fact in todo if _old(fact)})
 
 
-def _left_behind(fact: CellFacts) -> bool:
+def _left_behind(fact: CellFacts, dropped: Collection[str]) -> bool:
     """Whether an attempt that died in between left the cell without a cache, or with disks that ASM misses."""
-    return (fact.flash_cache is None and fact.cache_room() > 0) or _missed(fact)
+    bare = fact.pmem_cache is None and fact.cell in dropped
+    return (fact.flash_cache is None and fact.cache_room() > 0) or bare or _missed(fact)
 
 
 def _missed(fact: CellFacts) -> bool:
@@ -137,10 +145,16 @@ def _warnings(todo: Sequence[CellFacts], mode: str) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def _stages(todo: Sequence[CellFacts], left: Sequence[CellFacts], mode: str, sizes: Mapping[str, int]) -> list[Stage]:
+def _stages(
+    todo: Sequence[CellFacts],
+    left: Sequence[CellFacts],
+    mode: str,
+    sizes: Mapping[str, int],
+    dropped: Collection[str],
+) -> list[Stage]:
     stages: list[Stage] = []
     if mode == "writethrough":
-        stages += leave_writeback_stages(todo)
+        stages += leave_writeback_stages([*todo, *left], dropped)
         # By the time the flash cache is dropped, its PMEM is write-through.
         todo = [replace(fact, pmem_mode="") for fact in todo]
     flushing = [fact for fact in todo if fact.flash_cache is not None and fact.writeback]

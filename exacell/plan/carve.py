@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from exacell.cellset import fold
 from exacell.errors import RefusedError
@@ -11,6 +10,7 @@ from exacell.plan.availability import activate
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo
 from exacell.units import ALLOCATION_UNIT, format_size, round_down, whole_size
+from exacell.values import dataclass
 
 LONGEST_NAME = 30
 """Characters in a grid disk's name. Source: Oracle SAGUG, restrictions on values of common attributes."""

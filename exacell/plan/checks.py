@@ -55,7 +55,8 @@ def failure(check: Check, records: Sequence[Record]) -> str:
         if not _holds(check, value):
             shown = _shown(value)
             name = _get(record, "name")
-            return _because(check, f"{check.object} {name}: {check.attribute} is {shown}, not {_wanted(check)}")
+            wanted = "which must not be" if check.op is Op.NE else f"not {_wanted(check)}"
+            return _because(check, f"{check.object} {name}: {check.attribute} is {shown}, {wanted}")
     return ""
 
 
@@ -71,7 +72,6 @@ def _wanted(check: Check) -> str:
         Op.AT_LEAST: f"at least {text}",
         Op.AT_MOST: f"at most {text}",
         Op.ABOVE: f"above {text}",
-        Op.NE: f"something else than {text}",
     }.get(check.op, text if value not in (None, "", ()) else "empty")
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+from exacell.values import dataclass
 
 ADDABLE = ("CANDIDATE", "FORMER", "PROVISIONED")
 """Header states that CREATE DISKGROUP takes without FORCE. Source: Oracle Automatic Storage Management, V$ASM_DISK."""
@@ -209,38 +210,32 @@ def _create(asm: AsmFacts, node: str, name: str, sql: str, wanted: Wanted, match
 def _mount_stages(asm: AsmFacts, nodes: Sequence[str], instances: Mapping[str, str], name: str) -> list[Stage]:
     if not nodes:
         return []
-    steps = tuple(
-        Step(
-            target=node,
-            asm=asm.cluster,
-            statement=f"ALTER DISKGROUP {name} MOUNT",
-            what=f"mount {name}",
-            only_if=(
-                Check(
-                    object="asm.mount",
-                    attribute="state",
-                    op=Op.NE,
-                    value="MOUNTED",
-                    where={"name": name, "instance": instances[node]},
-                ),
-            ),
-            proves=(
-                Check(
-                    object="asm.mount",
-                    attribute="state",
-                    value="MOUNTED",
-                    where={"name": name, "instance": instances[node]},
-                ),
-            ),
-            undo=Undo.STATEMENT,
-            inverse=f"ALTER DISKGROUP {name} DISMOUNT",
-            changes=(
-                Change(object="diskgroup", name=f"{name} on {node}", attribute="state", before="-", after="MOUNTED"),
-            ),
-        )
-        for node in nodes
-    )
+    steps = tuple(_mount(asm, node, instances, name) for node in nodes)
     return [Stage(title="mount it on the other nodes", key="mount", gate=Gate.ALL, steps=steps)]
+
+
+def _mounted(name: str, instance: str, op: Op = Op.EQ) -> Check:
+    where = {"name": name, "instance": instance}
+    return Check(object="asm.mount", attribute="state", op=op, value="MOUNTED", where=where)
+
+
+def _mount(asm: AsmFacts, node: str, instances: Mapping[str, str], name: str, *, away: bool = False) -> Step:
+    """The step that mounts a disk group on one node; ``away`` dismounts it there."""
+    there, gone = _mounted(name, instances[node]), _mounted(name, instances[node], Op.NE)
+    word, back = ("DISMOUNT", "MOUNT") if away else ("MOUNT", "DISMOUNT")
+    before, after = ("MOUNTED", "-") if away else ("-", "MOUNTED")
+    return Step(
+        target=node,
+        asm=asm.cluster,
+        statement=f"ALTER DISKGROUP {name} {word}",
+        what=f"{word.lower()} {name}",
+        only_if=() if away else (gone,),
+        proves=(gone if away else there,),
+        risk=Risk.REDUNDANCY if away else Risk.NONE,
+        undo=Undo.STATEMENT,
+        inverse=f"ALTER DISKGROUP {name} {back}",
+        changes=(Change(object="diskgroup", name=f"{name} on {node}", attribute="state", before=before, after=after),),
+    )
 
 
 def mount_plan(rack: str, asm: AsmFacts, name: str, *, nodes: Sequence[str], statement: str) -> Plan:
@@ -320,7 +315,7 @@ def drop_plan(
             Stage(
                 title="dismount it on the other nodes",
                 key="dismount",
-                steps=tuple(_dismount(asm, node, nodes, name) for node in others),
+                steps=tuple(_mount(asm, node, nodes, name, away=True) for node in others),
             )
         )
     stages.append(
@@ -387,28 +382,6 @@ def _created_again(
         f"compatible.asm={group.compatible_asm} compatible.rdbms={group.compatible_rdbms} asm={asm.cluster}"
     )
     return dict.fromkeys(nodes, (statement,))
-
-
-def _dismount(asm: AsmFacts, node: str, instances: Mapping[str, str], name: str) -> Step:
-    return Step(
-        target=node,
-        asm=asm.cluster,
-        statement=f"ALTER DISKGROUP {name} DISMOUNT",
-        what=f"dismount {name}",
-        proves=(
-            Check(
-                object="asm.mount",
-                attribute="state",
-                op=Op.NE,
-                value="MOUNTED",
-                where={"name": name, "instance": instances[node]},
-            ),
-        ),
-        risk=Risk.REDUNDANCY,
-        undo=Undo.STATEMENT,
-        inverse=f"ALTER DISKGROUP {name} MOUNT",
-        changes=(Change(object="diskgroup", name=f"{name} on {node}", attribute="state", before="MOUNTED", after="-"),),
-    )
 
 
 def _drop(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk], name: str, contents: str, risk: Risk) -> Step:

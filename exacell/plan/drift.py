@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from exacell.cellcli.fold import VOLATILE, neutral_text
+from exacell.values import dataclass
 
 Facts = Mapping[str, Mapping[str, str]]
 """Cell → ``object name attribute`` → value, both in neutral form."""

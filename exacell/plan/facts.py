@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +10,7 @@ from exacell.cellcli.iorm import IormPlan
 from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.cellcli.schema import release_key
 from exacell.units import ALLOCATION_UNIT, MIB, round_down
+from exacell.values import dataclass
 
 Record = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from exacell.errors import RefusedError
 from exacell.plan.estimate import flush_note, flush_seconds
 from exacell.plan.facts import CellFacts, FlashCache, rounded_cache
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch
-from exacell.plan.pmem import PMEM_FLUSHED, flush_stages, rearm_stages
+from exacell.plan.pmem import PMEM_FLUSHED, flush_stages, pmem_off, rearm_stages
 from exacell.units import format_size, human_size, parse_size, whole_size
 
 FLUSH_SINCE = "11.2.3.2"
@@ -338,7 +338,10 @@ def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, stateme
         if not force and fact.flash_cache and fact.flash_cache.size == sizes[cell] and fact.flash_cache.caching == "on"
     }
     todo = [fact for cell, fact in cells.items() if cell not in done]
-    stages = recreate_stages(todo, sizes)
+    # An attempt that died before its last step has left PMEM flushed.
+    idle = [cells[cell] for cell in done if pmem_off(cells[cell])]
+    done = {cell: why for cell, why in done.items() if cells[cell] not in idle}
+    stages = recreate_stages(todo, sizes, idle=[*idle, *(fact for fact in todo if pmem_off(fact))])
     return Plan(
         statement=statement,
         rack=rack,
@@ -356,8 +359,13 @@ def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, stateme
     )
 
 
-def recreate_stages(todo: Sequence[CellFacts], sizes: Mapping[str, int]) -> list[Stage]:
+def recreate_stages(
+    todo: Sequence[CellFacts], sizes: Mapping[str, int], *, idle: Sequence[CellFacts] = ()
+) -> list[Stage]:
     """Return the stages that re-create the caches of ``todo`` at ``sizes``, flushed and proven first where write-back.
+
+    Args:
+        idle: cells whose PMEM cache was left flushed and caches again last, whether they are in ``todo`` or not.
 
     Raises:
         RefusedError: a write-back cache must not be flushed, or the release can't flush it.
@@ -376,8 +384,8 @@ def recreate_stages(todo: Sequence[CellFacts], sizes: Mapping[str, int]) -> list
     if todo:
         stages += _recreate_stages(todo, sizes, Gate.ALL)
     if flushing:
-        stages += [*mending(flushing, "drop"), *rearm_stages(flushing)]
-    return stages
+        stages += mending(flushing, "drop")
+    return [*stages, *rearm_stages([*flushing, *(fact for fact in idle if fact not in flushing)])]
 
 
 def _refuse_room(cells: Mapping[str, CellFacts], size: int) -> None:

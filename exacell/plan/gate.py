@@ -8,16 +8,19 @@ storage server; reference cellcli.md 6.5.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts, GridDisk
+from exacell.values import dataclass
 
 GATE_FACTS = (f.GRIDDISK, f.FLASHCACHE)
 """What is read from every cell of the rack."""
 
 NOT_IN_USE = ("UNUSED", "DROPPED")
 """asmModeStatus of a grid disk that no disk group uses."""
+
+UNMOUNTED = "UNKNOWN"
+"""asmModeStatus of a grid disk of a disk group while no ASM instance that the cell knows has it mounted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +84,18 @@ def offline_cells(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
         cell
         for cell, fact in facts.items()
         if any(in_use(grid) and grid.asm_mode != "ONLINE" for grid in fact.grid_disks)
+    )
+
+
+def unmounted(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
+    """Return the disk groups of which cells say that no ASM instance has them mounted; nobody but a DBA mounts them."""
+    return tuple(
+        dict.fromkeys(
+            grid.asm_group.upper()
+            for fact in facts.values()
+            for grid in fact.grid_disks
+            if grid.asm_group and grid.asm_mode == UNMOUNTED
+        )
     )
 
 

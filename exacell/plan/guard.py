@@ -144,15 +144,27 @@ def _judged(
 
 def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
     steps = []
+    back: dict[str, tuple[str, ...]] = {}
     names = [s.attribute.lower() for s in statement.settings]
+    known = set(names) <= {"dbplan", "objective"} and bool(names)
+    proof = _iorm_proof(statement)
+    value, objective = statement.setting("dbplan"), statement.setting("objective")
     for cell, fact in facts.items():
-        inverse = f"ALTER IORMPLAN dbplan={render_plan(fact.iorm or IormPlan())}" if names == ["dbplan"] else ""
-        proof = _iorm_proof(statement) if "dbplan" in names else ()
-        value = statement.setting("dbplan")
-        after = render_value(value) if value is not None else ""
-        change = Change(
-            object="iormplan", name=cell, attribute="dbPlan", before=fact.iorm_text or "-", after=after or "-"
-        )
+        before = {"dbplan": render_plan(fact.iorm or IormPlan()), "objective": fact.objective}
+        inverse = ", ".join(f"{name}={before[name]}" for name in names) if known else ""
+        changes = []
+        if objective is not None:
+            after = render_value(objective)
+            changes.append(
+                Change(object="iormplan", name=cell, attribute="objective", before=fact.objective or "-", after=after)
+            )
+        if value is not None:
+            after = render_value(value) or "-"
+            changes.append(
+                Change(object="iormplan", name=cell, attribute="dbPlan", before=fact.iorm_text or "-", after=after)
+            )
+        if inverse:
+            back[cell] = (f"alter iormplan {inverse}",)
         steps.append(
             guarded_step(
                 cell,
@@ -160,16 +172,13 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
                 Risk.PERFORMANCE,
                 expect=1,
                 proves=proof,
-                changes=(change,) if "dbplan" in names else (),
+                changes=tuple(changes),
                 undo=Undo.STATEMENT if inverse else Undo.IMPOSSIBLE,
-                inverse=inverse or "exacell keeps an inverse of dbplan changes alone",
+                inverse=f"ALTER IORMPLAN {inverse}"
+                if inverse
+                else "exacell keeps an inverse of dbplan and objective alone",
             )
         )
-    back = {
-        cell: (f"alter iormplan dbplan={render_plan(fact.iorm or IormPlan())}",)
-        for cell, fact in facts.items()
-        if names == ["dbplan"]
-    }
     try:
         agree(facts)
     except RefusedError as error:
@@ -179,13 +188,18 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
 
 
 def _iorm_proof(statement: CellChange) -> tuple[Check, ...]:
-    """The dbplan that was sent, in the one spelling in which plans are compared; nothing when it can't be read."""
-    value = statement.setting("dbplan")
+    """The dbplan that was sent, in the one spelling in which plans are compared, where it can be read; the objective."""
+    value, objective = statement.setting("dbplan"), statement.setting("objective")
+    proofs = []
     try:
-        wanted = render_plan(parse_plan(render_value(value))) if value is not None else ""
+        if value is not None:
+            wanted = render_plan(parse_plan(render_value(value)))
+            proofs.append(Check(object="iormplan", attribute="dbPlan", value=wanted))
     except ExacellError:
         return ()
-    return (Check(object="iormplan", attribute="dbPlan", value=wanted),) if value is not None else ()
+    if isinstance(objective, Scalar):
+        proofs.append(Check(object="iormplan", attribute="objective", value=objective.text))
+    return tuple(proofs)
 
 
 def _cell(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:

@@ -1,16 +1,28 @@
-"""Plans for the IORM plan: one directive changes, everything else stays as it is."""
+"""Plans for the IORM plan: what is named changes, everything else stays as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Mapping, Sequence
 
 from exacell.cellcli.fold import fold_equal
-from exacell.cellcli.iorm import IormPlan, diff, effective, render, set_directive
+from exacell.cellcli.iorm import (
+    DEFAULT,
+    OTHER,
+    IormPlan,
+    diff,
+    effective,
+    remove,
+    render,
+    set_attributes,
+    set_directive,
+)
 from exacell.cellcli.schema import find_object
 from exacell.cellset import fold
-from exacell.errors import RefusedError
+from exacell.errors import RefusedError, StatementError
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Change, Check, Plan, Risk, Stage, Step, Undo
+from exacell.values import dataclass
 
 
 def agree(facts: Mapping[str, CellFacts]) -> IormPlan:
@@ -77,44 +89,181 @@ def flashlog_plan(rack: str, facts: Mapping[str, CellFacts], *, db: str, on: boo
 
 
 def plan_change(rack: str, facts: Mapping[str, CellFacts], old: IormPlan, new: IormPlan, statement: str) -> Plan:
-    """Return the plan that replaces the dbplan ``old`` by ``new`` on every cell, with a directive diff.
+    """Return the plan that replaces the dbplan ``old`` by ``new`` on every cell, with a directive diff."""
+    warnings = () if any(_lists_databases(fact) for fact in facts.values()) else (_UNLISTED,)
+    return goal_plan(rack, facts, dict.fromkeys(facts, Goal(dbplan=new)), statement, warnings=warnings)
 
-    ALTER IORMPLAN dbplan= replaces the complete dbplan. Source: reference cellcli.md 7.2.
+
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """What a cell shall hold; ``dbplan`` None and ``objective`` empty leave what is there."""
+
+    dbplan: IormPlan | None = None
+    objective: str = ""
+
+
+def goal_plan(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    goals: Mapping[str, Goal],
+    statement: str,
+    *,
+    warnings: tuple[str, ...] = (),
+) -> Plan:
+    """Return the plan that makes each cell hold its goal, with a directive diff; cells that hold it are left alone.
+
+    ALTER IORMPLAN dbplan= replaces the complete dbplan; plans and objective that are not mentioned stay. Source:
+    reference cellcli.md 7.2.
     """
-    changes = tuple(
-        Change(
-            object="iormplan",
-            name=found.directive,
-            attribute=found.attribute or "directive",
-            before=found.before or "-",
-            after=found.after or "-",
+    steps = []
+    inverse: dict[str, tuple[str, ...]] = {}
+    done: dict[str, str] = {}
+    for cell, goal in goals.items():
+        fact = facts[cell]
+        old = fact.iorm or IormPlan()
+        new = old if goal.dbplan is None else goal.dbplan
+        differences = diff(old, new)
+        objective = goal.objective if goal.objective.lower() != fact.objective.lower() else ""
+        if not differences and not objective:
+            done[cell] = "it holds that IORM plan already"
+            continue
+        sets = [f"objective={objective}"] if objective else []
+        back = [f"objective={fact.objective}"] if objective else []
+        needs, proves = [], []
+        if objective:
+            needs.append(_holds("objective", fact.objective))
+            proves.append(_holds("objective", objective))
+        if differences:
+            sets.append(f"dbplan={render(new)}")
+            back.append(f"dbplan={render(old)}")
+            needs.append(_holds("dbPlan", render(old)))
+            proves.append(_holds("dbPlan", render(new)))
+        inverse[cell] = (f"alter iormplan {', '.join(back)}",)
+        changes = [
+            Change(
+                object="iormplan",
+                name=found.directive,
+                attribute=found.attribute or "directive",
+                before=found.before or "-",
+                after=found.after or "-",
+            )
+            for found in differences
+        ]
+        if objective:
+            changes.insert(
+                0,
+                Change(
+                    object="iormplan", name="", attribute="objective", before=fact.objective or "-", after=objective
+                ),
+            )
+        steps.append(
+            Step(
+                target=cell,
+                statement=f"ALTER IORMPLAN {', '.join(sets)}",
+                what="send the whole dbplan" if differences else "set the objective",
+                needs=tuple(needs),
+                proves=tuple(proves),
+                expect=1,
+                risk=Risk.PERFORMANCE,
+                undo=Undo.STATEMENT,
+                inverse=f"ALTER IORMPLAN {', '.join(back)}",
+                changes=tuple(changes),
+            )
         )
-        for found in diff(old, new)
+    title = "replace the dbplan" if any("dbplan=" in step.statement for step in steps) else "set the objective"
+    stages = (Stage(title=title, key="iorm", steps=tuple(steps)),) if steps else ()
+    return Plan(statement=statement, rack=rack, stages=stages, done=done, inverse=inverse, warnings=warnings)
+
+
+def _holds(attribute: str, value: str) -> Check:
+    return Check(object="iormplan", attribute=attribute, value=value, why="the plan has changed meanwhile")
+
+
+def set_plan(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    *,
+    db: str,
+    settings: Mapping[str, str],
+    objective: str,
+    role: str,
+    asmcluster: str,
+    statement: str,
+) -> Plan:
+    """Return the plan that sets attributes of one database's directive, the objective, or both.
+
+    Args:
+        facts: with CELL, IORMPLAN and DATABASE read.
+        db: a database, ``default`` or ``other``; empty when only the objective is set.
+
+    Raises:
+        RefusedError: the cells disagree, the database is unknown, or its directive can't be split off.
+        StatementError: an attribute is unknown or can't have that value.
+    """
+    if not db:
+        return goal_plan(rack, facts, dict.fromkeys(facts, Goal(objective=objective)), statement)
+    old = agree(facts)
+    name = db if db.lower() in (DEFAULT, OTHER) else known_database(facts, db, old)
+    spelled = {_attribute(key): value for key, value in settings.items()}
+    new = set_attributes(old, name, spelled, role=role, asmcluster=asmcluster)
+    warnings = () if any(_lists_databases(fact) for fact in facts.values()) else (_UNLISTED,)
+    return goal_plan(
+        rack, facts, dict.fromkeys(facts, Goal(dbplan=new, objective=objective)), statement, warnings=warnings
     )
-    steps = tuple(
-        Step(
-            target=cell,
-            statement=f"ALTER IORMPLAN dbplan={render(new)}",
-            what="send the whole dbplan",
-            needs=(
-                Check(object="iormplan", attribute="dbPlan", value=render(old), why="the plan has changed meanwhile"),
-            ),
-            proves=(Check(object="iormplan", attribute="dbPlan", value=render(new)),),
-            expect=1,
-            risk=Risk.PERFORMANCE,
-            undo=Undo.STATEMENT,
-            inverse=f"ALTER IORMPLAN dbplan={render(old)}",
-            changes=changes,
+
+
+def unset_plan(
+    rack: str, facts: Mapping[str, CellFacts], *, db: str, attributes: Sequence[str], statement: str
+) -> Plan:
+    """Return the plan that takes attributes out of one database's directive, or the directive itself when none is named.
+
+    Raises:
+        RefusedError: the cells disagree, or there is no such directive or attribute in it.
+    """
+    old = agree(facts)
+    own = old.named(db)
+    if not own:
+        names = ", ".join(dict.fromkeys(found.name for found in old.directives)) or "none"
+        raise RefusedError(f"the dbplan has no directive for {db}; it has: {names}; nothing was sent")
+    if not attributes:
+        return plan_change(rack, facts, old, remove(old, db), statement)
+    spelled = [_attribute(name) for name in attributes]
+    missing = [name for name in spelled if all(found.get(name) is None for found in own)]
+    if missing:
+        raise RefusedError(f"the directive for {own[0].name} has no {', '.join(missing)}: {own[0]}; nothing was sent")
+    new = set_attributes(old, db, dict.fromkeys(spelled))
+    if any(len(found.attributes) < 2 for found in new.named(db)):
+        raise RefusedError(
+            f"nothing but the name would be left of the directive for {own[0].name}; nothing was sent",
+            hint=f"unset iorm db={own[0].name} takes it out as a whole",
         )
-        for cell in facts
+    return plan_change(rack, facts, old, new, statement)
+
+
+def _attribute(name: str) -> str:
+    """Return a directive's attribute in Oracle's spelling.
+
+    Raises:
+        StatementError: directives of a dbplan have no such attribute.
+    """
+    found = _SPELLED.get(name.lower())
+    if found is None:
+        near = tuple(difflib.get_close_matches(name.lower(), _SPELLED, n=2))
+        raise StatementError(
+            f"'{name}' is not an attribute of a dbplan directive: {', '.join(_SPELLED.values())}",
+            suggestions=tuple(_SPELLED[key] for key in near),
+        )
+    return found
+
+
+_SPELLED: Mapping[str, str] = {
+    name.lower(): name
+    for name in (
+        *("share", "limit", "level", "allocation", "flashCache", "flashLog"),
+        *("flashCacheMin", "flashCacheLimit", "flashCacheSize", "pmemCache", "pmemLog", "xrmemCache", "xrmemLog"),
+        *("pmemCacheMin", "pmemCacheLimit", "pmemCacheSize", "xrmemCacheMin", "xrmemCacheLimit", "xrmemCacheSize"),
     )
-    return Plan(
-        statement=statement,
-        rack=rack,
-        stages=(Stage(title="replace the dbplan", key="iorm", steps=steps),),
-        inverse={cell: (f"alter iormplan dbplan={render(old)}",) for cell in facts},
-        notes=(f"dbplan: {render(new)}",),
-        warnings=()
-        if any(_lists_databases(fact) for fact in facts.values())
-        else ("these releases have no LIST DATABASE: a misspelt database name goes unnoticed",),
-    )
+}
+"""Attributes of a dbplan directive that can be set. Source: reference cellcli.md 7.1."""
+
+_UNLISTED = "these releases have no LIST DATABASE: a misspelt database name goes unnoticed"

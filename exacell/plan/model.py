@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from enum import StrEnum
 from typing import Any
+
+from exacell.values import dataclass
 
 FactValue = str | int | float | bool | tuple[str | int, ...] | None
 """What a fact may be compared with."""

@@ -7,7 +7,7 @@ Oracle SAGUG, ALTER PMEMCACHE; reference cellcli.md 6.3.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from exacell.plan.facts import CellFacts, PmemCache
 from exacell.plan.model import Change, Check, Gate, Op, Risk, Stage, Step, Undo
@@ -30,6 +30,11 @@ def flush_stages(cells: Sequence[CellFacts], gate: Gate = Gate.EACH) -> list[Sta
     return [Stage(title="flush the PMEM cache first", key="pmemflush", gate=gate, steps=steps)] if steps else []
 
 
+def pmem_off(fact: CellFacts) -> bool:
+    """Return whether the cell has a write-back PMEM cache that is flushing or flushed, so that it caches nothing."""
+    return fact.pmem_writeback and fact.pmem_cache is not None and fact.pmem_cache.caching == "off"
+
+
 def rearm_stages(cells: Sequence[CellFacts]) -> list[Stage]:
     """Return the stages that let PMEM cache again: the last one of a plan, and the one after a failure."""
     steps = tuple(_rearm(fact) for fact in cells if fact.pmem_writeback)
@@ -42,23 +47,28 @@ def rearm_stages(cells: Sequence[CellFacts]) -> list[Stage]:
     ]
 
 
-def leave_writeback_stages(cells: Sequence[CellFacts]) -> list[Stage]:
-    """Return the stages that make write-back PMEM caches write-through: flush, drop, mode, create."""
+def leave_writeback_stages(cells: Sequence[CellFacts], dropped: Collection[str] = ()) -> list[Stage]:
+    """Return the stages that make write-back PMEM caches write-through: flush, drop, mode, create.
+
+    Args:
+        dropped: cells on which an attempt has dropped the PMEM cache before; it is created where it is missing still.
+    """
     caches = [fact for fact in cells if fact.pmem_writeback and fact.pmem_cache is not None]
     modes = tuple(_mode(fact.cell) for fact in cells if fact.pmem_mode == "writeback")
-    if not modes:
-        return []
+    missing = tuple(_create(fact.cell) for fact in cells if fact.cell in dropped and fact.pmem_cache is None)
     stages = flush_stages(caches, Gate.ALL)
     if caches:
         drops = tuple(_drop(fact, fact.pmem_cache) for fact in caches if fact.pmem_cache)
         stages.append(
             Stage(title="drop the PMEM cache while it is flushed", key="pmemdrop", gate=Gate.ALL, steps=drops)
         )
-    stages.append(Stage(title="PMEM to write-through", key="pmemmode", steps=modes))
+    if modes:
+        stages.append(Stage(title="PMEM to write-through", key="pmemmode", steps=modes))
+    creates = tuple(_create(fact.cell) for fact in caches)
+    if creates or missing:
+        stages.append(Stage(title="create the PMEM cache", key="pmemcreate", steps=(*creates, *missing)))
     if caches:
-        creates = tuple(_create(fact.cell) for fact in caches)
         again = "bring back the PMEM cache"
-        stages.append(Stage(title="create the PMEM cache", key="pmemcreate", steps=creates))
         stages.append(
             Stage(title=again, key="pmemback", gate=Gate.MEND, mends="pmemdrop", unless="pmemcreate", steps=creates)
         )

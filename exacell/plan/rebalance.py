@@ -7,7 +7,7 @@ cells and then in ASM. Source: Oracle DBMMN, resizing grid disks; reference cell
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from exacell.cellset import fold
 from exacell.errors import RefusedError
@@ -17,6 +17,7 @@ from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.griddisk import members
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
 from exacell.units import ALLOCATION_UNIT, MIB, format_size, round_down, whole_size
+from exacell.values import dataclass
 
 MOST_POWER = 1024
 """Source: reference asm.md section 6 (11 while compatible.asm is below 11.2.0.2)."""
@@ -114,11 +115,21 @@ def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
 
 @dataclass(frozen=True, kw_only=True)
 class _Resize:
-    """What all parts of a resize need: the disks by cell, the new size of each in bytes."""
+    """What all parts of a resize need: the disks by cell, the new size of each in bytes.
+
+    Attributes:
+        others: grid disks of the same disk group on cells that are not selected, which have the new size already: an attempt
+            that died in between got as far there.
+    """
 
     prefix: str
     grids: Mapping[str, Sequence[GridDisk]]
     size: int
+    others: frozenset[str] = frozenset()
+
+    @property
+    def count(self) -> int:
+        return len(self.all) + len(self.others)
 
     @property
     def all(self) -> tuple[GridDisk, ...]:
@@ -160,6 +171,7 @@ def resize_griddisk_plan(
             hint="make them equal first, with the largest or the smallest of these sizes",
         )
     _refuse_no_room(wanted, facts)
+    wanted = replace(wanted, others=_resized_elsewhere(wanted, asm))
     group = _group(wanted, asm)
     todo = {cell: grids for cell, grids in wanted.grids.items() if any(g.size != wanted.size for g in grids)}
     cells = [
@@ -172,7 +184,7 @@ def resize_griddisk_plan(
         in_asm = []
     if not todo and not in_asm:
         return Plan(statement=statement, rack=rack, done=done)
-    shrinking = wanted.shrinks or (group is not None and group.total_mb > len(wanted.all) * (wanted.size // MIB))
+    shrinking = wanted.shrinks or (group is not None and group.total_mb > wanted.count * (wanted.size // MIB))
     back = _inverse(wanted, asm)
     return Plan(
         statement=statement,
@@ -209,6 +221,18 @@ def _refuse_no_room(wanted: _Resize, facts: Mapping[str, CellFacts]) -> None:
                 )
 
 
+def _resized_elsewhere(wanted: _Resize, asm: AsmFacts | None) -> frozenset[str]:
+    """Return the grid disks, lower case, that belong to the disk group of the wanted ones, on cells that are not selected,
+    and that have the new size already."""
+    names = {grid.asm_group for grid in wanted.all}
+    group = asm.group(next(iter(names))) if asm is not None and len(names) == 1 else None
+    if asm is None or group is None:
+        return frozenset()
+    ours = {grid.name.lower() for grid in wanted.all}
+    members = {disk.grid_disk.lower(): disk for disk in asm.members(group)}
+    return frozenset(n for n, d in members.items() if n not in ours and d.os_mb == wanted.size // MIB)
+
+
 def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
     """Return the disk group that uses the disks, None when nobody does.
 
@@ -231,7 +255,7 @@ def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
             f"{what}: disk group {name} is not mounted on {asm.node}", hint=f'sql asm "alter diskgroup {name} mount"'
         )
     inside = {disk.grid_disk.lower() for disk in asm.members(group)}
-    ours = {grid.name.lower() for grid in wanted.all}
+    ours = {grid.name.lower() for grid in wanted.all} | wanted.others
     if inside != ours:
         other = sorted(inside ^ ours)[0]
         raise RefusedError(
@@ -246,9 +270,9 @@ def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
 
 
 def _refuse_full(what: str, wanted: _Resize, group: DiskGroup) -> None:
-    used, room = group.total_mb - group.free_mb, len(wanted.all) * (wanted.size // MIB)
+    used, room = group.total_mb - group.free_mb, wanted.count * (wanted.size // MIB)
     if used > room:
-        least = -(-used // len(wanted.all))
+        least = -(-used // wanted.count)
         least = -(-least * MIB // ALLOCATION_UNIT) * ALLOCATION_UNIT
         raise RefusedError(
             f"{what}: disk group {group.name} holds {used} MB (all copies) and would have {room} MB: it does not fit; "
@@ -260,7 +284,7 @@ def _refuse_full(what: str, wanted: _Resize, group: DiskGroup) -> None:
 def _total(wanted: _Resize, group: DiskGroup) -> int:
     """MB of the whole group afterwards: ASM takes whole allocation units of each disk."""
     unit = max(group.au_size, MIB)
-    return len(wanted.all) * (wanted.size // unit * unit // MIB)
+    return wanted.count * (wanted.size // unit * unit // MIB)
 
 
 def _moved(wanted: _Resize, group: DiskGroup) -> int:
@@ -286,10 +310,10 @@ def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
         needs=(Check(object="asm.diskgroup", attribute="state", value="MOUNTED", where={"name": group.name}),),
         proves=(check, quiet) if shrinks else (check,),
         within=REBALANCE_WITHIN if shrinks else RESIZE_WITHIN,
-        estimate=rebalance_seconds(_moved(wanted, group), len(wanted.all)) if shrinks else None,
+        estimate=rebalance_seconds(_moved(wanted, group), wanted.count) if shrinks else None,
         risk=Risk.PERFORMANCE,
         undo=Undo.STATEMENT,
-        inverse=f"ALTER DISKGROUP {group.name} RESIZE ALL SIZE {group.total_mb // len(wanted.all)}M",
+        inverse=f"ALTER DISKGROUP {group.name} RESIZE ALL SIZE {group.total_mb // wanted.count}M",
         changes=(
             Change(
                 object="diskgroup",

@@ -8,8 +8,9 @@ gate that was seen open (which reads every disk of every other cell). That a sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from exacell.values import dataclass
 
 
 class Entry(Protocol):

@@ -7,11 +7,12 @@ Source: reference asm.md section 2 (a grid disk's failure group is its cell); ce
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from exacell.errors import RefusedError
 from exacell.plan.model import GATE_WITHIN, Gate, Plan, Rolling, Stage
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

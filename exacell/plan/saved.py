@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any
 
 from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Plan
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.language.registry import Value

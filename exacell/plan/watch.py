@@ -8,10 +8,11 @@ the cell's own clock). Source: Oracle DBMMN, disabling write-back flash cache; r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from exacell.units import human_size
+from exacell.values import dataclass
 
 COMPLETE = ("complete", "completed")
 

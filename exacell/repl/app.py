@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
-from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.enums import EditingMode
-from prompt_toolkit.filters import Condition, is_done, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.input.vt100_parser import Vt100Parser
-from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
+from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.renderer import CPR_Support
@@ -29,10 +27,9 @@ from exacell.aliases import Aliases
 from exacell.context import find_rack_quietly
 from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.history import history_file
-from exacell.language.text import needs_more
 from exacell.output.style import wants_color
 from exacell.output.terminal import TerminalConsole
-from exacell.repl.above import show_above
+from exacell.repl.keys import bindings
 from exacell.repl.lazily import LazyCompleter, LazyLexer, toolbar
 from exacell.repl.learner import Learner
 from exacell.repl.look import STYLE, prompt_fragments
@@ -44,9 +41,9 @@ from exacell.usage import Usage
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.language.suggestion import Known
+    from exacell.repl.behind import Behind
     from exacell.repl.check import Surroundings
     from exacell.repl.entering import PromptRunner
-    from exacell.repl.reading import Reading
 
 _CPR_TIMEOUT = 1
 """Seconds in which a terminal answers where its cursor is; one that does not has no toolbar."""
@@ -70,8 +67,8 @@ class Prompt:
         self._typing = TypingAhead(self._keep)
         self._pending: tuple[str, ...] = ()
         self._told: set[str] = set()
-        self._reading: Reading | None = None
         self._edited = ""
+        self._ran = False
         self.session = self._make_session()
 
     @cached_property
@@ -80,10 +77,19 @@ class Prompt:
         from exacell.repl.entering import PromptRunner
 
         runner = PromptRunner(self.ctx, self.console, self._aliases)
-        runner.on_end = self._reading_ended
-        runner.typing = self._typing.typed
+        runner.typing = self._typing_on
         runner.learn = self._learner.observe
         return runner
+
+    @cached_property
+    def behind(self) -> Behind:
+        """The statements that still read behind the prompt."""
+        from exacell.repl.behind import Behind
+
+        behind = Behind(self.session.app, self.runner, self.console)
+        self.runner.on_end = behind.ended
+        self.runner.before = behind.before
+        return behind
 
     def run(self) -> ExitCode:
         """Read and run statements until Ctrl-D or EXIT."""
@@ -114,9 +120,10 @@ class Prompt:
         self.session.editing_mode = EditingMode.VI if self.ctx.settings.editing_mode == "vi" else EditingMode.EMACS
         begun, self._edited = self._edited, ""
         try:
-            text = self.session.prompt(default=begun, pre_run=self._catch_up)
+            text = self.session.prompt(default=begun, pre_run=self.behind.catch_up if self._ran else None)
         except KeyboardInterrupt:
-            self._give_up_reading()
+            if self._ran:
+                self.behind.give_up()
             return  # Ctrl-C drops the line.
         finally:
             self._settle_cpr()
@@ -125,7 +132,7 @@ class Prompt:
             return
         self._learner.busy(True)
         try:
-            self._finish_reading()
+            self._ran = True
             self._run(text)
             self._remind()
         finally:
@@ -142,13 +149,14 @@ class Prompt:
             history=self._history,
             auto_suggest=AutoSuggestFromHistory(),
             multiline=True,
-            prompt_continuation="  -> ",
-            key_bindings=_bindings(),
+            prompt_continuation=_continuation,
+            key_bindings=bindings(),
             bottom_toolbar=self._toolbar,
             style=STYLE,
             color_depth=None if color else ColorDepth.DEPTH_1_BIT,
             reserve_space_for_menu=6,
             enable_open_in_editor=True,
+            enable_suspend=True,
             include_default_pygments_style=False,
         )
         # A terminal that does not say where its cursor is (a script's pty) is no reason for a warning.
@@ -199,6 +207,13 @@ class Prompt:
         if renderer.cpr_support is CPR_Support.UNKNOWN and self.session.app.output.responds_to_cpr:
             renderer.cpr_support = CPR_Support.NOT_SUPPORTED
 
+    def _typing_on(self) -> bool:
+        """Whether somebody has begun to type the next line, right behind the last Enter or since."""
+        begun = get_typeahead(self.session.app.input)
+        store_typeahead(self.session.app.input, begun)
+        entered = any(press.key in (Keys.ControlM, Keys.ControlJ) for press in begun)
+        return not entered and (self._typing.typed() or bool(begun))
+
     def _interrupted_at_once(self) -> bool:
         """Whether Ctrl-C was pressed behind Enter, before the terminal was given back; what was typed before it is lost."""
         typed = get_typeahead(self.session.app.input)
@@ -211,11 +226,8 @@ class Prompt:
 
     def _toolbar(self) -> StyleAndTextTuples:
         buffer = get_app().current_buffer
-        reading = self._reading
-        if reading is not None and not buffer.text:
-            late = reading.waiting_for
-            cells = f" from {late}" if len(late) else ""
-            return [("class:toolbar", f" waiting for: {reading.text.strip()}{cells}   (Ctrl-C gives it up)")]
+        if self._ran and not buffer.text and self.behind.sentence:
+            return [("class:toolbar", f" {self.behind.sentence}")]
         return list(toolbar(self.ctx, buffer.text, buffer.cursor_position, self._around))
 
     def _greet(self) -> None:
@@ -237,42 +249,12 @@ class Prompt:
                 self.console.tell(f"warning: {warning}", "warning")
         self._told.update(self._pending)
 
-    def _catch_up(self) -> None:
-        """Deliver a result that came between two prompts."""
-        if self._reading is not None and self._reading.ended:
-            self._deliver_above()
-
-    def _reading_ended(self) -> None:
-        """Called from the reading's thread: show its result above the prompt that stands there."""
-        app = self.session.app
-        if app.is_running and app.loop is not None:
-            app.loop.call_soon_threadsafe(self._deliver_above)
-
-    def _deliver_above(self) -> None:
-        if self._reading is not None and self._reading.ended:
-            show_above(self.session.app, self._deliver_reading)
-
-    def _deliver_reading(self) -> None:
-        reading, self._reading = self._reading, None
-        if reading is not None:
-            self.runner.deliver_reading(reading)
-
-    def _finish_reading(self) -> None:
-        """Wait for what still reads before the next statement runs: one statement at a time, in order."""
-        if self._reading is not None:
-            self._deliver_reading()
-
-    def _give_up_reading(self) -> None:
-        if self._reading is not None:
-            reading, self._reading = self._reading, None
-            reading.give_up()
-            self.console.tell(f"gave up waiting for: {reading.text.strip()}", "warning")
-
     def _run(self, text: str) -> None:
         from exacell.repl.check import segments
         from exacell.repl.reading import StillReading
         from exacell.runner import GOES_ON
 
+        self.behind.catch_up_between()
         self.console.read_line = lambda question: self._typing.question(lambda: self.console.read_here(question))
         self.console.lend = self._typing.lent
         try:
@@ -285,7 +267,9 @@ class Prompt:
                     self.console.tell("stopped: the statements behind it were not run")
                     break
         except StillReading:
-            self._go_on_behind()
+            reading = self.runner.reading
+            assert reading is not None
+            self.behind.add(reading)
         except EditRequested as wanted:
             from exacell.repl.editor import edited
 
@@ -296,15 +280,6 @@ class Prompt:
         finally:
             self.console.read_line = None
             self.console.lend = nullcontext
-
-    def _go_on_behind(self) -> None:
-        """Leave the statement that still reads behind the prompt, and show what has been answered so far."""
-        reading = self._reading = self.runner.reading
-        assert reading is not None
-        self.runner.show_so_far(reading)
-        late = reading.waiting_for
-        cells = f" from {late}" if len(late) else ""
-        self.console.tell(f"still waiting for an answer{cells}: it is shown when it comes; Ctrl-C gives it up")
 
     def _indent(self, text: str) -> int | None:
         """Return in which column the entered line began on the screen, None when it does not fit on one row."""
@@ -320,20 +295,6 @@ class Prompt:
         store_typeahead(self.session.app.input, keys)
 
 
-def _bindings() -> KeyBindings:
-    bindings = KeyBindings()
-
-    @Condition
-    def complete_statement() -> bool:
-        # An empty line ends a statement whose quote or parenthesis stays open: then the error says so.
-        text = get_app().current_buffer.text
-        return not needs_more(text) or text.endswith("\n")
-
-    @bindings.add("enter", filter=complete_statement & ~is_searching & ~is_done)
-    def _(event: KeyPressEvent) -> None:
-        buffer: Buffer = event.current_buffer
-        if buffer.complete_state is not None and buffer.complete_state.current_completion is None:
-            buffer.cancel_completion()
-        buffer.validate_and_handle()
-
-    return bindings
+def _continuation(width: int, line: int, wrapped: int) -> str:
+    """Return what stands before a further line; nothing before what is only too long for the row above."""
+    return "" if wrapped else "  -> "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -14,6 +13,7 @@ from exacell.language.line import Line, parse_line
 from exacell.language.registry import Kind
 from exacell.language.shorthand import understood
 from exacell.language.text import needs_more, split_statements
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

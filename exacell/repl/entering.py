@@ -32,6 +32,8 @@ class PromptRunner(Runner):
         self.may_wait_behind = False
         self.reading: Reading | None = None
         """The statement that was run last and may still be going on."""
+        self.before: Callable[[Line], None] = lambda line: None
+        """Told of each line before it is run."""
         self.on_end: Callable[[], None] = lambda: None
         self.typing: Callable[[], bool] = bool
         """Whether somebody has begun to type the next line."""
@@ -45,6 +47,8 @@ class PromptRunner(Runner):
             StillReading: it reads from a slow cell and goes on; ``reading`` holds it.
         """
         carry_out = execute or self._execute
+        if execute is None:
+            self.before(line)
         if execute is None and self.may_wait_behind and may_go_on(line):
             reading = self.reading = Reading(self.ctx, line, text, self.on_end)
 
@@ -61,19 +65,25 @@ class PromptRunner(Runner):
         """Deliver what a statement that went on behind the prompt answers, waiting for it where it has not yet."""
         self.pages = False  # A prompt stands below, in which somebody may be typing.
         try:
-            return self.run(reading.line, reading.text, execute=lambda _: reading.outcome(None))
+            return self.run(
+                reading.line, reading.text, execute=lambda _: reading.outcome(None, tell=self.console.waiting)
+            )
         finally:
             self.pages = True
 
     def show_so_far(self, reading: Reading) -> None:
-        """Show what has been answered while a statement goes on, where that is a part of the whole."""
+        """Show what has been answered and not been shown while a statement goes on, where that is a part of the whole."""
         line = reading.line
         form = str(line.flags.get("format") or self.ctx.settings.format)
         if line.pipe or line.redirect or form not in ("table", "raw"):
             return
         result = reading.so_far()
         if result is not None:
-            self.deliver(result, form)
+            self.pages = False
+            try:
+                self.deliver(result, form)
+            finally:
+                self.pages = True
 
     def run_entered(self, text: str, indent: int | None) -> ExitCode:
         """Run a statement that stands on the screen ``indent`` columns in; None when marks can't stand below it.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.arrivals import TELL_EVERY, Recording
+from exacell.arrivals import TELL_EVERY, Recording, Replay
 from exacell.cellcli.nodes import List
 from exacell.cellset import CellSet
 from exacell.language.line import Line
@@ -54,8 +54,12 @@ class Reading:
     def __init__(self, ctx: Context, line: Line, text: str, on_end: Callable[[], None]) -> None:
         self.line = line
         self.text = text
-        self.shown: CellSet | None = None
-        """The cells whose answers were shown while others were waited for; None when none were."""
+        self.shown = CellSet()
+        """The cells whose answers were shown while others were waited for."""
+        self.overtaken = False
+        """Whether a later statement asked cells, so that what ``@failed`` means is its business."""
+        self.on_more: Callable[[], None] = lambda: None
+        """Called from another thread after each reply, once the statement goes on behind the prompt."""
         self._ctx = ctx
         self._own: Context | None = None
         self._targets = CellSet()
@@ -69,7 +73,7 @@ class Reading:
 
     def _run(self) -> None:
         try:
-            self._recording = Recording(self._ctx.fleet)
+            self._recording = Recording(self._ctx.fleet, lambda reply, of: self.on_more())
             self._own = self._ctx.aside(self._recording)
             self._result = self._own.execute(self.line)
         except BaseException as error:
@@ -120,37 +124,40 @@ class Reading:
             raise
         finally:
             tell(None)
-        if self._own is not None:
+        if self._own is not None and not self.overtaken:
             self._ctx.selection.take_over(self._own.selection)
         if self._error is not None:
             raise self._error
         assert self._result is not None
-        return self._result if self.shown is None else self._rest()
+        return self._told(self._targets - self.shown) if len(self.shown) else self._result
+
+    @property
+    def has_more(self) -> bool:
+        """Whether a cell may have answered whose answer was not shown."""
+        return bool(len(self._targets - self.waiting_for - self.shown)) if len(self._targets) else True
 
     def so_far(self) -> Result | None:
-        """Return what the cells that have answered say; None when that can't be told apart from the whole answer."""
+        """Return what the cells say that have answered and were not shown yet; None when that can't be told apart from
+        the whole answer, or there are none."""
         statement = self.line.cellcli
         if not isinstance(statement, List) or self._recording is None or self.ended:
             return None
         if self._own is None:
             return None
         self._targets, late = self._own.selection.now, self._recording.waiting_for
-        there = self._targets - late
+        there = self._targets - late - self.shown
         if not len(there) or not len(late):
             return None
-        result = self._told(there)
-        if result.problems:
+        replay = self._recording.so_far()
+        result = self._told(there, replay)
+        if replay.incomplete:
             return None  # Some of them wait for the next question already.
-        self.shown = there
+        self.shown = self.shown | there
         return result
 
-    def _rest(self) -> Result:
-        assert self.shown is not None
-        return self._told(self._targets - self.shown)
-
-    def _told(self, cells: CellSet) -> Result:
+    def _told(self, cells: CellSet, replay: Replay | None = None) -> Result:
         assert self._recording is not None
-        beside = self._ctx.aside(self._recording.so_far())
+        beside = self._ctx.aside(replay or self._recording.so_far())
         return replace(beside.execute(replace(self.line, on=",".join(cells))), named=True)
 
     def give_up(self) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 import termios
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 _LFLAG, _IFLAG, _CC = 3, 0, 6
@@ -28,19 +30,30 @@ class TypingAhead:
         self._fd = sys.stdin.fileno() if descriptor is None else descriptor
         self._before: list[Any] | None = None
         self._ahead = b""
+        self._lent = False
+        self._on_continue: Any = None
 
     def __enter__(self) -> TypingAhead:
         with suppress(termios.error):  # Not a terminal: there is nothing to keep.
             self._before = termios.tcgetattr(self._fd)
             self._quiet()
+            if threading.current_thread() is threading.main_thread():
+                self._on_continue = signal.signal(signal.SIGCONT, self._continued)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._before is not None:
+            if self._on_continue is not None:
+                signal.signal(signal.SIGCONT, self._on_continue)
             termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
         self.hand_over()
+
+    def _continued(self, number: int, frame: FrameType | None) -> None:
+        """After Ctrl-Z and fg the shell may have left the terminal in its own modes."""
+        if not self._lent:
+            self._quiet()
 
     def hand_over(self) -> None:
         """Give what was taken from the terminal's queue to ``keep``."""
@@ -68,9 +81,11 @@ class TypingAhead:
             return
         self._drain()
         termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+        self._lent = True
         try:
             yield
         finally:
+            self._lent = False
             self._quiet()
 
     def _quiet(self) -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
 from exacell.errors import ExitCode
+from exacell.values import dataclass
 
 
 class State(StrEnum):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from exacell.errors import RefusedError
 from exacell.transport.base import Request
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

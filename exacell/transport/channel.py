@@ -13,9 +13,10 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import IO, TYPE_CHECKING
+
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     import paramiko

@@ -9,9 +9,9 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from exacell.errors import TransportError
+from exacell.values import dataclass
 
 _PIECE = 65536
 

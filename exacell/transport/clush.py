@@ -16,7 +16,7 @@ import shlex
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from exacell.config import RackConfig, Settings
@@ -26,6 +26,7 @@ from exacell.transport.gateways import gateway_names, import_workers, read_topol
 from exacell.transport.login import login_for
 from exacell.transport.requests import check_requests
 from exacell.transport.ssh import read_only_cellcli
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from ClusterShell.Task import Task

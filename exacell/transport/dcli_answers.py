@@ -12,7 +12,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from exacell.values import dataclass
 
 _UNABLE = re.compile(r"^Unable to connect to (?:hosts|cells): (\[.*\])\s*$", re.MULTILINE)
 

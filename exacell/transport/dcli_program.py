@@ -14,13 +14,12 @@ import queue
 import re
 import secrets
 import shlex
-import shutil
 import subprocess
 import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 from exacell.config import RackConfig, Settings
@@ -30,8 +29,9 @@ from exacell.transport.capabilities import DCLI, DCLI_STRIPPING, Capabilities
 from exacell.transport.child import Child, Ended
 from exacell.transport.dcli_answers import Answer, ascii_only, closing, limited, read_answers
 from exacell.transport.login import login_for
-from exacell.transport.requests import check_requests
+from exacell.transport.requests import check_requests, required_program
 from exacell.transport.ssh import read_only_cellcli
+from exacell.values import dataclass
 
 USAGE_STATUS = 2
 TIMEOUT_STATUS = 124
@@ -72,12 +72,7 @@ class DcliTransport:
     """
 
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
-        found = shutil.which(rack.reach.dcli)
-        if found is None:
-            raise ConfigError(
-                f"the transport dcli needs the program {rack.reach.dcli}, which is not there",
-                hint='name it in the rack\'s configuration: dcli = "/usr/local/bin/dcli"',
-            )
+        found = required_program("dcli", rack.reach.dcli, example="/usr/local/bin/dcli")
         self.rack = rack
         self.settings = settings or Settings()
         self.read_only = read_only

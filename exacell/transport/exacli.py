@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
 from exacell.cellcli.reply import errors as reply_errors
 from exacell.config import RackConfig, Settings
-from exacell.errors import ConfigError, RefusedError, TransportError
+from exacell.errors import RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, Capabilities, statements_in
 from exacell.transport.child import Child
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.login import login_for
-from exacell.transport.requests import check_requests
+from exacell.transport.requests import check_requests, required_program
 
 _READS = ("LIST", "DESCRIBE", "DESC")
 _SERVICES = ("cellsrvstatus", "msstatus", "rsstatus")
@@ -40,12 +39,7 @@ class ExacliTransport:
     """
 
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
-        found = shutil.which(rack.reach.exacli)
-        if found is None:
-            raise ConfigError(
-                f"the transport exacli needs the program {rack.reach.exacli}, which is not there",
-                hint='name it in the rack\'s configuration: exacli = "/usr/local/sbin/exacli"',
-            )
+        found = required_program("exacli", rack.reach.exacli, example="/usr/local/sbin/exacli")
         self.rack = rack
         self.settings = settings or Settings()
         self.read_only = read_only

@@ -16,12 +16,12 @@ import os
 import struct
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from exacell.errors import ConfigError, TransportError
 from exacell.transport.patterns import is_literal, matches_list
+from exacell.values import dataclass
 
 _REVOKED = "@revoked"
 _AUTHORITY = "@cert-authority"

@@ -2,7 +2,8 @@
 
 ``import fabric`` takes 130 ms, half of it for modules that a connection never uses: unittest.mock (and asyncio with
 it) for a class that tests use, a YAML parser for configuration files that we do not read, importlib.metadata for a
-version number. Here each of those is put off to its first use, if there ever is one. Measured: docs/performance.md.
+version number, and what the packages invoke and fabric offer at their front doors: task runners, argument parsers.
+Here each of those is put off to its first use, if there ever is one. Measured: docs/performance.md.
 """
 
 from __future__ import annotations
@@ -21,6 +22,17 @@ from typing import Any
 _MOCK = "unittest.mock"
 _METADATA = "importlib.metadata"
 _YAML = "invoke.vendor.yaml"
+_OFFERED = {
+    "invoke": {
+        "Config": "config",
+        "Context": "context",
+        "Result": "runners",
+        "Runner": "runners",
+        "pty_size": "terminals",
+    },
+    "fabric": {"Config": "config", "Connection": "connection"},
+}
+"""What is asked for at the packages' front doors on the way to a connection, and the module where it is."""
 _ONE_AT_A_TIME = threading.Lock()
 
 
@@ -33,9 +45,36 @@ def import_fabric() -> None:
         sys.meta_path.insert(0, put_off)
         try:
             with _instead(_MOCK, _later_mock), _instead(_METADATA, _version_only):
-                import fabric  # noqa: F401
+                for package in _OFFERED:
+                    _open_door(package)
+                import fabric.connection  # noqa: F401
         finally:
             sys.meta_path.remove(put_off)
+
+
+def _open_door(package: str) -> None:
+    """Make ``package`` known without running it: it runs when it is asked for something that is not ``_OFFERED``."""
+    spec = PathFinder.find_spec(package) if package not in sys.modules else None
+    if spec is None or spec.loader is None:
+        return  # It is there already, or it is nowhere: its import will say so.
+    loader, module, modules = spec.loader, importlib.util.module_from_spec(spec), _OFFERED[package]
+
+    def ask(name: str) -> object:
+        where = modules.get(name)
+        if where is not None:
+            found: object = getattr(importlib.import_module(f"{package}.{where}"), name)
+        elif name.startswith("__") and name != "__version__":
+            raise AttributeError(name)  # Only the import system asks for such, to see whether it is there.
+        elif PathFinder.find_spec(f"{package}.{name}", list(module.__path__)) is not None:
+            found = importlib.import_module(f"{package}.{name}")
+        else:
+            if module.__dict__.pop("__getattr__", None) is not None:
+                loader.exec_module(module)
+            found = getattr(module, name)
+        return module.__dict__.setdefault(name, found)
+
+    module.__dict__["__getattr__"] = ask
+    sys.modules[package] = module
 
 
 class _PutOff:

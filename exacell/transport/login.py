@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 
 from exacell.config import RackConfig
 from exacell.errors import ConfigError
 from exacell.transport.base import Role
+from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,15 +16,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import fabric
 import paramiko
 from paramiko.auth_strategy import AuthFailure
 
 from exacell.errors import ConfigError, TransportError
+from exacell.transport.connection import Connection, Connections
 from exacell.transport.early import EarlyConnections
 from exacell.transport.hostkeys import HostKey, KnownHostsCache, Trust, Verdict, is_revoked_by
 from exacell.transport.identity import KeyRing, KeyStrategy
@@ -34,6 +33,7 @@ from exacell.transport.reader import Reader
 from exacell.transport.route import Hop, Route, jump_hops
 from exacell.transport.sockets import EagerSocket, connect, end, resolve, through_command
 from exacell.transport.sshconfig import SshConfigFiles
+from exacell.values import dataclass
 
 # Without a handler of its own, paramiko's warnings and tracebacks would reach stderr through logging's last resort.
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
@@ -92,7 +92,7 @@ class Opener:
         self._files: SshConfigFiles | None = None
         self._ring = KeyRing()
         self._known = KnownHostsCache()
-        # fabric's configuration objects race when Connections are made in several threads at once.
+        self._connections = Connections()
         self._build = threading.Lock()
         self._gateways: dict[tuple[str, ...], tuple[threading.Lock, list[Link]]] = {}
 
@@ -142,14 +142,13 @@ class Opener:
 
     def _route(
         self, target: str, user: str | None, port: int | None = None, via: tuple[str, ...] = ()
-    ) -> tuple[Any, Route]:
+    ) -> tuple[Connection, Route]:
         with self._build:
             if self._files is None:
                 self._files = SshConfigFiles.read(self._path)
             try:
-                parsed = paramiko.SSHConfig.from_text(self._files.text_for(target, user=user))
-                config = fabric.Config(lazy=True, ssh_config=parsed)
-                connection = fabric.Connection(target, user=user, port=port, config=config, gateway=False)
+                text = self._files.text_for(target, user=user)
+                connection = self._connections.make(target, user=user, port=port, ssh_config=text)
                 timeout = float(connection.ssh_config.get("connecttimeout") or self.default_timeout)
             except (paramiko.ConfigParseError, ValueError, KeyError) as error:
                 raise ConfigError(f"ssh_config for {target}: {reason(error)}") from error
@@ -164,14 +163,22 @@ class Opener:
             connect_timeout=self._timeout or timeout,
         )
 
-    def _open(self, connection: Any, route: Route, progress: Progress) -> Link:
+    def _open(self, connection: Connection, route: Route, progress: Progress) -> Link:
         sock, on_close = self._socket(route, progress)
         strategy = KeyStrategy(ring=self._ring, ssh_config=route.options, username=route.user)
         seconds, started = route.login_timeout, time.monotonic()
         try:
             progress(login_late(route), seconds + _GRACE_S, functools.partial(end, sock))
-            self._prepare(connection, route, sock, strategy)
-            tried = connection.open()
+            # The client's own tables stay empty, so every key comes to the policy.
+            connection.client.set_missing_host_key_policy(_Policy(functools.partial(self._judge, route)))
+            tried = connection.log_in(
+                strategy,
+                sock=sock,
+                timeout=seconds,
+                banner_timeout=seconds,
+                auth_timeout=seconds,
+                transport_factory=lambda sock, **_: self._transport(route, sock),
+            )
             if not connection.transport.is_authenticated():
                 # The server took the key and wants a second factor too.
                 raise AuthRefusedError(strategy.refusal(route, second_factor=True))
@@ -185,19 +192,6 @@ class Opener:
                 raise TransportError(handshake_problem(error, route, time.monotonic() - started)) from error
             raise
         return Link(connection, user=route.user, fingerprint=tried[-1].source.pkey.fingerprint, on_close=on_close)
-
-    def _prepare(self, connection: Any, route: Route, sock: Any, strategy: KeyStrategy) -> None:
-        connection.connect_timeout = None
-        connection.connect_kwargs = {
-            "sock": sock,
-            "timeout": route.login_timeout,
-            "banner_timeout": route.login_timeout,
-            "auth_timeout": route.login_timeout,
-            "transport_factory": lambda sock, **_: self._transport(route, sock),
-        }
-        connection.authentication.strategy_class = lambda **_: strategy
-        # The client's own tables stay empty, so every key comes to the policy.
-        connection.client.set_missing_host_key_policy(_Policy(functools.partial(self._judge, route)))
 
     def _transport(self, route: Route, sock: Any) -> paramiko.Transport:
         """Return a transport that asks first for the kind of host key that is known."""

@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from exacell.config import RackConfig, Settings
@@ -30,6 +30,7 @@ from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
 from exacell.transport.requests import check_requests
 from exacell.transport.ssh import read_only_cellcli
+from exacell.values import dataclass
 
 OWN_STATUS = 255
 """ssh's exit status for a failure of its own."""

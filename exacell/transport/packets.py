@@ -32,6 +32,8 @@ from paramiko.common import (
 )
 from paramiko.packet import Packetizer
 
+from exacell.transport.reader import PIECE
+
 NEEDED: tuple[tuple[type, tuple[str, ...]], ...] = (
     (Packetizer, ("_trigger_rekey", "start_handshake", "read_all", "write_all", "read_message", "get_mac_size_in")),
     (
@@ -55,8 +57,6 @@ NEEDED_ATTRIBUTES = {
 }
 """Instance attributes; those of Packetizer are its class-private ones."""
 
-PIECE = 256 << 10
-"""Bytes asked for in one read of a socket."""
 _LARGEST = 1 << 20
 """A packet that claims to be larger is no SSH. OpenSSH sends at most 256 KiB."""
 _KEX_ANSWERS = range(30, 42)
@@ -85,13 +85,22 @@ class Timer(Protocol):
 
 
 class Attached(Protocol):
-    """Who reads attached wires; called from any thread."""
+    """Who reads attached wires; called from any thread.
+
+    Attributes:
+        room: where a piece is read to; for the thread that reads.
+    """
+
+    room: memoryview
 
     def attach(self, wire: Wire) -> None:
         """Read ``wire`` from now on."""
 
     def wants_to_write(self, wire: Wire) -> None:
         """Call :meth:`Wire.flush` when its socket can be written."""
+
+    def wrote(self, wire: Wire) -> None:
+        """Call :meth:`Wire.flush` before waiting again; called by the thread that reads."""
 
     def detach(self, wire: Wire) -> None:
         """Stop reading ``wire`` and then call :meth:`Wire.end`."""
@@ -174,7 +183,8 @@ class _Packets(Packetizer):
         buffer = self._buffer
         if not self.attached:
             self._wait_for(n, check_rekey)
-        found = bytes(buffer[:n])
+        with memoryview(buffer) as seen:
+            found = bytes(seen[:n])
         del buffer[:n]
         return found
 
@@ -200,20 +210,20 @@ class _Packets(Packetizer):
                 raise EOFError
             buffer += piece
 
-    def fill(self) -> None:
-        """Read a piece of what the socket has, if it has anything.
+    def fill(self, room: memoryview) -> None:
+        """Read a piece of what the socket has, if it has anything, by way of ``room``.
 
         Raises:
             EOFError: the other side has ended.
             OSError: the connection broke.
         """
         try:
-            piece = self._sock.recv(PIECE)
+            size = self._sock.recv_into(room)
         except (BlockingIOError, TimeoutError):
             return
-        if not piece:
+        if not size:
             raise EOFError
-        self._buffer += piece
+        self._buffer += room[:size]
 
     def whole(self) -> bool:
         """Return whether a complete packet has been read.
@@ -234,12 +244,19 @@ class _Packets(Packetizer):
         if not self.attached:
             super().write_all(out)
             return
+        wire = self.wire
+        if wire is not None and wire.reader.is_current():
+            # What is said in one turn goes in one piece: each piece wakes the server once.
+            with self._out_lock:
+                self._unsent += out
+            wire.reader.wrote(wire)
+            return
         with self._out_lock:
             self._unsent += out
             self._push()
             left = bool(self._unsent)
-        if left and self.wire is not None:
-            self.wire.reader.wants_to_write(self.wire)
+        if left and wire is not None:
+            wire.reader.wants_to_write(wire)
 
     def flush(self) -> bool:
         """Write what was kept and return whether nothing is left. Raises EOFError when the connection is dead."""
@@ -337,7 +354,7 @@ class Wire(paramiko.Transport):
 
     def _read(self) -> None:
         self.drain()
-        self._packets.fill()
+        self._packets.fill(self.reader.room)
         self.drain()
 
     def _guarded(self, work: Callable[[], None]) -> None:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from exacell.transport.packets import Wire
 
+PIECE = 256 << 10
+"""Bytes asked for in one read of a socket."""
 KEEPALIVE_S = 30.0
 """A connection that was silent for so long is asked for a sign of life; TCP ends it when none comes."""
 _KEEPALIVE = "keepalive@openssh.com"
@@ -51,7 +53,9 @@ class Reader:
         self._timers: list[tuple[float, int, Timer]] = []
         self._order = itertools.count()
         self._selector: selectors.BaseSelector = selectors.DefaultSelector()
+        self.room = memoryview(bytearray(PIECE))
         self._wires: set[Wire] = set()
+        self._unsent: dict[Wire, None] = {}
         self._bell = -1
         self._rung = False
         self._stopping = False
@@ -86,6 +90,10 @@ class Reader:
     def wants_to_write(self, wire: Wire) -> None:
         """Have :meth:`Wire.flush` called when its socket can be written."""
         self.call(lambda: self._watch(wire, writing=True))
+
+    def wrote(self, wire: Wire) -> None:
+        """Have :meth:`Wire.flush` called before the thread waits again; in the reader's thread only."""
+        self._unsent[wire] = None
 
     def detach(self, wire: Wire) -> None:
         """Stop reading ``wire`` and end it."""
@@ -154,6 +162,7 @@ class Reader:
             wait = 0.0
         elif self._timers:
             wait = max(0.0, self._timers[0][0] - time.monotonic())
+        wire: Wire
         for key, events in self._selector.select(wait):
             if key.data is None:
                 # Emptied and lowered as one, and before the calls are taken, so that none is overlooked.
@@ -161,7 +170,7 @@ class Reader:
                     os.read(bell, 1)
                     self._rung = False
                 continue
-            wire: Wire = key.data
+            wire = key.data
             if wire not in self._wires:
                 continue
             if events & selectors.EVENT_WRITE and wire.flush() and wire in self._wires:
@@ -175,6 +184,10 @@ class Reader:
             work = heapq.heappop(self._timers)[2].work
             if work is not None:
                 work()
+        while self._unsent:
+            wire, _ = self._unsent.popitem()
+            if wire in self._wires and not wire.flush() and wire in self._wires:
+                self._watch(wire, writing=True)
 
     def _attach(self, wire: Wire) -> None:
         self._wires.add(wire)

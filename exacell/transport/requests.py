@@ -1,11 +1,12 @@
-"""What every transport looks at before it sends anything: read-only, each target once, and what it can carry."""
+"""What every transport looks at before it sends anything: its program, read-only, each target once, what it can carry."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 
 from exacell.cellset import fold
-from exacell.errors import RefusedError
+from exacell.errors import ConfigError, RefusedError
 from exacell.transport.base import Request
 from exacell.transport.capabilities import Capabilities, refuse_requests
 
@@ -24,3 +25,23 @@ def check_requests(requests: Sequence[Request], *, rack: str, read_only: bool, c
     if read_only and writes:
         raise RefusedError(f"rack {rack} is read-only: nothing was sent to {fold(writes)}", hint="set mode rw")
     refuse_requests(requests, capabilities)
+
+
+def required_program(setting: str, program: str, *, example: str) -> str:
+    """Return the path of the program without which a transport can't work.
+
+    Args:
+        setting: of the rack's configuration that names it, which is the transport's name, too.
+        program: what the setting says: a name or a path.
+        example: a path as it often is.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    found = shutil.which(program)
+    if found is None:
+        raise ConfigError(
+            f"the transport {setting} needs the program {program}, which is not there",
+            hint=f'name it in the rack\'s configuration: {setting} = "{example}"',
+        )
+    return found

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from exacell.errors import ConfigError
 from exacell.transport.hostkeys import lookup_names
 from exacell.transport.patterns import expand_tokens
+from exacell.values import dataclass
 
 _USER_FILES = "~/.ssh/known_hosts ~/.ssh/known_hosts2"
 _GLOBAL_FILES = "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"
@@ -67,22 +68,22 @@ class Route:
         """The address, for messages."""
         return f"{self.host} port {self.port}"
 
-    @property
+    @cached_property
     def key_names(self) -> tuple[str, ...]:
         """The names to look the host key up under, most specific first."""
         return lookup_names(self.host, self.port, alias=self.option("hostkeyalias"))
 
-    @property
+    @cached_property
     def user_known_hosts(self) -> tuple[Path, ...]:
         """The user's known_hosts files; ``trust`` writes the first."""
         return self._files("userknownhostsfile", _USER_FILES)
 
-    @property
+    @cached_property
     def known_hosts(self) -> tuple[Path, ...]:
         """All known_hosts files, the user's first."""
         return self.user_known_hosts + self._files("globalknownhostsfile", _GLOBAL_FILES)
 
-    @property
+    @cached_property
     def revoked_file(self) -> Path | None:
         """The RevokedHostKeys file, if any."""
         files = self._files("revokedhostkeys", "none")

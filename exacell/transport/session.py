@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from exacell.cellcli.framing import TEMPLATES, Framer, Probe, can_be_fed
@@ -18,6 +17,7 @@ from exacell.transport.base import Feed
 from exacell.transport.channel import Ending
 from exacell.transport.packets import Timer, Wire
 from exacell.transport.stream import Stream
+from exacell.values import dataclass
 
 IDLE_S = 300.0
 """A CellCLI that nobody asked for so long is closed: it holds memory on the cell."""

@@ -37,6 +37,13 @@ class EagerSocket(socket.socket):
             self._quickack()
         return super().recv(bufsize, flags)
 
+    def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0, /) -> int:
+        """Receive into ``buffer`` as any socket does."""
+        if self._eager:
+            self._eager -= 1
+            self._quickack()
+        return super().recv_into(buffer, nbytes, flags)
+
     def _quickack(self) -> None:
         option = getattr(socket, "TCP_QUICKACK", None)
         if option is not None:
@@ -52,7 +59,9 @@ def resolve(host: str, port: int, family: str = "any") -> list[tuple[socket.Addr
         TransportError: the name has no address.
     """
     try:
-        found = socket.getaddrinfo(host, port, FAMILIES.get(family, socket.AF_UNSPEC), socket.SOCK_STREAM)
+        # As bytes, a plain name needs no codec for others, which takes longer to import than a name to be found.
+        name = host.encode() if host.isascii() and all(0 < len(part) < 64 for part in host.split(".")) else host
+        found = socket.getaddrinfo(name, port, FAMILIES.get(family, socket.AF_UNSPEC), socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise TransportError(

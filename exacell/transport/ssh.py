@@ -10,8 +10,9 @@ from __future__ import annotations
 import functools
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from exacell.cellset import fold
@@ -25,8 +26,10 @@ from exacell.transport.hostkeys import Trust, append_key
 from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
 from exacell.transport.reader import Reader
+from exacell.transport.replies import PROBLEMS, kept_answer, late_reply, reply_of, timed_out
 from exacell.transport.sshconfig import SshConfigFiles
 from exacell.transport.upload import send_files
+from exacell.values import dataclass
 
 if TYPE_CHECKING:
     import paramiko
@@ -40,13 +43,6 @@ _GRACE_S = 0.5
 """Seconds by which a stage may outlast the timeout inside it, whose message is the better one."""
 _PATIENCE = 9
 """Connect timeouts that another statement's connecting may take: name, connection and login, for two logins."""
-_PROBLEMS = {
-    End.STATUS: "exit status {status}",
-    End.NO_STATUS: "the command ended without an exit status, as after a signal",
-    End.REFUSED: "the SSH server refused to run a command for this login (a forced command or a closed shell)",
-    End.LOST: "the connection was lost after the command was sent: whether it ran to its end is unknown",
-    End.NO_CHANNEL: "the SSH server refused a session: {refusal}",
-}
 
 
 def read_only_cellcli(command: str) -> str:
@@ -73,8 +69,9 @@ class SshTransport:
     Attributes:
         settings: timeouts and fan-out where the rack sets none; may be replaced at any time.
         read_only: see Transport.
-        long_lived: whether reads may go to a CellCLI that is kept open: the first on each connection does not, unless
-            :meth:`warm` said that more will come.
+        long_lived: whether reads may go to a CellCLI that is kept open.
+        expects_more: whether already the first read on each connection goes there, because more are sure to come; so
+            it is after :meth:`warm`.
     """
 
     def __init__(
@@ -98,7 +95,7 @@ class SshTransport:
         self._reader = Reader()
         self._early = EarlyConnections()
         self.long_lived = True
-        self._expects_more = False
+        self.expects_more = False
 
     @property
     def read_fallback(self) -> frozenset[str]:
@@ -176,7 +173,7 @@ class SshTransport:
 
     def warm(self, targets: Sequence[str], role: Role = Role.READ) -> threading.Thread:
         """Open connections in the background and return the thread that does; problems show when they are used."""
-        self._expects_more = True
+        self.expects_more = True
         thread = threading.Thread(target=self.logins, args=(targets, role), name="exacell warm", daemon=True)
         thread.start()
         return thread
@@ -284,14 +281,16 @@ class SshTransport:
             self._send(flight, link, command, kept=kept)
             return
         link.reads += 1
-        if sessions.problem or (link.reads == 1 and not self._expects_more):
+        if sessions.problem or (link.reads == 1 and not self.expects_more):
             self._send(flight, link, command, kept=kept)
             return
         seconds = self._seconds(request)
+        ends = time.monotonic() + seconds
         asked: list[Session] = []
 
         def late() -> Reply:
-            return _timed_out(flight, link, seconds, asked[0].partial.decode("utf-8", "backslashreplace"))
+            partial = asked[0].partial if asked else b""
+            return timed_out(flight, link, seconds, partial.decode("utf-8", "backslashreplace"))
 
         def stop() -> None:
             for session in asked:
@@ -300,11 +299,12 @@ class SshTransport:
         def answered(answer: bytes) -> None:
             if request.on_output is not None:
                 request.on_output(answer)
-            flight.finish(lambda: _answer(flight, link, answer))
+            flight.finish(lambda: kept_answer(flight, link, answer))
 
         def lost(reason: str) -> None:
+            # The deadline stays: a cell that does not answer is told of when its time is over, whoever was asked.
             if not flight.abandoned:
-                self._send(flight, link, command, kept=kept)
+                self._send(flight, link, command, kept=kept, ends=ends)
 
         def ask() -> None:
             session = sessions.ask(feed, Question(statements=feed.statements, on_answer=answered, on_lost=lost))
@@ -316,8 +316,13 @@ class SshTransport:
         flight.stage(seconds, abort=stop, late=late)
         wire.reader.call(ask)
 
-    def _send(self, flight: Flight, link: Link, command: str, *, kept: bool) -> None:
-        """Send ``command`` as a stream of the link's wire; the reader's thread sees it through to its reply."""
+    def _send(self, flight: Flight, link: Link, command: str, *, kept: bool, ends: float | None = None) -> None:
+        """Send ``command`` as a stream of the link's wire; the reader's thread sees it through to its reply.
+
+        Args:
+            ends: a :func:`time.monotonic` moment by which the answer has to be there; None: its seconds begin when it
+                is sent.
+        """
         from exacell.transport.stream import Stream
 
         request, wire = flight.request, link.wire
@@ -326,25 +331,25 @@ class SshTransport:
         seconds = self._seconds(request)
 
         def opened() -> None:
-            flight.stage(seconds, abort=stream.cancel, late=late)
+            flight.stage(seconds if ends is None else ends - time.monotonic(), abort=stream.cancel, late=late)
 
         def late() -> Reply:
             if stream.exit_status is not None:
                 # It ended; something that it left running holds its output open.
-                return _reply(flight, link, Ending(end=End.STATUS, exit_status=stream.exit_status), capture)
-            return _timed_out(flight, link, seconds, capture.stdout, capture.stderr)
+                return reply_of(flight, link, Ending(end=End.STATUS, exit_status=stream.exit_status), capture)
+            return timed_out(flight, link, seconds, capture.stdout, capture.stderr)
 
         def ended(ending: Ending) -> None:
             if ending.end is End.LOST and kept and (not stream.sent or (capture.empty and not request.role.changes)):
                 # The connection was dead already. What was not sent may be sent anew, and so may a read.
                 flight.go_on(functools.partial(self._perform, alone=True))
             elif ending.end is End.NO_CHANNEL:
-                problem = _PROBLEMS[ending.end].format(refusal=stream.refusal)
+                problem = PROBLEMS[ending.end].format(refusal=stream.refusal)
                 flight.finish(flight.reply(State.UNREACHABLE, problem))
             elif ending.end is End.LOST and not stream.sent:
                 flight.finish(flight.reply(State.UNREACHABLE, f"the connection was lost ({link.last_words})"))
             else:
-                flight.finish(lambda: _reply(flight, link, ending, capture))
+                flight.finish(lambda: reply_of(flight, link, ending, capture))
 
         stream = Stream(
             wire, command, capture, stdin=(request.stdin or "").encode("utf-8", "surrogateescape"), on_end=ended
@@ -366,7 +371,7 @@ class SshTransport:
                 raise
             return self._again(flight)
         capture = Capture(request.on_output)
-        late = _late(flight, link, channel, capture, seconds)
+        late = late_reply(flight, link, channel, capture, seconds)
         flight.stage(seconds, abort=functools.partial(hang_up, channel), late=late)
         if request.upload is not None:
             ending = send_files(channel, request.upload, capture)
@@ -374,7 +379,7 @@ class SshTransport:
             ending = execute(channel, command, request.stdin, capture)
         if ending.end is End.LOST and kept and capture.empty and not request.role.changes:
             return self._again(flight)
-        return _reply(flight, link, ending, capture)
+        return reply_of(flight, link, ending, capture)
 
     def _again(self, flight: Flight) -> Reply:
         """Run a request anew, on a connection that is opened for it."""
@@ -459,43 +464,3 @@ def _import_opening() -> None:
 
 def _nothing() -> None:
     """Abort a stage that nothing can interrupt."""
-
-
-def _late(
-    flight: Flight, link: Link, channel: paramiko.Channel, capture: Capture, seconds: float
-) -> Callable[[], Reply]:
-    def reply() -> Reply:
-        if channel.exit_status_ready() and channel.exit_status >= 0:
-            # It ended; something that it left running holds its output open.
-            return _reply(flight, link, Ending(end=End.STATUS, exit_status=channel.exit_status), capture)
-        return _timed_out(flight, link, seconds, capture.stdout, capture.stderr)
-
-    return reply
-
-
-def _answer(flight: Flight, link: Link, answer: bytes) -> Reply:
-    text = answer.decode("utf-8", "backslashreplace")
-    return flight.reply(State.OK, stdout=text, exit_status=0, fingerprint=link.fingerprint, banner=link.banner)
-
-
-def _timed_out(flight: Flight, link: Link, seconds: float, stdout: str, stderr: str = "") -> Reply:
-    return flight.reply(
-        State.TIMED_OUT,
-        f"no end within {seconds:g}s; what was sent may still be running there (set timeout raises the limit)",
-        stdout=stdout,
-        stderr=stderr,
-        fingerprint=link.fingerprint,
-    )
-
-
-def _reply(flight: Flight, link: Link, ending: Ending, capture: Capture) -> Reply:
-    state = State.OK if ending.exit_status == 0 else State.FAILED
-    return flight.reply(
-        state,
-        "" if state is State.OK else _PROBLEMS[ending.end].format(status=ending.exit_status),
-        stdout=capture.output.hand_over(),
-        stderr=capture.errors.hand_over(),
-        exit_status=ending.exit_status,
-        fingerprint=link.fingerprint,
-        banner=link.banner,
-    )

@@ -13,11 +13,11 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from exacell.errors import ConfigError
 from exacell.transport.patterns import matches_list
+from exacell.values import dataclass
 
 USER_CONFIG = Path("~/.ssh/config")
 SYSTEM_CONFIG = Path("/etc/ssh/ssh_config")

@@ -2,60 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-
-@dataclass(frozen=True)
-class Done:
-    """What one run of the program left."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def records(self) -> list[dict[str, Any]]:
-        return json.loads(self.out)
+from tests.support.program import Done, Program
 
 
-@dataclass(frozen=True)
-class Rack:
+class Rack(Program):
     """Runs ``exacell -r care`` with a scratch home."""
-
-    home: Path
 
     @property
     def env(self) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("EXACELL")}
-        return {
-            **kept,
-            "EXACELL_HOME": str(self.home),
-            "COLUMNS": "120",
-            "HOME": str(self.home),
-            "TERM": "xterm",
-            "PAGER": "cat",
-        }
-
-    def __call__(self, *words: str, timeout: float = 60) -> Done:
-        done = subprocess.run(
-            [sys.executable, "-m", "exacell", *words],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            env=self.env,
-            timeout=timeout,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
+        """As everywhere, without a pager."""
+        return {**super().env, "TERM": "xterm", "PAGER": "cat"}
 
     def say(self, *words: str) -> Done:
         """Run a statement on the rack."""

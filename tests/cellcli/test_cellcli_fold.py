@@ -34,13 +34,13 @@ def test_a_cell_s_own_name_does_not_make_it_odd() -> None:
     }
     equal, odd = fold_records(answers, "FLASHCACHE")
     assert equal.cells == ("exa1cel01", "exa1cel02") and odd.cells == ("exa1cel03",)
-    assert equal.records == ({"name": "<cell>_FLASHCACHE", "cellDisk": "FD_00_<cell>,FD_01_<cell>", "size": "364.75G"},)
+    assert equal.records == ({"name": "{cell}_FLASHCACHE", "cellDisk": "FD_00_{cell},FD_01_{cell}", "size": "364.75G"},)
 
 
 def test_only_the_whole_name_is_taken_out() -> None:
     """exa1cel1 is not replaced inside exa1cel10; case and a domain do not matter."""
     assert neutral_text("FD_00_exa1cel10", "exa1cel1") == "FD_00_exa1cel10"
-    assert neutral_text("P_FD_00_EXA1CEL01 EXA1CEL01", "exa1cel01.example.com") == "P_FD_00_<cell> <cell>"
+    assert neutral_text("P_FD_00_EXA1CEL01 EXA1CEL01", "exa1cel01.example.com") == "P_FD_00_{cell} {cell}"
 
 
 def test_attributes_that_differ_are_named_once_in_order() -> None:

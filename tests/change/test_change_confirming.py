@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from exacell.confirming import (
+    Deadline,
+    WaitingRun,
     confirm,
     deadlines,
     note_reverted,
@@ -223,24 +225,81 @@ def test_what_has_an_inverse_may_be_guarded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    "statement",
     [
-        ("run reset_cold --confirm-within=30m", "belongs to a single change; nothing was run"),
-        ("host true --confirm-within=30m", ""),
-        ("resize flashcache size=1g --confirm-within 30m", ""),
-        ("show flashcache --confirm-within=30m", ""),
-        ("alter iormplan objective=basic --confirm-within 30m -y", ""),
+        "run reset_cold --confirm-within=30m",
+        "host true --confirm-within=30m",
+        "resize flashcache size=1g --confirm-within 30m",
+        "show flashcache --confirm-within=30m",
+        "alter iormplan objective=basic --confirm-within 30m -y",
     ],
 )
-def test_it_stands_behind_single_changes_only(statement: str, said: str) -> None:
-    """It should refuse --confirm-within where nothing could be taken back as a whole; host's words are its own."""
+def test_it_stands_behind_changes_and_recipes(statement: str) -> None:
+    """It should let --confirm-within stand behind whatever is planned, a recipe as well; host's words are its own."""
     line = parse_line(statement)
     assert line is not None
-    if said:
-        with pytest.raises(RefusedError, match=said):
-            refuse_ungathered(line)
-    else:
-        refuse_ungathered(line)
+    refuse_ungathered(line)
+
+
+def run_of(journal: Journal, seconds: float, *, going_on: bool) -> WaitingRun:
+    """Three changes of a run whose deadline is so many seconds from now; the third is the last one made."""
+    waiting = WaitingRun(within=seconds)
+    for number in (1, 2, 3):
+        if number > 1:
+            journal.begin("t1", {"statement": f"change {number}", **actor()})
+        waiting.changes[number] = f"change {number}"
+        set_deadline(journal, "t1", number, f"change {number}", seconds, run=waiting.first, going_on=True)
+        if number == 1:
+            journal.append("t1", 1, [GUARDED])
+    if not going_on:
+        waiting.over(journal, "t1")
+    return waiting
+
+
+def test_a_run_waits_as_a_whole(journal: Journal) -> None:
+    """It should tell a run by its first change, and confirm all of it by any of its numbers."""
+    run_of(journal, 60, going_on=False)
+    (told,) = pending(journal, "t1")
+    assert (told.change, told.state) == (1, "unconfirmed") and "with the later changes of its run" in told.sentence
+    assert [item.guarded for item in open_deadlines(journal, "t1")] == [True] * 3
+    assert [item.change for item in confirm(journal, "t1", 2)] == [1, 2, 3]
+    assert not open_deadlines(journal, "t1")
+
+
+def test_a_run_that_goes_on_is_not_overdue(journal: Journal) -> None:
+    """It should let the time begin with the run's end, or with the end of the process that runs it."""
+    waiting, later = run_of(journal, -60, going_on=True), datetime.now(UTC)
+    assert not any(item.overdue(later) for item in open_deadlines(journal, "t1"))
+    body = {"until": later.isoformat(), "within": 1.0, "statement": "x", "run": 1, "open": True, **DEAD}
+    journal.append("t1", 3, [row("deadline", body)])
+    assert [item.overdue(later) for item in open_deadlines(journal, "t1")] == [False, False, True]
+    assert waiting.over(journal, "t1") is not None
+    assert all(item.overdue(later) for item in open_deadlines(journal, "t1"))
+
+
+def test_the_guardian_of_a_run_takes_back_what_still_waits(journal: Journal) -> None:
+    """It should go on with the run's next change where its first one was taken back by hand, and end as reverted."""
+    run_of(journal, -60, going_on=False)
+    note_reverted(journal, "t1", 1)
+    asked: list[int] = []
+
+    def revert(item: Deadline) -> str:
+        asked.append(item.change)
+        for number in (2, 3):
+            note_reverted(journal, "t1", number)
+        return ""
+
+    assert watch(journal, Errand(rack="t1", change=1), revert, sleep=lambda _: None) == "reverted"
+    assert asked == [2] and not open_deadlines(journal, "t1")
+
+
+def test_a_run_that_is_being_taken_back_is_not_confirmed(journal: Journal) -> None:
+    """It should refuse to keep the rest of a run of which the first change is being taken back."""
+    run_of(journal, -60, going_on=False)
+    note_reverting(journal, "t1", 1)
+    with pytest.raises(RefusedError, match="is being taken back by process"):
+        confirm(journal, "t1", 3)
+    assert [item.change for item in open_deadlines(journal, "t1")] == [1, 2, 3]
 
 
 def test_what_can_not_be_read_can_not_be_taken_back() -> None:

@@ -103,6 +103,24 @@ def test_an_unconfirmed_change_is_taken_back(shell: Shell) -> None:
     assert f"change {change}: reverted" in log and "Traceback" not in log
 
 
+def test_an_unconfirmed_run_is_taken_back_as_a_whole(shell: Shell) -> None:
+    """It should take the changes of a recipe back in reverse order, and refuse a recipe that carries what it can't read."""
+    folder = shell.home / "recipes"
+    folder.mkdir(exist_ok=True)
+    (folder / "twice.exa").write_text("disable flashlog db=SPOT\nset iorm db=SPOT share=3\n")
+    (folder / "opaque.exa").write_text("disable flashlog db=SPOT\nhost 'true'\n")
+    before = shell("-r", "t1", "-o", "json", "show", "iorm").stdout
+    refused = shell("-r", "t1", "-y", "run", "opaque", "--confirm-within=1s", code=2)
+    assert "line 2" in refused.stderr and "nothing was run" in refused.stderr
+    shell("-r", "t1", "-y", "run", "twice", "--confirm-within=1s")
+    last = shell.newest()
+    assert shell.wait_for("reverted", last - 1)["state"] == "done"
+    undone = [str(e.body.get("origin")) for e in shell.journal.entries() if e.kind == "plan" and e.change > last]
+    assert undone == [f"undo {last}", f"undo {last - 1}"]
+    assert shell("-r", "t1", "-o", "json", "show", "iorm").stdout == before
+    assert shell("-r", "t1", "-o", "json", "pending").stdout.strip() == "[]"
+
+
 def test_the_guardian_holds_nothing_of_the_shell(shell: Shell) -> None:
     """It should have only descriptors of its own: nothing, its log, and neither terminal nor socket."""
     reader, writer = os.pipe()

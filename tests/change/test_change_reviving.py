@@ -1,4 +1,4 @@
-"""Which cells a change left with CELLSRV stopped, and that they are started before anything is planned for them."""
+"""What a change left stopped or dismounted, and that it is brought back before anything is planned for its cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from exacell.errors import ExitCode
 from exacell.journal import Journal, Row
 from exacell.output.result import Result
-from exacell.reviving import start_again, stopped_by
+from exacell.reviving import mount_again, revive, start_again, stopped_by
 
 STOP, START = "ALTER CELL SHUTDOWN SERVICES CELLSRV", "ALTER CELL STARTUP SERVICES CELLSRV"
 RESTART = "ALTER CELL RESTART SERVICES ALL"
@@ -104,3 +104,70 @@ def test_what_is_left_waits_for_the_start(journal: Journal, flags: dict[str, Any
     held_up = start_again(ctx, 1, flags, "first")
     assert held_up is not None and held_up.exit_code is code
     assert ctx.done == [("on c[1-2] alter cell startup services cellsrv", "first", 0)]
+
+
+# -- disk groups -----------------------------------------------------------------------------------------------------
+
+INACTIVE = "ALTER GRIDDISK DATA_CD_00_c1,DATA_CD_01_c1 INACTIVE"
+
+
+class Dismounted(Ctx):
+    """A session on whose cells ``says`` is the asmModeStatus, with disk groups that are in these states on two nodes."""
+
+    def __init__(
+        self, journal: Journal, says: str, states: dict[str, tuple[str, str]], code: ExitCode = ExitCode.DONE
+    ) -> None:
+        super().__init__(journal, {"c1": "running", "c2": "running"}, code)
+        self.says, self.states_of = says, states
+
+    def need_rack(self) -> Any:
+        return SimpleNamespace(name="t1", cells=("c1", "c2"), asm={"main": None})
+
+    def _query(self, cells: list[str], statements: list[str]) -> Any:
+        rows = [{"name": f"{g}_1", "asmDiskGroupName": g, "asmModeStatus": self.says} for g in ("DATA", "RECO")]
+        rows += [{"name": "x", "cellsrvStatus": "running"}] if "cellsrvStatus" in statements[0] else []
+        return SimpleNamespace(good={c: SimpleNamespace(tables=[rows]) for c in cells})
+
+    def asm(self, name: str) -> Any:
+        groups = tuple(
+            SimpleNamespace(name=n, state="MOUNTED" if "MOUNTED" in states else "DISMOUNTED")
+            for n, states in self.states_of.items()
+        )
+        return SimpleNamespace(facts=lambda: SimpleNamespace(groups=groups))
+
+    def execute(self, line: Any) -> Result:
+        self.done.append((line.text, self.origin, self.finishing))
+        return Result(exit_code=self.code)
+
+
+NOWHERE, SOMEWHERE = ("DISMOUNTED", "DISMOUNTED"), ("DISMOUNTED", "MOUNTED")
+MOUNTS: list[tuple[str, str, dict[str, tuple[str, str]], list[str]]] = [
+    (INACTIVE, "UNKNOWN", {"DATA": NOWHERE, "RECO": SOMEWHERE, "OLD": NOWHERE}, ["DATA"]),
+    (RESTART, "UNKNOWN", {"DATA": NOWHERE, "RECO": NOWHERE}, ["DATA", "RECO"]),
+    ("DROP FLASHCACHE", "UNKNOWN", {"DATA": NOWHERE}, []),
+    ("ALTER GRIDDISK ALL ACTIVE", "UNKNOWN", {"DATA": NOWHERE}, []),
+    (INACTIVE, "OFFLINE", {"DATA": NOWHERE}, []),
+]
+
+
+@pytest.mark.parametrize(("statement", "says", "states", "mounted"), MOUNTS)
+def test_dismounted_disk_groups_are_mounted(
+    tmp_path: Path, statement: str, says: str, states: dict[str, tuple[str, str]], mounted: list[str]
+) -> None:
+    """After a change that took disks offline, what no node has mounted and cells' disks belong to is mounted; nothing else."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.append("t1", journal.begin("t1", {"statement": "s"}), [intent("c1", statement)])
+    ctx: Any = Dismounted(journal, says, states)
+    assert revive(ctx, 1, {"yes": True}, "first") is None
+    assert ctx.done == [(f'sql asm "alter diskgroup {name} mount" asm=main', "first", 0) for name in mounted]
+    assert (ctx.origin, ctx.finishing) == ("resume 1", 1)
+
+
+def test_what_is_left_waits_for_the_first_mount(tmp_path: Path) -> None:
+    """It should hand back the mount's own result when that failed, and try no other disk group."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.append("t1", journal.begin("t1", {"statement": "s"}), [intent("c1", INACTIVE)])
+    ctx: Any = Dismounted(journal, "UNKNOWN", {"DATA": NOWHERE, "RECO": NOWHERE}, ExitCode.FAILED)
+    held_up = mount_again(ctx, 1, {"yes": True}, "first")
+    assert held_up is not None and held_up.exit_code is ExitCode.FAILED
+    assert len(ctx.done) == 1

@@ -62,7 +62,7 @@ def test_other_steps_are_refused() -> None:
 
 def test_the_odd_cell_drifts_from_what_most_have() -> None:
     """It should name only the cell that differs, with its value and the usual one."""
-    facts = {c: {"cell|<cell>|mode": m} for c, m in (("c1", "WriteBack"), ("c2", "WriteThrough"), ("c3", "WriteBack"))}
+    facts = {c: {"cell|{cell}|mode": m} for c, m in (("c1", "WriteBack"), ("c2", "WriteThrough"), ("c3", "WriteBack"))}
     (found,) = between_cells(facts)
     assert (found.cell, found.attribute, found.value, found.expected) == ("c2", "mode", "WriteThrough", "WriteBack")
 
@@ -86,7 +86,7 @@ def test_a_baseline_is_each_cells_own() -> None:
 
 def test_a_cells_own_name_is_no_difference() -> None:
     """It should take the cell's own name out of names and values."""
-    assert neutral("c1", [[{"name": "c1", "a": "c1_X"}]], ("cell",)) == {"cell|<cell>|a": "<cell>_X"}
+    assert neutral("c1", [[{"name": "c1", "a": "c1_X"}]], ("cell",)) == {"cell|{cell}|a": "{cell}_X"}
 
 
 def test_ids_serials_and_times_are_no_drift() -> None:
@@ -96,9 +96,9 @@ def test_ids_serials_and_times_are_no_drift() -> None:
         "diskSerialNumber": "s", "fooUUID": "u", "cellDisk": ("b_c1", "a_c1"), "size": 1, "comment": None,
     }  # fmt: skip
     kept = {
-        "flashcache|<cell>|cellDisk": "a_<cell>,b_<cell>",
-        "flashcache|<cell>|size": "1",
-        "flashcache|<cell>|comment": "",
+        "flashcache|{cell}|cellDisk": "a_{cell},b_{cell}",
+        "flashcache|{cell}|size": "1",
+        "flashcache|{cell}|comment": "",
     }
     assert neutral("c1", [[row]], ("flashcache",)) == kept
 

@@ -12,6 +12,11 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from exacell.language.registry import Kind
+from exacell.names import NameCache
+from exacell.plan.saved import SavedPlan
+from exacell.store import Store
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -32,6 +37,10 @@ def env(tmp_path: Path) -> dict[str, str]:
     program.chmod(0o755)
     (tmp_path / "racks.d").mkdir()
     (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-02]"\n')
+    NameCache(tmp_path / "names" / "t1.json").learn({Kind.GRIDDISK: ["DATA_CD_00_exa1cel01"], Kind.DB: ["SPOT"]})
+    store = Store(tmp_path / "store.db")
+    store.save_plan(SavedPlan(name="monday", rack="t1", statement="x", cells=(), facts={}, stages=[], made="2026"))
+    store.save_baseline("t1", "golden", {})
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     return {**os.environ, "PATH": path, "EXACELL_HOME": str(tmp_path), "HOME": str(tmp_path), "TERM": "xterm"}
 
@@ -45,6 +54,11 @@ CASES = [
     ("exacell @reset_c", "@reset_cold"),
     ("exacell list flashcache attributes name,siz", "name,size"),
     ("exacell flush flashcache --dry", "--dry-run"),
+    ("exacell list griddisk DATA_CD", "DATA_CD_00_exa1cel01"),
+    ("exacell enable flashlog db=SP", "SPOT"),
+    ("exacell apply mon", "monday"),
+    ("exacell drift baseline=gol", "golden"),
+    ("exacell use exa1cel01,exa1cel0", "exa1cel01,exa1cel02"),
 ]
 
 
@@ -97,12 +111,38 @@ def test_zsh(env: dict[str, str]) -> None:
         "PS1='% '; unset zle_bracketed_paste; bindkey -e",
         f"fpath=({ROOT}/completions $fpath); autoload -Uz compinit; compinit -u -D",
     ]
-    for line, wanted in (("exacell list flashl", "flashlog"), ("exacell run reset_c", "reset_cold")):
+    for line, wanted in (
+        ("exacell list flashl", "flashlog"),
+        ("exacell run reset_c", "reset_cold"),
+        ("exacell list griddisk DATA", "DATA_CD_00_exa1cel01"),
+        ("exacell apply mo", "apply monday"),
+    ):
         assert typed_in(zsh, ["-f", "-i"], setup, line, env).endswith(wanted)
 
 
 def test_bash_interactive(env: dict[str, str]) -> None:
     """A Tab in an interactive bash completes words behind = and @ without doubling them."""
     setup = ["PS1='$ '; bind 'set bell-style none'", f"source {ROOT}/completions/exacell.bash"]
-    for line, wanted in (("exacell run reset_cold size=ke", "size=keep"), ("exacell @reset_c", "exacell @reset_cold")):
+    for line, wanted in (
+        ("exacell run reset_cold size=ke", "size=keep"),
+        ("exacell @reset_c", "exacell @reset_cold"),
+        ("exacell list griddisk DATA", "DATA_CD_00_exa1cel01"),
+        ("exacell enable flashlog db=S", "db=SPOT"),
+    ):
         assert typed_in("bash", ["--norc", "--noprofile", "-i"], setup, line, env).endswith(wanted)
+
+
+def test_fish_interactive(env: dict[str, str]) -> None:
+    """A Tab in an interactive fish writes the only word that fits, with a live name as with a verb."""
+    fish = need("fish")
+    quiet = "function fish_prompt; echo -n '$ '; end; set -g fish_greeting; set -g fish_autosuggestion_enabled 0"
+    for line, wanted in (("exacell list griddisk DATA", "DATA_CD_00_exa1cel01"), ("exacell apply mo", "monday")):
+        child = pexpect.spawn(fish, ["-N", "-i"], env=env, encoding="utf-8", timeout=20, dimensions=(24, 200))
+        try:
+            child.sendline(f"{quiet}; source {ROOT}/completions/exacell.fish; echo rea''dy")
+            child.expect_exact("ready")
+            child.send(line)
+            child.send("\t")
+            child.expect_exact(wanted)
+        finally:
+            child.close(force=True)

@@ -92,7 +92,7 @@ def test_a_verb_that_has_nothing_to_do_says_so_and_exits_0(t1):
     """It should change nothing when the cells are already as asked, and say that."""
     size = "size=364.75g"
     done = t1.ok("-r", "t1", "resize", "flashcache", size, "-y")
-    assert "already" in done.err and not t1.ok("-r", "t1", "-o", "json", "journal", "show").records
+    assert "already" in done.out and not t1.ok("-r", "t1", "-o", "json", "journal", "show").records
 
 
 def test_a_killed_flush_is_reported_at_the_next_start_and_mended(t1):

@@ -70,7 +70,7 @@ def test_the_main_job_runs_at_the_prompt(t1):
     rack = prompt.records("delta before after")[-1]
     assert rack["cell"] is None and rack["diskFirst"] + rack["flashFirst"] == 240000
     prompt.type("disable flashlog db=SPOT -y")
-    assert "drop diskgroup DATA_SSD" in prompt.type("release griddisk prefix=ssddisk -y").replace("\n", " ")
+    assert "drop diskgroup DATA_SSD" in " ".join(prompt.type("release griddisk prefix=ssddisk -y").split())
     prompt.type("drop diskgroup DATA_SSD -y")
     prompt.type("release griddisk prefix=ssddisk regrow=yes -y")
     assert {r["size"] for r in prompt.records("show flashcache")} == {391647330304}

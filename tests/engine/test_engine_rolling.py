@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engine_fakes import CELLS, DONE, NOT_SENT, Bench, on, outcomes, said
+from engine_fakes import CELLS, DONE, NODES, NOT_SENT, Bench, on, outcomes, said
 
 from exacell.errors import ExitCode
 from exacell.plan.flashcache import flush_plan, resize_plan
@@ -44,7 +44,13 @@ def gates(bench: Bench) -> list[tuple[int, bool, str]]:
 
 def used(cell: str, mode: str = "ONLINE") -> dict[str, str]:
     """A grid disk in ASM use as LIST shows it."""
-    return {"name": f"DATA_{cell}", "status": "active", "asmModeStatus": mode, "asmDeactivationOutcome": "Yes"}
+    return {
+        "name": f"DATA_{cell}",
+        "status": "active",
+        "asmDiskGroupName": "DATA",
+        "asmModeStatus": mode,
+        "asmDeactivationOutcome": "Yes",
+    }
 
 
 def test_each_wave_goes_through_all_stages(bench: Bench) -> None:
@@ -106,6 +112,18 @@ def test_a_rebalance_closes_the_gate(bench: Bench, monkeypatch: pytest.MonkeyPat
     report = bench.run(flush(bench))
     assert bench.transport.sent == []
     assert "ASM main: 1 operations run in gv$asm_operation" in report.stopped
+
+
+@pytest.mark.parametrize(("mode", "nodes"), [("UNKNOWN", ()), ("UNKNOWN", (NODES[1],)), ("OFFLINE", ())])
+def test_a_dismounted_disk_group_is_named_with_its_way_out(bench: Bench, mode: str, nodes: tuple[str, ...]) -> None:
+    """A gate that only a mount opens says which disk group and how; not where it is mounted, or disks are just offline."""
+    plan = flush(bench)
+    bench.transport.cells[THREE].tables["griddisk"] = [used(THREE, mode)]
+    bench.transport.asm.mounted["DATA"] = set(nodes)
+    report = bench.run(plan)
+    told = 'ASM main: DATA mounted nowhere: sql asm "alter diskgroup DATA mount"; exa1cel03: griddisk' in report.stopped
+    assert told is (mode == "UNKNOWN" and not nodes)
+    assert bench.transport.sent == []
 
 
 def test_a_silent_cell_closes_the_gate(bench: Bench) -> None:

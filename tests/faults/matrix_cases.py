@@ -95,8 +95,6 @@ def single(verb: Verb, seen: Sequence[Moment]) -> Iterator[Case]:
     """Yield the cases of one row with one mishap each."""
     for moment in boundaries(seen):
         for mishap in at(moment):
-            if verb.offline and mishap.kind is Kind.CELLSRV:
-                continue  # Two failures at once dismount disk groups, whoever looks.
             yield Case(verb, (mishap,), Way.RESUME)
             if verb.undo and mishap.kind is not Kind.OTHER:
                 yield Case(verb, (mishap,), Way.UNDO)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from unittest import mock
 
@@ -32,7 +33,7 @@ from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.simple_command import simple_command
 from exacell.engine import Engine
 from exacell.errors import ExacellError, ExitCode
-from exacell.journal import Journal, Row
+from exacell.journal import Journal, Row, actor
 from exacell.language.line import parse_line
 from exacell.paths import Home
 from exacell.pending import Pending, pending
@@ -119,7 +120,8 @@ class Mishap:
             "at" if not self.how else "",
             str(self.at),
         ]
-        return " ".join(word for word in (*words, "lasting" if self.lasting else "") if word)
+        last = ("lasting" if self.lasting else "", f"of plan {self.plan}" if self.plan > 1 else "")
+        return " ".join(word for word in (*words, *last) if word)
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ class Watch:
     """Knows at which moment the operator's process is, and lets the mishaps happen.
 
     Attributes:
-        seen: every moment that was passed, of the first plan.
+        seen: every moment that was passed, of the first plan; ``later`` of the others, by their number.
         struck: the mishaps that happened.
     """
 
@@ -182,6 +184,7 @@ class Watch:
         self.reads = 0
         self.dead = False
         self.seen: list[Moment] = []
+        self.later: dict[int, list[Moment]] = {}
         self.struck: list[Mishap] = []
 
     def moment_of(self, rows: Sequence[Row]) -> Moment | None:
@@ -244,8 +247,7 @@ class Watch:
         raise KilledError
 
     def _pass(self, moment: Moment) -> None:
-        if self.plans <= 1:
-            self.seen.append(moment)
+        (self.seen if self.plans <= 1 else self.later.setdefault(self.plans, [])).append(moment)
 
     def _at(self, moment: Moment) -> list[Mishap]:
         now = max(self.plans, 1)
@@ -339,6 +341,9 @@ class RackTransport:
 class MatrixRack:
     """A rack of three cells on a clock that only waits turn, with its second operator and its auditor.
 
+    Args:
+        options: what a new rack is made with, as ``emulator start`` names it.
+
     Attributes:
         home: the operator's EXACELL_HOME.
         other: what the second operator does: (host, statement) each, with ``sql:`` in front for SQL.
@@ -348,7 +353,9 @@ class MatrixRack:
         sent: (host, statement) of every changing statement that was carried out.
     """
 
-    def __init__(self, folder: Path, prepared: Prepared | None = None) -> None:
+    def __init__(
+        self, folder: Path, prepared: Prepared | None = None, options: Mapping[str, object] = MappingProxyType({})
+    ) -> None:
         self.folder = folder
         self.home = folder / "home"
         self.wall = prepared.wall if prepared else MORNING
@@ -360,11 +367,13 @@ class MatrixRack:
         self.sent: list[tuple[str, str]] = []
         with mock.patch.object(rack_world, "RackClock", partial(RackClock, wall=lambda: self.wall)):
             if prepared is None:
-                self.world = RackWorld.create("t1", {})
+                self.world = RackWorld.create("t1", options)
             else:
                 self.world = RackWorld.from_state(json.loads(prepared.state))
         self.rack = self.world._rack
         self.home.mkdir(parents=True)
+        recipes = Home.from_env({"EXACELL_HOME": str(self.home)}).recipes_dir
+        shutil.copytree(Path(__file__).parent / "recipes", recipes)
         if prepared is None:
             self.world.inject(CELLS, "unguarded", {})
         else:
@@ -458,7 +467,9 @@ class MatrixRack:
 
     def carry_out(self, request: Request) -> tuple[int, str]:
         """Run a request's command and return its exit status and output, audited when it changes anything."""
-        simple = simple_command(request.command.replace(":$PATH", ""))
+        # dcli wraps what it sends; a shell only joins its two streams. Source: reference fanout.md, dcli.
+        command = request.command.removeprefix("( ").removesuffix(") 2>&1").replace(":$PATH", "")
+        simple = simple_command(command)
         assert simple is not None, f"this needs a shell: {request.command}"
         login = {Role.READ: "cellmonitor", Role.WRITE: "celladmin"}.get(request.role, "grid")
         words = (simple.program, request.target, login, simple.words[1:], simple.environment, request.stdin or "")
@@ -470,21 +481,21 @@ class MatrixRack:
     def _audited(self, do: Callable[[], tuple[int, str]]) -> tuple[int, str]:
         self.rack.advance()
         before = {host: _dirty(cell) for host, cell in self.rack.cells.items()}
-        gone = self._offline_cells()
+        # Who mounts a disk group again takes no disk offline.
+        gone = self._offline_cells(mounted=False)
         done = do()
         for host, cell in self.rack.cells.items():
-            identity, dirty = before[host]
-            if dirty and _dirty(cell)[0] != identity:
-                self.lost += dirty
+            now = _dirty(cell)
+            self.lost += sum(dirty for identity, dirty in before[host].items() if identity not in now)
         after = self._offline_cells()
         if after - gone:
             self.offline = max(self.offline, len(after))
         return done
 
-    def _offline_cells(self) -> set[str]:
-        """Return the cells that have disks of a mounted disk group which are not ONLINE."""
-        groups = getattr(self.rack.asm, "groups", {}).values()
-        return {d.cell for g in groups if g.mounted for d in g.disks.values() if d.mode is not DiskMode.ONLINE}
+    def _offline_cells(self, *, mounted: bool = True) -> set[str]:
+        """Return the cells that have disks of a disk group, a mounted one unless told otherwise, which are not ONLINE."""
+        groups = [g for g in getattr(self.rack.asm, "groups", {}).values() if g.mounted or not mounted]
+        return {d.cell for g in groups for d in g.disks.values() if d.mode is not DiskMode.ONLINE}
 
     def refuse(self, request: Request) -> Reply:
         """Return the reply of a host that says no."""
@@ -528,21 +539,24 @@ class MatrixRack:
 _ORA = "ERROR at line 1:\nORA-15041: diskgroup space exhausted\n\n\n__EXACELL_END__\n"
 
 
-def _dirty(cell: Cell) -> tuple[object, int]:
-    """Return what identifies the cell's write-back cache, and the dirty bytes in it."""
-    cache = cell.flash_cache
-    if cache is None or not cell.write_back:
-        return None, 0
-    return cache.id, cache.dirty_bytes
+def _dirty(cell: Cell) -> dict[object, int]:
+    """Return the dirty bytes in each of the cell's write-back caches, flash and PMEM, by what identifies the cache."""
+    pairs = ((cell.flash_cache, cell.write_back), (cell.pmem_cache, cell.pmem_write_back))
+    return {cache.id: cache.dirty_bytes for cache, write_back in pairs if cache is not None and write_back}
 
 
 class Operator:
-    """One process of the operator: a context with its connections; it may die."""
+    """One process of the operator: a context with its connections; it may die.
+
+    Attributes:
+        guardian: starts the guardian of a change that has to be confirmed; unless told otherwise it is killed at once.
+    """
 
     def __init__(self, rack: MatrixRack, mishaps: Sequence[Mishap] = ()) -> None:
         self.rack = rack
         self.watch = Watch(rack, mishaps)
         self.console = SilentConsole()
+        self.guardian: Callable[[Context, int], int] = _killed_guardian
         home = Home.from_env({"EXACELL_HOME": str(rack.home)})
         asm = AsmConfig(name="main", nodes=NODES, home=GRID_HOME)
         config = RackConfig(name="t1", cells=CELLS, dbnodes=NODES, asm={"main": asm}, emulated=True)
@@ -560,7 +574,11 @@ class Operator:
         """Carry out a statement and return how it ended."""
         line = parse_line(statement)
         assert line is not None
-        with waiting_without_time(self.rack), mock.patch("os.getpid", return_value=self._pid()):
+        with (
+            waiting_without_time(self.rack),
+            mock.patch("os.getpid", return_value=self._pid()),
+            mock.patch("exacell.guardian.spawn", self.guardian),
+        ):
             try:
                 result = self.ctx.execute(line)
             except ExacellError as error:
@@ -585,6 +603,12 @@ class Operator:
         """Carry out a statement that has to go well."""
         said = self.do(statement)
         assert said.code == ExitCode.DONE, said
+
+
+def _killed_guardian(ctx: Context, change: int) -> int:
+    """Leave a guardian that begins to wait and is killed before it has anything to do."""
+    ctx.journal.append(ctx.need_rack().name, change, [Row(kind="guardian", body={**actor(), "pid": DEAD_PID})])
+    return DEAD_PID
 
 
 @contextmanager

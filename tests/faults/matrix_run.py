@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import shutil
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from matrix_cases import Case, Way, boundaries, killed_twice, single, while_mending
 from matrix_rack import CELLS, NODES, Kind, MatrixRack, Mishap, Moment, Operator, Phase, Prepared, Said
-from matrix_verbs import VERBS, Verb
+from matrix_verbs import TWO, VERBS, Verb
 
 from exacell.emulator.rack import Rack
 from exacell.errors import ExitCode
@@ -30,11 +30,11 @@ def scratch() -> Path:
 
 
 @functools.cache
-def prepared(statements: tuple[str, ...]) -> Prepared:
+def prepared(statements: tuple[str, ...], options: tuple[tuple[str, str], ...] = ()) -> Prepared:
     """Return the rack after these statements, with a load on it that makes dirty data wherever data is cached."""
     folder = scratch()
     try:
-        rack = MatrixRack(folder / "rack", prepared(statements[:-1]) if statements else None)
+        rack = MatrixRack(folder / "rack", prepared(statements[:-1], options) if statements else None, dict(options))
         if not statements:
             rack.rack.start_load(db="SPOT", redo=200, seconds=6 * 86400, profile="oltp")
             rack.pass_time(180)
@@ -56,11 +56,12 @@ def prepared(statements: tuple[str, ...]) -> Prepared:
 
 @dataclass(frozen=True)
 class Reference:
-    """A row without any mishap: the rack before and after, and the moments on the way."""
+    """A row without any mishap: the rack before and after, and the moments on the way; ``later`` those of further plans."""
 
     original: State
     intended: State
     moments: tuple[Moment, ...]
+    later: dict[int, list[Moment]]
 
 
 @functools.cache
@@ -68,12 +69,12 @@ def reference(verb: Verb) -> Reference:
     """Return what a row does when nothing goes wrong."""
     folder = scratch()
     try:
-        rack = MatrixRack(folder / "rack", prepared(verb.prepare))
+        rack = MatrixRack(folder / "rack", prepared(verb.prepare, verb.rack))
         original = state_of(rack)
         operator = rack.operator()
         operator.must(verb.statement)
         rack.pass_time(60)
-        return Reference(original, state_of(rack), tuple(operator.watch.seen))
+        return Reference(original, state_of(rack), tuple(operator.watch.seen), operator.watch.later)
     finally:
         shutil.rmtree(folder)
 
@@ -85,7 +86,7 @@ def interfered(verb: Verb) -> tuple[State, ...]:
     for order in ("before", "after"):
         folder = scratch()
         try:
-            rack = MatrixRack(folder / "rack", prepared(verb.prepare))
+            rack = MatrixRack(folder / "rack", prepared(verb.prepare, verb.rack))
             if order == "after":
                 rack.operator().must(verb.statement)
             for host, statement in verb.other:
@@ -93,7 +94,8 @@ def interfered(verb: Verb) -> tuple[State, ...]:
             found.append(state_of(rack))
             if order == "before":
                 # Where he has made the cells differ, ours may still go on top of his on his cell alone.
-                alone = [f"on {host} {verb.statement}" for host, _ in verb.other if host in CELLS]
+                bare = verb.statement.removeprefix(f"on {TWO} ")
+                alone = [f"on {host} {bare}" for host, _ in verb.other if host in CELLS]
                 for statement in (verb.statement, *alone):
                     if rack.operator().do(statement).code == ExitCode.DONE:
                         found.append(state_of(rack))
@@ -107,12 +109,15 @@ def cases_of(verb: Verb) -> tuple[Case, ...]:
     """Return every case of a row: its moments are found by carrying it out, and again with a stage that fails."""
     seen = reference(verb).moments
     found = [*single(verb, seen), *killed_twice(verb, seen)]
+    for plan, moments in reference(verb).later.items() if verb.again else ():
+        for case in single(verb, moments):
+            found.append(replace(case, mishaps=tuple(replace(mishap, plan=plan) for mishap in case.mishaps)))
     for moment in boundaries(seen):
         if moment.phase is Phase.SEND:
             fails = Mishap(Kind.ERROR, moment)
             folder = scratch()
             try:
-                rack = MatrixRack(folder / "rack", prepared(verb.prepare))
+                rack = MatrixRack(folder / "rack", prepared(verb.prepare, verb.rack))
                 operator = rack.operator(fails)
                 operator.do(verb.statement)
                 found += while_mending(verb, fails, operator.watch.seen)
@@ -143,6 +148,12 @@ def configured(rack: Rack) -> State:
             "mode": cell.mode,
             "flash cache": {n: m.size_bytes for n, m in cache.members.items()} if cache else None,
             "caching": bool(cache) and not any(m.flush_from is not None for m in cache.members.values()),
+            "pmem": (
+                cell.pmem_mode,
+                {n: m.size_bytes for n, m in cell.pmem_cache.members.items()} if cell.pmem_cache else None,
+                bool(cell.pmem_cache) and not any(m.flush_from is not None for m in cell.pmem_cache.members.values()),
+            ),
+            "objective": cell.iorm.objective,
             "flash log": dict(cell.flash_log.members) if cell.flash_log else None,
             "grid disks": {
                 n: (g.cell_disk, g.size_bytes, g.status, tuple(g.available_to)) for n, g in cell.grid_disks.items()
@@ -175,6 +186,8 @@ class Verdict:
     problems: list[str] = field(default_factory=list)
     refused: bool = False
     """Whether exacell refused to go on or back, naming the reason, with nothing left in between."""
+    expelled: bool = False
+    """Whether ASM had dropped disks for good before anybody came back, so that nothing about them is guaranteed."""
 
     @property
     def survived(self) -> bool:
@@ -191,7 +204,7 @@ def carry_out(case: Case) -> Verdict:
     expected = reference(verb)
     folder = scratch()
     try:
-        rack = MatrixRack(folder / "rack", prepared(verb.prepare))
+        rack = MatrixRack(folder / "rack", prepared(verb.prepare, verb.rack))
         rack.other = verb.other
         first = rack.operator(*case.mishaps)
         said = first.do(verb.statement)
@@ -232,11 +245,18 @@ def _go_on(
         if not statement:
             break
         before = said
+        if before.code == ExitCode.NOT_EXECUTED:
+            # What is in the way, such as a rebalance, has an end: nobody asks again at once.
+            rack.pass_time(3600)
         operator, said = _try(rack, operator, statement, verdict)
         if not back and said.code == before.code == ExitCode.NOT_EXECUTED and case.verb.undo:
             # What can't be gone on with is taken back: that is the other good end.
             back = True
             operator, said = _try(rack, operator, "undo -y", verdict)
+    if case.verb.again and not back:
+        operator, said = _try(rack, operator, case.verb.statement, verdict)
+        while (statement := _next(operator, said, case, back=back)) and len(verdict.story) < 3 * ROUNDS:
+            operator, said = _try(rack, operator, statement, verdict)
     began = bool(operator.ctx.journal.entries())
     return operator, expected.original if back or not began else expected.intended
 
@@ -255,6 +275,8 @@ def _try(rack: MatrixRack, operator: Operator, statement: str, verdict: Verdict)
 def _next(operator: Operator, said: Said, case: Case, *, back: bool) -> str:
     """Return what the operator does next; empty when all is well as far as he is told."""
     told = operator.pending() if case.verb.caching or back else ()
+    if told and told[0].mend.endswith("--abandon"):
+        return f"{told[0].mend} -y"
     # What was stopped before anything was sent may be gone on with, but who takes it back has nothing to do.
     if operator.ctx.journal.unfinished("t1") if back else unfinished(operator.ctx):
         return "resume -y"
@@ -270,6 +292,9 @@ def _judge(rack: MatrixRack, operator: Operator, case: Case, goal: State, verdic
         ends = (goal, reference(case.verb).original, *interfered(case.verb))
         problems += [f"{where} is nobody's: {value}" for where, value in _nobodys(found, ends)]
         problems += [f"disk group {name} is not as the second operator left it" for name in rack.harmed()]
+    elif _expelled(found, reference(case.verb).original):
+        # What docs/reliability.md does not guarantee: the cell hung for longer than disk_repair_time with its disks offline.
+        verdict.expelled = True
     elif found != goal and not _refused_well(case, found, verdict):
         problems.append(f"the rack is not as it has to be: {differences(goal, found)}")
     wrong = operator.ctx.journal.verify()
@@ -289,6 +314,15 @@ def _judge(rack: MatrixRack, operator: Operator, case: Case, goal: State, verdic
         problems.append(f"caching is off on {off}; told: {told}")
     if told and all(found[cell]["caching"] for cell in CELLS):
         problems.append(f"still told at the next start: {told}")
+
+
+def _expelled(found: State, original: State) -> bool:
+    """Whether disk groups that were there before have lost disks."""
+    return any(
+        set(group["disks"]) - set(found["ASM"][name]["disks"])
+        for name, group in original["ASM"].items()
+        if name in found["ASM"]
+    )
 
 
 def _refused_well(case: Case, found: State, verdict: Verdict) -> bool:

@@ -12,8 +12,12 @@ GROUPED = (*CARVED, "create diskgroup PP prefix=p redundancy=normal -y")
 FLUSHED = ("raw: alter flashcache all flush",)
 DISABLED = ("disable flashlog db=SPOT -y",)
 
+OLD = (("release", "11.2.3.2.1"),)
+PMEM = (("model", "x8m"), ("release", "22.1"), ("pmem", "writeback"))
+
 TWO = CELLS[1]
 REARM = ((TWO, "alter flashcache all cancel flush"),)
+PMEM_REARM = ((TWO, "alter pmemcache all cancel flush"),)
 PLAN = ((TWO, "alter iormplan dbplan=((name=SPOT,share=8,limit=80),(name=ERP,share=4),(name=default,share=2))"),)
 NEW_PLAN = "((name=SPOT,share=16),(name=ERP,share=2),(name=default,share=1))"
 STILL = ("raw: sql:alter diskgroup DATA rebalance power 0", "raw: sql:alter diskgroup RECO rebalance power 0")
@@ -31,7 +35,8 @@ class Verb:
             ``raw: sql:…`` to a node.
         undo: whether undo has to bring the rack back to where it was.
         caching: whether the flash cache caches when the statement has ended well.
-        offline: it takes disks offline by itself, so that a cell that fails meanwhile is a second failure.
+        rack: what the rack is made with, when it is not the default one.
+        again: it makes several changes, of which resume finishes the one that was cut off; so the operator gives it again.
         other: what a second operator does in between: (host, statement); ``sql:`` in front for SQL on a node.
     """
 
@@ -40,8 +45,9 @@ class Verb:
     prepare: tuple[str, ...] = ()
     undo: bool = False
     caching: bool = True
-    offline: bool = False
     other: tuple[tuple[str, str], ...] = REARM
+    rack: tuple[tuple[str, str], ...] = ()
+    again: bool = False
 
 
 VERBS: tuple[Verb, ...] = (
@@ -98,18 +104,75 @@ VERBS: tuple[Verb, ...] = (
         name="offline cell",
         statement="offline cell exa1cel02 --timeout=3m -y",
         undo=True,
-        offline=True,
         other=((CELLS[2], "alter iormplan objective=basic"),),
     ),
     Verb(
         name="online cell",
         statement="online cell exa1cel02 --timeout=3m -y",
-        offline=True,
         prepare=("offline cell exa1cel02 -y",),
         other=((CELLS[2], "alter iormplan objective=basic"),),
     ),
     Verb(name="restart service ms", statement="restart service ms --timeout=3m -y", other=PLAN),
-    Verb(name="restart service cellsrv", statement="restart service cellsrv --timeout=3m -y", offline=True, other=PLAN),
+    Verb(name="restart service cellsrv", statement="restart service cellsrv --timeout=3m -y", other=PLAN),
+    Verb(
+        name="set flashcache mode, 11.2.3.2.1",
+        statement="on exa1cel02 set flashcache mode=writethrough --timeout=3m -y",
+        rack=OLD,
+        undo=True,
+    ),
+    Verb(name="set flashcache mode, PMEM", statement="set flashcache mode=writethrough -y", rack=PMEM),
+    Verb(name="flush flashcache, PMEM", statement="flush flashcache -y", rack=PMEM),
+    Verb(name="resize flashcache, PMEM", statement="resize flashcache size=20t -y", rack=PMEM),
+    Verb(
+        name="resize griddisk, smaller",
+        statement="resize griddisk prefix=p size=2G -y",
+        prepare=(*CARVED, "resize griddisk prefix=p size=3G -y"),
+        other=TAKEN,
+    ),
+    Verb(
+        name="resize griddisk, smaller, in ASM",
+        statement="resize griddisk prefix=p size=3G -y",
+        prepare=GROUPED,
+        undo=True,
+        other=PLAN,
+    ),
+    Verb(
+        name="resize griddisk, larger, in ASM",
+        statement="resize griddisk prefix=p size=4G -y",
+        prepare=(*GROUPED, "resize griddisk prefix=p size=3G -y"),
+        undo=True,
+        other=PLAN,
+    ),
+    Verb(
+        name="disable flashlog --confirm-within",
+        statement="disable flashlog db=SPOT --confirm-within=30m -y",
+        undo=True,
+        other=PLAN,
+    ),
+    Verb(
+        name="apply",
+        statement="apply p -y",
+        prepare=("plan as=p resize flashcache size=288g",),
+        undo=True,
+    ),
+    Verb(name="set iorm", statement="set iorm db=SPOT share=9 -y", undo=True, other=PLAN),
+    Verb(name="unset iorm", statement="unset iorm db=SPOT limit -y", undo=True, other=PLAN),
+    Verb(name="reset iorm", statement="reset iorm -y", undo=True, other=PLAN),
+    Verb(
+        name="restore iorm",
+        statement="restore iorm before -y",
+        prepare=("save iorm as=before", "set iorm db=SPOT share=9 -y"),
+        undo=True,
+        other=PLAN,
+    ),
+    Verb(name="run cold", statement="run cold -y", again=True),
+    Verb(
+        name="run flash_diskgroup",
+        statement="run flash_diskgroup name=PP prefix=p -y",
+        prepare=ROOM,
+        again=True,
+        other=PLAN,
+    ),
     Verb(name="ALTER IORMPLAN", statement=f"alter iormplan dbplan={NEW_PLAN} -y", other=PLAN),
     Verb(
         name="CREATE GRIDDISK",
@@ -146,11 +209,31 @@ VERBS: tuple[Verb, ...] = (
         prepare=("drop flashlog -y",),
         other=ONE_DISK,
     ),
+    Verb(
+        name="ALTER CELL flashCacheMode",
+        statement="alter cell flashCacheMode=writethrough -y",
+        prepare=(*FLUSHED, "raw: drop flashcache"),
+        caching=False,
+        other=PLAN,
+    ),
+    Verb(name="ALTER PMEMCACHE FLUSH", statement="alter pmemcache all flush -y", rack=PMEM, other=PMEM_REARM),
+    Verb(
+        name="DROP PMEMCACHE",
+        statement="drop pmemcache -y",
+        rack=PMEM,
+        prepare=("raw: alter pmemcache all flush",),
+        other=PMEM_REARM,
+    ),
+    Verb(
+        name="dcli",
+        statement="dcli -c exa1cel01,exa1cel02,exa1cel03 cellcli -e alter iormplan objective=basic",
+        again=True,
+        other=PLAN,
+    ),
 )
 """Adding a statement to the matrix is adding a row: its stages and their moments are found by carrying it out once."""
 
 NO_ROW: dict[str, str] = {
-    "apply": "carries out a saved plan of a statement that has its own row",
     "resume": "goes on with a change of another row: it is what the operator says after each mishap",
     "retry failed": "goes on with a change of another row: it is what the operator says after each mishap",
     "undo": "takes back a change of another row: half of the cases end with it",

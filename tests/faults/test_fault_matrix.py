@@ -12,7 +12,7 @@ from matrix_verbs import NO_ROW, VERBS, Verb
 
 from exacell.language.registry import Effect, commands
 
-STEP = int(os.environ.get("EXACELL_FAULTS_STEP", "12"))
+STEP = int(os.environ.get("EXACELL_FAULTS_STEP", "20"))
 """Each so-many-th case is carried out; 1 takes all of them, which benchmarks/fault_matrix.py does."""
 
 

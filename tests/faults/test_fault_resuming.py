@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from matrix_rack import Kind, MatrixRack, Mishap, Moment, Operator, Phase
@@ -81,10 +82,8 @@ def test_a_number_that_is_not_unfinished_is_refused(rack: MatrixRack) -> None:
 def test_confirm_within_survives_a_kill(rack: MatrixRack) -> None:
     """It should still want the confirmation of a change that was killed and resumed, with the inverse of its beginning."""
     operator = killed(rack, "carve griddisk prefix=p size=1G media=flash --confirm-within=1h -y", 1, "some")
-    from unittest import mock
-
-    with mock.patch("exacell.guardian.spawn", return_value=1) as spawned:
-        operator.must("resume -y")
+    operator.guardian = spawned = mock.Mock(return_value=1)
+    operator.must("resume -y")
     spawned.assert_called_once_with(operator.ctx, 1)
     (told,) = operator.ctx.pending()
     assert "change 1 (" in told and "confirm 1" in told

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from exacell.cellcli.codes import CODES, find_code
-from exacell.cellcli.schema import find_object
+from exacell.cellcli.meanings import metric_meaning
+from exacell.cellcli.schema import find_object, metrics
 from exacell.commands.help import manual, page
 from exacell.errors import StatementError
 from exacell.language.line import parse_line
-from exacell.language.registry import commands
-from exacell.options import usage
+from exacell.language.registry import Effect, commands
+from exacell.options import OPTIONS, usage
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("code", sorted(CODES))
@@ -84,10 +88,40 @@ def test_the_man_page_is_read_without_complaint() -> None:
 
 
 def test_usage_fits_the_screen() -> None:
-    """exacell --help is at most 24 lines of 80 columns."""
+    """exacell --help leaves a line of 24 by 80 for the prompt, and names every option."""
     lines = usage().splitlines()
-    assert len(lines) <= 24
+    assert len(lines) <= 23
+    assert all(f"--{option.name}" in usage() for option in OPTIONS)
     assert all(len(line) < 80 for line in lines)
+
+
+def test_the_man_page_in_the_tree_is_todays() -> None:
+    """docs/man/exacell.1 is what make man writes now: run it after the words of a statement have changed."""
+    assert (ROOT / "docs" / "man" / "exacell.1").read_text(encoding="utf-8") == manual(), "make man writes it anew"
+
+
+@pytest.mark.parametrize("name", [name for name in metrics() if name.startswith(("FL_", "FC_IO_R", "FC_BY_D"))
+                                  and "REPLACEMENT" not in name])  # fmt: skip
+def test_metrics_of_the_flash_log_say_what_they_count(name: str) -> None:
+    """Each has a meaning of its own besides type and unit; one a second says so."""
+    said = metric_meaning(name)
+    assert said
+    assert said.endswith("a second") == name.endswith("_SEC")
+
+
+def test_values_that_need_words_have_them() -> None:
+    """help attribute says what each value of an enumeration means, and that a hidden attribute must be named."""
+    text = " ".join("\n".join(page(["attribute", "griddisk", "asmModeStatus"])).split())
+    assert "SYNCING it comes back: ASM copies what was written meanwhile" in text
+    assert "name it behind ATTRIBUTES" in text
+
+
+def test_pages_of_changes_are_short() -> None:
+    """Flags that all changing statements share are named on their pages and explained on one of their own."""
+    pages = {found.name: page(found.words) for found in commands().values() if found.effect is Effect.WRITE}
+    assert all(len(lines) <= 40 for lines in pages.values()), max(pages, key=lambda name: len(pages[name]))
+    assert "(help flags)" in "\n".join(pages["resize flashcache"])
+    assert "--confirm-within" in "\n".join(page(["flags"]))
 
 
 def test_objects_of_care_are_known() -> None:

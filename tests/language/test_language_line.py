@@ -60,7 +60,7 @@ FLAGS: list[tuple[str, dict[str, object]]] = [
     ("resize flashcache size=1g --dry-run --detailed-exitcode", {"dry-run": True, "detailed-exitcode": True}),
     ("flush flashcache --reason='to be cold' -y", {"reason": "to be cold", "yes": True}),
     ("flush flashcache --timeout=1m", {"timeout": 60.0}),
-    ("drop diskgroup X --accept-data-loss=X", {"accept-data-loss": "X"}),
+    ("drop diskgroup X --accept-data-loss=X", {"accept-data-loss": ("X",)}),
     ("list cell --format=json detail", {"format": "json"}),
 ]
 

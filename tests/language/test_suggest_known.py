@@ -23,6 +23,11 @@ LIVE = {
     Kind.CELL: ("exa1cel01", "exa1cel02"),
     Kind.CELLSET: ("@all", "@failed"),
     Kind.ALIAS: [("fd", "list griddisk attributes name,size")],
+    Kind.PLAN: [("monday", "resize flashcache size=300g")],
+    Kind.CHANGE: [("12", "flush flashcache")],
+    Kind.BASELINE: ["golden"],
+    Kind.IORM: ["before_test"],
+    Kind.ASM: ["main"],
 }
 
 
@@ -63,6 +68,15 @@ def offered(text: str, known: Known = RACK, **more: object) -> list[str]:
         ("flush flashcache --on-error=c", "flush flashcache --on-error=continue"),
         ("flush flashcache --canary=", "flush flashcache --canary=exa1cel01"),
         ("list cell --format=js", "list cell --format=json"),
+        ("apply ", "apply monday"),
+        ("undo 1", "undo 12"),
+        ("journal show 1", "journal show 12"),
+        ("drift baseline=", "drift baseline=golden"),
+        ("drop diskgroup D asm=", "drop diskgroup D asm=main"),
+        ("restore iorm ", "restore iorm before_test"),
+        ("set iorm db=SPOT flashl", "set iorm db=SPOT flashLog="),
+        ("set iorm db=SPOT flashLog=", "set iorm db=SPOT flashLog=on"),
+        ("unset iorm limit,flashL", "unset iorm limit,flashLog"),
     ],
 )  # fmt: skip
 def test_the_likeliest_comes_first(text: str, first: str) -> None:

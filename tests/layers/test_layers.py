@@ -20,7 +20,7 @@ from exacell.language.registry import Command, Effect, Kind, commands
 ROOT = Path(exacell.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 
-PURE = ("errors", "units", "cellset", "cellcli", "plan", "care", "metrics", "language")
+PURE = ("errors", "units", "values", "cellset", "cellcli", "plan", "care", "metrics", "language")
 """Packages and modules that reach no socket, file, clock or terminal."""
 
 IMPURE = frozenset(
@@ -73,13 +73,14 @@ EXCEPTIONS = {
 
 BELOW = {
     "errors": (),
-    "units": ("errors",),
-    "cellset": ("errors",),
-    "cellcli": ("errors", "units", "cellset"),
-    "metrics": ("errors", "units", "cellset", "cellcli"),
-    "plan": ("errors", "units", "cellset", "cellcli", "metrics"),
-    "care": ("errors", "units", "cellset", "cellcli", "metrics", "plan"),
-    "language": ("errors", "units", "cellset", "cellcli"),
+    "values": (),
+    "units": ("errors", "values"),
+    "cellset": ("errors", "values"),
+    "cellcli": ("errors", "units", "values", "cellset"),
+    "metrics": ("errors", "units", "values", "cellset", "cellcli"),
+    "plan": ("errors", "units", "values", "cellset", "cellcli", "metrics"),
+    "care": ("errors", "units", "values", "cellset", "cellcli", "metrics", "plan"),
+    "language": ("errors", "units", "values", "cellset", "cellcli"),
     "emulator": ("errors", "units"),
 }
 """What a package may import of exacell, besides itself."""
@@ -265,7 +266,7 @@ def test_parameters_make_sense(found: Command) -> None:
     positionals = [param.required for param in found.positionals]
     assert positionals == sorted(positionals, reverse=True)
     for param in found.params:
-        assert bool(param.choices) is (param.kind is Kind.CHOICE), param.name
+        assert bool(param.choices) is (param.kind is Kind.CHOICE) or param.kind is Kind.NAMES, param.name
         if param.kind is Kind.CHOICE and param.default is not None:
             assert param.default in (*param.choices, *param.words)
         assert not (param.required and param.default is not None)

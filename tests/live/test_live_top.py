@@ -104,12 +104,44 @@ def test_the_screen_fits_whatever_the_terminal(cells: int, width: int, height: i
     assert any(line.startswith("all cells") for line in lines)
 
 
+@pytest.mark.parametrize("silent", [1, 5, 20, 63])
+def test_silent_cells_leave_room_for_the_others(silent: int) -> None:
+    """However many cells are silent, for however many reasons, two thirds of the screen show those that answer."""
+    for reasons in (1, silent):
+        view = busy(64)
+        problems = {f"exa1cel{n + 1:02d}": f"10.0.0.{n} port 22 reason {n % reasons}" for n in range(silent)}
+        view.arrived(Sample(readings={}, problems=problems))
+        lines = view.lines(80, 24, "")
+        assert len(lines) == 24 and max(map(len, lines)) <= 80
+        shown = sum("reason" in line or "more do not answer" in line for line in lines)
+        assert shown == (1 if reasons == 1 else min(silent, 6))
+        # A folded line counts for all of its cells; nobody is lost.
+        figures = sum(line[:7] == "exa1cel" and "reason" not in line for line in lines)
+        rest = next((int(line.split()[0]) for line in lines if "more, hit" in line), 0)
+        assert figures + rest == 64 - silent
+
+
+def test_a_cell_without_figures_does_not_hide_the_sum_of_the_others() -> None:
+    """The last line says how many cells it sums where one of them has no second collection yet."""
+    view = busy(10)
+    late = {"exa1cel11": counters(9)}
+    view.arrived(Sample(readings=late, problems={}))
+    last = next(line for line in view.lines(80, 24, "") if line.startswith("10 cells"))
+    assert "90.0" in last and view.loads.rack().hit_percent is None
+
+
+def test_what_stays_behind_fits_above_the_prompt() -> None:
+    """After q the figures stay, without the keys, and never more than the terminal has rows."""
+    lines = busy(64).lines(80, 23, None)
+    assert len(lines) <= 23 and "q quit" not in lines[-1] and lines[-1].startswith("all cells")
+
+
 def test_with_64_cells_the_worst_come_first_and_the_rest_is_one_line() -> None:
     """The cell with outliers is on top; cells without a line of their own are named as a set with their range."""
     lines = busy(64).lines(80, 24, "")
     assert lines[3].startswith("exa1cel05")
     folded = next(line for line in lines if "more, hit" in line)
-    assert "47 more" in folded and "exa1cel[" in folded
+    assert folded.startswith("47 more, hit") and "outliers: exa1cel[" in folded
     assert "hit%" in lines[1] and "trend" in lines[1] and "wins%" in lines[1]
 
 
@@ -153,4 +185,4 @@ def test_before_a_second_collection_it_says_what_it_waits_for() -> None:
     assert "reading" in view.lines(80, 24, "")[0]
     view.arrived(Sample(readings={"c1": counters(1)}, problems={}))
     lines = view.lines(80, 24, "")
-    assert "waiting for a second collection" in lines[0] and " - " in lines[3]
+    assert "first figures with the next collection" in lines[0] and " - " in lines[3]

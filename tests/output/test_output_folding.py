@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exacell.output.folding import MASK, fold_records, fold_texts, masker
+from exacell.output.folding import MASK, brief_problems, fold_records, fold_texts, masker
 from exacell.output.render import lines
 from exacell.output.result import Column, Result
 
@@ -77,3 +77,28 @@ def test_a_table_of_thousands_of_rows_is_quick() -> None:
     start = time.process_time()
     count = sum(1 for _ in lines(result, "table"))
     assert count > 3000 and time.process_time() - start < 0.8
+
+
+def test_the_same_problem_of_many_cells_is_told_once() -> None:
+    """More than three lines are folded by what they say, whatever the cell's name and address; three are left alone."""
+    same = [f"exa1cel{n:02d}: 10.0.0.{n} port 22 closed the connection to exa1cel{n:02d}" for n in range(1, 6)]
+    other = ["exa1cel09: timed out after 60s", "ASM main can't be asked"]
+    assert brief_problems(same[:3]) == same[:3]
+    assert brief_problems([*same, *other]) == [
+        "exa1cel[01-05]: {address} closed the connection to {cell}",
+        *other,
+    ]
+    no_cells = ["Error: it was stopped there"] * 4
+    assert brief_problems(no_cells) == no_cells
+
+
+def test_values_are_compared_one_by_one() -> None:
+    """Records whose values only run together alike are two records, and so are a number and its text."""
+    one, other = {"name": "x", "size": "y\0z"}, {"name": "x\0y", "size": "z"}
+    for left, right in ((one, other), ({"size": 1}, {"size": "1"}), ({"a": "x"}, {"b": "x"})):
+        folded = fold_records([{"cell": "c1", **left}, {"cell": "c2", **right}])
+        assert [(f.cells, f.record) for f in folded] == [(("c1",), left), (("c2",), right)]
+    same = fold_records([{"cell": cell, "name": f"CD_\0_{cell}", "disks": [cell, 1]} for cell in ("c1", "c2")])
+    assert [(f.cells, f.record) for f in same] == [
+        (("c1", "c2"), {"name": "CD_\0_{cell}", "disks": ("{cell}", 1)}),
+    ]

@@ -9,7 +9,7 @@ import pytest
 from exacell.console import Progress
 from exacell.errors import ExacellError, StatementError
 from exacell.output.faults import error_lines, sentence, underlined
-from exacell.output.progress import progress_lines
+from exacell.output.progress import ProgressLog, progress_lines
 from exacell.output.style import wants_color
 from exacell.output.terminal import TerminalConsole
 
@@ -51,7 +51,30 @@ def test_progress_in_a_log_is_one_line_a_stage_and_one_a_failure() -> None:
         console.progress(progress(**states))
     console.progress(progress(2, c1="dropping"))
     console.progress(None)
-    assert err.getvalue().splitlines() == ["[1/2] flush on c[1-2]", "  c2: failed: x", "[2/2] flush on c1"]
+    assert err.getvalue().splitlines() == ["[1/2] flush on c[1-2]", "  c2: failed", "[2/2] flush on c1"]
+
+
+def test_a_log_says_what_is_waited_for_at_once_and_again_each_minute() -> None:
+    """A closed gate is told with its reason when the waiting begins, and not again before a minute has passed."""
+    log = ProgressLog()
+    closed = progress(c1="waiting: griddisk D: asmModeStatus is SYNCING, not ONLINE")
+    told = [(at, line) for at in range(0, 130, 5) for line in log.lines(closed, float(at))]
+    reason = "  c1  waiting: griddisk D: asmModeStatus is SYNCING, not ONLINE"
+    assert told == [(0, "[1/2] flush on c1"), (0, reason), (60, reason), (120, reason)]
+
+
+def test_a_log_tells_each_minute_where_a_long_stage_stands() -> None:
+    """A flush of minutes does not leave its log silent."""
+    log = ProgressLog()
+    flushing = Progress(
+        stage="flush", number=1, of=1, states={"c1": "2G dirty", "c2": "failed: x"}, fraction={"c1": 0.5}
+    )
+    told = [(at, line) for at in (0, 30, 61, 90) for line in log.lines(flushing, float(at))]
+    assert told == [
+        (0, "[1/1] flush on c[1-2]"),
+        (0, "  c2: failed"),
+        (61, "  c1 [########........]  50%  2G dirty"),
+    ]
 
 
 def test_live_progress_is_erased_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:

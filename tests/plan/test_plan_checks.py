@@ -46,7 +46,7 @@ FAILS = [
     (check("size", op=Op.AT_LEAST, value=17), "size is 16, not at least 17"),
     (check("size", op=Op.AT_MOST, value=63), "griddisk DATA_CD_00_x: size is 64, not at most 63"),
     (check("status", op=Op.ABOVE, value=1), "status is active, not above 1"),
-    (check("size", op=Op.NE, value=16), "size is 16, not something else than 16"),
+    (check("size", op=Op.NE, value=16), "size is 16, which must not be"),
     (check("asmModeStatus", op=Op.IN, value=("UNUSED", "DROPPED")), "asmModeStatus is empty, not UNUSED or DROPPED"),
     (check("status", value=None), "status is active, not empty"),
     (check("status", value=()), "status is active, not empty"),

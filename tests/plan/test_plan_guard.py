@@ -546,11 +546,15 @@ def test_iorm_plan_keeps_its_inverse() -> None:
     assert unread.inverse == {CELLS[0]: ('alter iormplan dbplan=""',)}
     assert "different IORM plans" in plan.warnings[0]
     assert not guard("alter iormplan dbplan=((name=SPOT,share=1))", cell()).warnings
-    other = only(guard("alter iormplan objective=basic", cell()))
+    objective = guard("alter iormplan objective=basic", cell(objective="auto"))
+    assert [(c.attribute, c.before, c.after) for c in only(objective).changes] == [("objective", "auto", "basic")]
+    assert [(c.attribute, c.value) for c in only(objective).proves] == [("objective", "basic")]
+    assert objective.inverse == {CELLS[0]: ("alter iormplan objective=auto",)}
+    other = only(guard('alter iormplan catplan=""', cell()))
     assert other.undo is Undo.IMPOSSIBLE
     assert not other.changes
-    assert other.inverse == "exacell keeps an inverse of dbplan changes alone"
-    assert not guard("alter iormplan objective=basic", cell()).inverse
+    assert other.inverse == "exacell keeps an inverse of dbplan and objective alone"
+    assert not guard('alter iormplan catplan=""', cell()).inverse
 
 
 def test_facts_needed() -> None:

@@ -8,9 +8,9 @@ import pytest
 from plan_factory import CELLS, DBPLAN, cell, rack
 
 from exacell.cellcli.iorm import parse
-from exacell.errors import RefusedError
+from exacell.errors import ExacellError, RefusedError
 from exacell.plan.facts import CellFacts
-from exacell.plan.iorm import agree, flashlog_plan
+from exacell.plan.iorm import Goal, agree, flashlog_plan, goal_plan, set_plan, unset_plan
 from exacell.plan.model import Plan, Risk, Undo
 
 
@@ -114,3 +114,95 @@ def test_unknown_database(databases: tuple[str, ...]) -> None:
     assert caught.value.message.endswith(", ".join(sorted(databases)) or "none")
     if databases:
         assert toggle("spot", facts=rack(databases=databases)).changes_something
+
+
+def setting(
+    db: str = "SPOT", *, facts: Mapping[str, CellFacts] | None = None, objective: str = "", **words: str
+) -> Plan:
+    return set_plan(
+        "t1",
+        facts or rack(),
+        db=db,
+        settings=words,
+        objective=objective,
+        role="",
+        asmcluster="",
+        statement="set iorm",
+    )
+
+
+def sent(plan: Plan) -> set[str]:
+    return {step.statement.removeprefix("ALTER IORMPLAN ") for step in plan.steps}
+
+
+def test_set_changes_only_what_it_names() -> None:
+    """Share and limit of one database and the objective change in one statement, each shown before and after."""
+    plan = setting(share="12", LIMIT="50", objective="balanced", facts=rack(objective="auto"))
+    wanted = DBPLAN.replace("share=8,limit=80", "share=12,limit=50")
+    assert sent(plan) == {f"objective=balanced, dbplan={wanted}"}
+    assert [(c.name, c.attribute, c.before, c.after) for c in plan.steps[0].changes] == [
+        ("", "objective", "auto", "balanced"),
+        ("SPOT", "share", "8", "12"),
+        ("SPOT", "limit", "80", "50"),
+    ]
+    assert plan.inverse == dict.fromkeys(CELLS, (f"alter iormplan objective=auto, dbplan={DBPLAN}",))
+    assert {(c.attribute, c.value) for c in plan.steps[0].needs} == {("objective", "auto"), ("dbPlan", DBPLAN)}
+
+
+@pytest.mark.parametrize(
+    ("db", "words"), [("SPOT", {"share": "8"}), ("default", {"share": "1"}), ("", {"objective": "AUTO"})]
+)
+def test_set_to_what_is_there_sends_nothing(db: str, words: dict[str, str]) -> None:
+    """What a directive or the objective says already is not sent."""
+    plan = setting(db, facts=rack(objective="auto"), **words)
+    assert not plan.changes_something and plan.done.keys() == set(CELLS)
+
+
+@pytest.mark.parametrize(
+    ("db", "words", "message"),
+    [
+        ("SPOT", {"shar": "4"}, "'shar' is not an attribute of a dbplan directive"),
+        ("SPOT", {"share": "99"}, "share=99 is not possible: it is a whole number from 1 to 32"),
+        ("SPOT", {"level": "1", "allocation": "50"}, "cannot stand in one plan"),
+        ("SPTO", {"share": "4"}, "no cell knows a database SPTO"),
+    ],
+)
+def test_set_refuses_what_no_plan_can_hold(db: str, words: dict[str, str], message: str) -> None:
+    """A misspelt attribute or database, and a value out of range, are refused before anything is sent."""
+    with pytest.raises(ExacellError, match=message):
+        setting(db, **words)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "wanted"),
+    [
+        (["LIMIT"], "dbplan=" + DBPLAN.replace(",limit=80", "")),
+        ([], "dbplan=((name=ERP,share=4,flashcache=off),(name=default,share=1))"),
+    ],
+)
+def test_unset_takes_attributes_or_the_directive_out(attributes: list[str], wanted: str) -> None:
+    """unset with an attribute leaves the directive, without one takes it out."""
+    assert sent(unset_plan("t1", rack(), db="spot", attributes=attributes, statement="unset iorm")) == {wanted}
+
+
+@pytest.mark.parametrize(
+    ("db", "attributes", "message"),
+    [
+        ("HR", [], "the dbplan has no directive for HR; it has: SPOT, ERP, default"),
+        ("SPOT", ["level"], "the directive for SPOT has no level"),
+        ("SPOT", ["share", "limit"], "nothing but the name would be left"),
+    ],
+)
+def test_unset_refuses_what_is_not_there(db: str, attributes: list[str], message: str) -> None:
+    """A directive or attribute that is not there, and a directive of a name alone, are refused."""
+    with pytest.raises(RefusedError, match=message):
+        unset_plan("t1", rack(), db=db, attributes=attributes, statement="unset iorm")
+
+
+def test_each_cell_gets_its_own_goal() -> None:
+    """Restoring writes only where something differs, and undo knows each cell's own plan before."""
+    odd = parse("((name=SPOT,share=1))")
+    facts = {**rack(objective="auto"), CELLS[1]: cell(CELLS[1], iorm=odd, objective="auto")}
+    plan = goal_plan("t1", facts, dict.fromkeys(facts, Goal(dbplan=parse(DBPLAN), objective="auto")), "restore iorm a")
+    assert plan.targets == (CELLS[1],) and set(plan.done) == {CELLS[0], CELLS[2]}
+    assert plan.inverse == {CELLS[1]: ("alter iormplan dbplan=((name=SPOT,share=1))",)}

@@ -13,7 +13,7 @@ from exacell.errors import RefusedError
 from exacell.plan.availability import offline_plan, online_plan, restart_plan
 from exacell.plan.diskgroup import drop_plan
 from exacell.plan.flashcache import flush_plan, resize_plan
-from exacell.plan.gate import closed, offline_cells, spoken
+from exacell.plan.gate import closed, offline_cells, spoken, unmounted
 from exacell.plan.model import Gate, Plan, Rolling
 from exacell.plan.replay import finished_cells, overlaps
 from exacell.plan.rolling import Asked, flags_again, laps, roll, takes_offline, why_not
@@ -215,6 +215,14 @@ def test_gate_names_cell_object_and_attribute() -> None:
     text = spoken(closed(facts, (ONE,), offline=True), most=1)
     assert text == "exa1cel01: griddisk DATA_CD_00_exa1cel01: asmModeStatus is SYNCING, not ONLINE (and 2 more)"
     assert offline_cells(facts) == CELLS
+
+
+def test_disk_groups_that_nobody_has_mounted() -> None:
+    """Where cells say UNKNOWN of a disk group's disks, it is named once; disks of no group, or in use, name none."""
+    lost = (grid("CD_00_x", asm_mode="UNKNOWN", asm_group="data"), grid("CD_01_x", "RECO", asm_mode="UNKNOWN"))
+    odd = (grid("CD_00_y"), grid("CD_01_y", asm_mode="UNKNOWN", asm_group=""), grid("CD_02_y", asm_mode="OFFLINE"))
+    assert unmounted({ONE: cell(grid_disks=lost), TWO: cell(TWO, grid_disks=(*lost, *odd))}) == ("DATA", "RECO")
+    assert unmounted({TWO: cell(TWO, grid_disks=odd)}) == ()
 
 
 # -- replay ----------------------------------------------------------------------------------------------------------

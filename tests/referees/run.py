@@ -60,7 +60,8 @@ class Referee:
 
     Attributes:
         name: of the file, wherever it is in the folder.
-        run: argv, with {file}, {path}, {group}, {dbs_group}, {ssh_config} and {python} filled in.
+        run: argv, with {file}, {path}, {group}, {dbs_group}, {ssh_config}, {python} and {here} (this folder) filled in.
+        env: more of the environment, filled in likewise.
         needs: programs of this machine without which it can't run.
         load: options of ``emulator load`` that runs beside it; empty for none.
         status: the exit status that its author's page implies.
@@ -141,6 +142,7 @@ class Surroundings:
             "dbs_group": f"{self.env['HOME']}/dbs_group",
             "ssh_config": f"{self.env['HOME']}/ssh_config",
             "python": sys.executable,
+            "here": str(Path(__file__).resolve().parent),
         }
 
     def filled(self, word: str, file: Path) -> str:
@@ -218,7 +220,7 @@ def run(referee: Referee, file: Path, around: Surroundings) -> Report:
     missing = [need for need in referee.needs if shutil.which(need, path=around.env["PATH"]) is None]
     if missing:
         return Report(referee=referee, verdict=Verdict.UNABLE, missed=(f"needs {', '.join(missing)}",))
-    env = {**around.env, **referee.env}
+    env = {**around.env, **{name: around.filled(value, file) for name, value in referee.env.items()}}
     if "ORACLE_SID" not in referee.env and "perl" not in referee.needs:
         env.pop("ORACLE_HOME")  # as the emulated login has it
     load = None

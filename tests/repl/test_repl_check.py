@@ -34,7 +34,7 @@ def test_segments(text: str, statements: list[str]) -> None:
     [
         ("list flashcach detail", "flashcach"),
         ("racks; list flashcach detail", "flashcach"),
-        ("list griddisk -\nattributes nam, size", "nam"),
+        ("list griddisk -\nattributes nmae, size", "nmae"),
         ("lst cell", "lst"),
         ("resize flashcache size=9z -y", "9z"),
     ],

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,15 @@ import pytest
 
 from exacell.fleet import Answer, Answers
 from exacell.history import Entry, append_history, may_change, offered_on, read_entries
+from exacell.journal import Journal
 from exacell.knowledge import files
 from exacell.language.registry import Kind
 from exacell.learning import STATEMENTS, learn_rack, observe, stale
 from exacell.names import NameCache
+from exacell.paths import Home
+from exacell.plan.saved import SavedPlan
+from exacell.store import Store
+from exacell.stored_names import STORED, stored_names
 from exacell.transport.base import Reply, State
 from exacell.usage import Usage
 
@@ -44,6 +51,37 @@ class FakeFleet:
         if "c2" in cells:
             answers["c2"] = Answer(cell="c2", problem="refused the connection", reply=reply)
         return Answers(answers=answers)
+
+
+def test_what_is_kept_on_disk_is_offered_by_name(tmp_path: Path) -> None:
+    """Plans and changes come with their statement, of this rack only, changes newest first; no file is made by asking."""
+    home = Home.from_env({"EXACELL_HOME": str(tmp_path)})
+    assert not any(stored_names(home, "t1", kind) for kind in STORED) and not list(tmp_path.iterdir())
+    store = Store(tmp_path / "store.db")
+    for rack, name in (("t1", "monday"), ("u2", "other")):
+        store.save_plan(
+            SavedPlan(name=name, rack=rack, statement=f"resize {name}", cells=(), facts={}, stages=[], made="2026")
+        )
+    store.save_baseline("t1", "golden", {})
+    journal = Journal(tmp_path / "journal.db")
+    for rack, statement in (("t1", "flush flashcache"), ("u2", "list cell"), ("t1", "undo 1")):
+        journal.begin(rack, {"statement": statement})
+    assert stored_names(home, "t1", Kind.PLAN) == [("monday", "resize monday")]
+    assert [name for name, _ in stored_names(home, "t1", Kind.BASELINE)] == ["golden"]
+    assert stored_names(home, "t1", Kind.CHANGE) == [("3", "undo 1"), ("1", "flush flashcache")]
+    assert stored_names(home, "t1", Kind.SNAPSHOT) == []
+
+
+def test_a_store_that_cannot_be_read_stops_no_key(tmp_path: Path) -> None:
+    """A damaged file offers nothing, and one that another process is writing is not waited for."""
+    home = Home.from_env({"EXACELL_HOME": str(tmp_path)})
+    (tmp_path / "store.db").write_bytes(b"no database " * 100)
+    assert stored_names(home, "t1", Kind.PLAN) == ()
+    Journal(tmp_path / "journal.db").begin("t1", {"statement": "x"})
+    with closing(sqlite3.connect(tmp_path / "journal.db")) as other:
+        other.execute("begin exclusive")
+        assert stored_names(home, "t1", Kind.CHANGE) == ()
+        other.rollback()
 
 
 def test_a_rack_is_learned_from_the_cells_that_answer(tmp_path: Path) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
-PUT_OFF = ("unittest.mock", "asyncio", "importlib.metadata", "invoke.vendor.yaml.reader")
+PUT_OFF = (
+    *("unittest.mock", "asyncio", "importlib.metadata", "invoke.vendor.yaml.reader"),
+    *("invoke.program", "invoke.loader", "fabric.executor", "fabric.tasks"),
+)
 
 
 def python(code: str) -> str:
@@ -49,3 +52,15 @@ def test_threads_import_it_once() -> None:
         "[t.start() for t in threads]; [t.join() for t in threads]; print(len(seen))"
     )
     assert python(code) == "8"
+
+
+def test_doors_open_for_everything() -> None:
+    """It should leave every name that the packages offer, the same objects as in the modules where they are made."""
+    code = (
+        "import fabric, invoke, invoke.tasks, fabric.group; "
+        "print(sorted(n for n in vars(__import__('fabric.main').main.Config)) != [], invoke.task is invoke.tasks.task, "
+        "fabric.ThreadingGroup is fabric.group.ThreadingGroup, invoke.Program.__name__, hasattr(invoke, 'nothing'), "
+        "fabric.Connection is fabric.connection.Connection, invoke.exceptions.Exit is invoke.Exit)\n"
+        "from invoke import *\nfrom fabric import Group, task\nprint(Group.__name__, invoke.run.__module__)"
+    )
+    assert python(LEAN + code) == python(code)

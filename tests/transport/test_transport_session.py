@@ -28,7 +28,8 @@ class CellcliServer(FaultyServer):
         started: how many CellCLIs were started to be fed.
         fed: the statements that those got.
         mode: ``marks``, ``mute`` (names nothing), ``dies`` (ends when asked),
-            ``other`` (its marker's error has changed), ``stderr``, ``slow`` (never answers), ``half`` (dies halfway).
+            ``other`` (its marker's error has changed), ``stderr``, ``slow`` (never answers), ``half`` (dies halfway),
+            ``hung`` (no CellCLI ever says anything).
     """
 
     def __init__(self, directory: Path) -> None:
@@ -38,7 +39,9 @@ class CellcliServer(FaultyServer):
         self.fed: list[str] = []
 
     async def _answer(self, process: asyncssh.SSHServerProcess, command: str) -> None:
-        if command.startswith("cellcli -e "):
+        if self.mode == "hung" and command.startswith("cellcli "):
+            await process.stdin.read()
+        elif command.startswith("cellcli -e "):
             process.stdout.write(f"\t {command[11:]} once\n".encode())
             process.exit(0)
         elif command.startswith(PROGRAM):
@@ -125,6 +128,14 @@ def test_first_read_of_a_short_life_is_one_shot(cell: CellcliServer, transport_t
     assert [ask(transport, "a"), ask(transport, "b")] == ["\t list a once\n", "\t b fed\n"]
 
 
+def test_first_read_of_many_starts_what_is_kept(cell: CellcliServer, transport_to: MakeTransport) -> None:
+    """It should have one CellCLI, started for the first read, answer all reads when more than one was announced."""
+    transport = transport_to(cell.ssh_config(), "u")
+    transport.expects_more = True
+    assert [ask(transport, "a"), ask(transport, "b")] == ["\t a fed\n", "\t b fed\n"]
+    assert cell.started == 1
+
+
 def test_writes_are_never_fed(cell: CellcliServer, transport: SshTransport) -> None:
     """It should run a write as a command of its own, whatever the request offers to feed."""
     assert ask(transport, "a", role=Role.WRITE) == "\t list a once\n"
@@ -169,6 +180,17 @@ def test_deadline_ends_the_cellcli(cell: CellcliServer, transport: SshTransport)
     cell.mode = "marks"
     assert ask(transport, "b") == "\t b fed\n"
     assert cell.started == 2
+
+
+def test_deadline_holds_for_all_that_is_tried(
+    cell: CellcliServer, transport: SshTransport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It should name a hung cell at the deadline of the read, not that long after the kept CellCLI was given up."""
+    monkeypatch.setattr(session_module, "START_S", 0.9)
+    cell.mode = "hung"
+    reply = transport.run([fed("a", timeout=1.0)]).replies["c"]
+    assert reply.state is State.TIMED_OUT and "no end within 1s" in reply.problem
+    assert cell.commands == [PROGRAM, "cellcli -e list a"] and reply.seconds < 1.8
 
 
 def test_second_statement_does_not_queue(cell: CellcliServer, transport: SshTransport) -> None:

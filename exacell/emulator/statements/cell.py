@@ -11,9 +11,10 @@ from exacell.emulator.changes import (
     AlterCell,
     CellServices,
 )
+from exacell.emulator.grammar_changes import EXASCALE_SERVICES
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import DISABLED, RUNNING, STOPPED, Cell
-from exacell.emulator.objects import Place
+from exacell.emulator.place import Place
 from exacell.emulator.profiles import ONLINE_MODE_SINCE, REDUNDANCY_CHECK_SINCE
 from exacell.emulator.program import Pause
 from exacell.emulator.schema import Attribute, object_types
@@ -21,6 +22,9 @@ from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 
 _MODES = {"writeback": "WriteBack", "writethrough": "WriteThrough"}
 _MAX_TEXT = 255
+_MAX_FINE_S = 60
+"""Longest interval of the fine-grained collection. Source: reference cellcli.md 4."""
+_SNMP_USER = "snmpuser."
 _EXASCALE_S = 5.0
 _SERVICE_S = {"RS": 2.0, "MS": 6.0, "CELLSRV": 10.0}
 """Rack seconds that a service takes to stop or to start; ``_EXASCALE_S`` for one of Exascale's."""
@@ -32,6 +36,11 @@ def alter(place: Place, statement: AlterCell) -> Effects:
     settings: dict[str, str] = {}
     mode, pmem_mode, new_name = cell.mode, cell.pmem_mode, cell.name
     for name, text in statement.values.items():
+        if name.startswith(_SNMP_USER):
+            settings["snmpUser"] = _snmp_users(
+                settings.get("snmpUser", cell.settings.get("snmpUser", "")), name.removeprefix(_SNMP_USER), text
+            )
+            continue
         attribute = object_types()["CELL"].attribute(name, place.rack.release.number)
         if attribute is None:
             raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="CELL")
@@ -55,6 +64,22 @@ def alter(place: Place, statement: AlterCell) -> Effects:
     cell.mode, cell.pmem_mode, cell.name = mode, pmem_mode, new_name
     cell.settings |= settings
     yield line(f"Cell {cell.name} successfully altered")
+
+
+def _snmp_users(present: str, name: str, text: str) -> str:
+    """Return snmpUser with one user set, or without it when ``text`` is empty; passwords are not shown.
+
+    Source: on-line HELP of ALTER CELL. What LIST CELL prints of them is the emulator's.
+    """
+    parts = [part.strip() for part in text.strip("()").split(",") if part.strip()]
+    if any(part.endswith("=*") for part in parts):
+        raise CellError(Code.BAD_VALUE, value="*", attribute="snmpUser", rule="this cell asks for no password")
+    shown = [part for part in parts if "password" not in part.partition("=")[0].lower()]
+    users = [user for user in present.strip("()").split("),(") if user]
+    users = [user for user in users if user.split(",")[0].lower() != f"name={name}".lower()]
+    if parts:
+        users.append(",".join((f"name={name}", *shown)))
+    return f"(({'),('.join(sorted(users))}))" if users else ""
 
 
 def _new_mode(place: Place, text: str) -> str:
@@ -87,10 +112,15 @@ def _new_pmem_mode(place: Place, text: str) -> str:
 
 
 def _checked(attribute: Attribute, text: str) -> str:
+    if attribute.name == "flashCacheCompress" and text.upper() == "TRUE":
+        # Source: reference cellcli.md 6.7; none of the emulated models is one of these.
+        raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="only X3 and X4 cells compress")
     if attribute.kind == "bool" and text.upper() not in ("TRUE", "FALSE"):
         raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="TRUE or FALSE")
     if attribute.kind == "int" and not text.isdecimal():
         raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="a whole number")
+    if attribute.name == "metricFGCollIntvlInSec" and int(text) > _MAX_FINE_S:
+        raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="0 (off), or 1 to 60 seconds")
     if len(text) > _MAX_TEXT:
         raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="at most 255 characters")
     return text.upper() if attribute.kind == "bool" else text
@@ -99,7 +129,9 @@ def _checked(attribute: Attribute, text: str) -> str:
 def services(place: Place, statement: CellServices) -> Effects:
     """Stop, start or restart services, with the check of redundancy that CELLSRV makes before it stops."""
     everything = statement.service == "ALL"
-    chosen = ("RS", "MS", "CELLSRV") if everything else (statement.service,)
+    # ALL includes those of Exascale's services that are in use and not disabled. Source: on-line HELP of ALTER CELL.
+    more = (name for name, state in place.cell.services.items() if name in EXASCALE_SERVICES and state != DISABLED)
+    chosen = ("RS", "MS", "CELLSRV", *more) if everything else (statement.service,)
     if statement.action == "DISABLE":
         yield from _stop(place, statement.service)
         place.cell.services[statement.service] = DISABLED

@@ -12,7 +12,7 @@ from exacell.emulator.admin import AdminStatement
 from exacell.emulator.changes import CellAction
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import RUNNING, Cell
-from exacell.emulator.objects import Place
+from exacell.emulator.place import Place
 from exacell.emulator.program import Pause
 from exacell.emulator.statements.effects import Effects, line
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from exacell.emulator.cache_models import CacheMember
 from exacell.emulator.changes import (
     AlterCellDisk,
 )
+from exacell.emulator.disk_models import CellDisk
 from exacell.emulator.messages import FLUSH_COMPLETE, CellError, Code
-from exacell.emulator.models import CacheMember, CellDisk
-from exacell.emulator.objects import Place
+from exacell.emulator.place import Place
 from exacell.emulator.schema import object_types
 from exacell.emulator.statements.effects import Effects, chosen, line, require_cellsrv
 from exacell.emulator.statements.flashcache import flush_members, wait_for_flush

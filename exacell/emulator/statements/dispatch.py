@@ -21,19 +21,20 @@ from exacell.emulator.changes import (
     DropFlashLog,
     DropGridDisk,
     Grant,
-    NotEmulated,
     Statement,
 )
 from exacell.emulator.grammar import Describe, Help, ListStatement, SetOption
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import STOPPED
-from exacell.emulator.objects import Place
+from exacell.emulator.place import Place
 from exacell.emulator.printer import Format
 from exacell.emulator.program import Out
 from exacell.emulator.statements import (
     cell,
     cell_actions,
     celldisk,
+    celldisk_making,
+    exascale,
     flashcache,
     flashlog,
     griddisk,
@@ -115,10 +116,9 @@ def _change(place: Place, statement: Statement) -> Effects:
             return iorm.alter(place, statement)
         case AdminStatement():
             return _ADMIN[statement.verb, statement.object_name](place, statement)
-        case NotEmulated(title=title):
-            raise CellError(Code.NOT_EMULATED, statement=title)
         case _:
-            raise CellError(Code.NOT_EMULATED, statement=type(statement).__name__)
+            # CellCLI's own statements, HELP and SET, never come here.
+            raise CellError(Code.SYNTAX)
 
 
 _ADMIN: Mapping[tuple[str, str], Callable[[Place, AdminStatement], Effects]] = {
@@ -128,14 +128,19 @@ _ADMIN: Mapping[tuple[str, str], Callable[[Place, AdminStatement], Effects]] = {
     ("ALTER", "ALERTHISTORY"): threshold.alter_alerts,
     ("DROP", "ALERTHISTORY"): threshold.drop_alerts,
     ("ALTER", "METRICDEFINITION"): threshold.alter_definitions,
-    ("CREATE", "CELLDISK"): hardware.create_cell_disks,
-    ("DROP", "CELLDISK"): hardware.drop_cell_disks,
+    ("CREATE", "CELLDISK"): celldisk_making.create_cell_disks,
+    ("DROP", "CELLDISK"): celldisk_making.drop_cell_disks,
     ("ALTER", "LUN"): hardware.alter_luns,
     ("ALTER", "PHYSICALDISK"): hardware.alter_physical_disks,
     ("ALTER", "IBPORT"): hardware.alter_ports,
     ("ALTER", "OFFLOADGROUP"): hardware.alter_offload_groups,
     ("ALTER", "SOFTWAREUPDATE"): hardware.alter_software_update,
     ("CALIBRATE", "LUN"): hardware.calibrate,
+    ("CREATE", "ESCLUSTER"): exascale.create,
+    ("ALTER", "ESCLUSTER"): exascale.alter_cluster,
+    ("ALTER", "ESNODE"): exascale.alter_node,
+    ("REGISTER", "ESNODE"): exascale.register,
+    ("DEREGISTER", "ESNODE"): exascale.deregister,
     ("CREATE", "KEY"): security.create_key,
     ("CREATE", "ROLE"): security.create_roles,
     ("DROP", "ROLE"): security.drop_roles,

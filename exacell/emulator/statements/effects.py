@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from exacell.emulator.changes import (
     Selection,
 )
+from exacell.emulator.disk_models import DiskType
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import Cell, DiskType
-from exacell.emulator.objects import Place
+from exacell.emulator.models import Cell
+from exacell.emulator.place import Place
 from exacell.emulator.profiles import PRIMARY_MEDIA_SINCE
 from exacell.emulator.program import Out, Pause
 
@@ -92,3 +93,10 @@ def chosen(place: Place, which: Selection, names: Sequence[str], kind: str) -> I
             yield find(names, wanted, kind)
         except CellError as error:
             yield error
+
+
+def named(names: Sequence[str], known: Sequence[str], kind: str) -> Iterator[str | CellError]:
+    """Yield the names among ``known`` that a statement names, in any case, or the error for one that does not exist."""
+    by_name = {name.lower(): name for name in known}
+    for name in names:
+        yield by_name.get(name.lower()) or CellError(Code.OBJECT_MISSING, kind=kind, name=name)

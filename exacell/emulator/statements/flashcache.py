@@ -13,16 +13,17 @@ from collections.abc import Iterable
 from exacell.emulator.build import new_id
 from exacell.emulator.cache_fill import flush_seconds
 from exacell.emulator.cache_kinds import FLASH_CACHE, CacheKind, cache_kind
+from exacell.emulator.cache_models import CacheMember, FlashCache
 from exacell.emulator.changes import (
     AlterFlashCache,
     CreateFlashCache,
     DropFlashCache,
 )
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import CacheMember, Cell, FlashCache
-from exacell.emulator.objects import Place
+from exacell.emulator.models import Cell
+from exacell.emulator.place import Place
 from exacell.emulator.program import Pause
-from exacell.emulator.space import all_free, even_share, flash_members
+from exacell.emulator.space import all_free, cache_share, flash_members
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 from exacell.units import ALLOCATION_UNIT, format_size
 
@@ -54,7 +55,7 @@ def _new_cache(place: Place, kind: CacheKind, names: tuple[str, ...] | None, siz
             minimum = format_size(ALLOCATION_UNIT)
             raise CellError(Code.TOO_SMALL, what=kind.noun, wanted=0, limit=minimum)
     else:
-        shares = even_share(cell, disks, size_bytes, what=kind.noun)
+        shares = cache_share(cell, disks, size_bytes, what=kind.noun)
     return FlashCache(
         name=kind.name(cell),
         id=new_id(cell, place.rack.spec.seed),

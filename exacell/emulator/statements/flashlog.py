@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from exacell.emulator.build import new_id
 from exacell.emulator.cache_kinds import FLASH_LOG, log_kind
+from exacell.emulator.cache_models import FlashLog
 from exacell.emulator.changes import (
     CreateFlashLog,
     DropFlashLog,
 )
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import FlashLog
-from exacell.emulator.objects import Place
+from exacell.emulator.place import Place
 from exacell.emulator.space import MAX_LOG, MAX_LOG_PER_DISK, even_share, flash_members
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 from exacell.units import format_size

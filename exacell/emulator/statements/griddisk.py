@@ -13,11 +13,12 @@ from exacell.emulator.changes import (
     CreateGridDisk,
     DropGridDisk,
 )
+from exacell.emulator.disk_models import DiskType, GridDisk
+from exacell.emulator.disk_rows import asm_view, grid_disk_row
 from exacell.emulator.grammar_changes import size_of
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.metrics import dirty_by_grid_disk
-from exacell.emulator.models import DiskType, GridDisk
-from exacell.emulator.objects import Place, asm_view, grid_disk_row
+from exacell.emulator.place import Place
 from exacell.emulator.schema import object_types
 from exacell.emulator.space import free_bytes
 from exacell.emulator.statements.effects import Effects, chosen, find, grid_disk_media, line, require_cellsrv
@@ -39,6 +40,11 @@ def create(place: Place, statement: CreateGridDisk) -> Effects:
     cell = place.cell
     require_cellsrv(cell)
     _check_values(place, statement.values, _SETTABLE)
+    if "virtualsize" in statement.values and "size" not in statement.values:
+        # Source: reference cellcli.md 6.6: a sparse grid disk needs both.
+        raise CellError(
+            Code.BAD_VALUE, value="''", attribute="size", rule="a sparse grid disk has size and virtualSize"
+        )
     if not statement.prefixes:
         disk = find(sorted(cell.cell_disks), statement.cell_disk, "Cell disk")
         yield line(_create_one(place, statement.name, disk, statement.values))

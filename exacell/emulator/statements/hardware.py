@@ -1,4 +1,4 @@
-"""CREATE and DROP CELLDISK; LUNs, physical disks, ports, offload groups, software updates; CALIBRATE.
+"""LUNs, physical disks, ports, offload groups, software updates; CALIBRATE.
 
 Source: reference cellcli.md 2.3, 5 and 6; reference measurement.md 6 for CALIBRATE. Lines that no public session shows
 follow those of the other objects.
@@ -7,153 +7,23 @@ follow those of the other objects.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
 
 from exacell.emulator.admin import AdminStatement
-from exacell.emulator.build import DISK_PREFIX, new_id, new_memory_cache
+from exacell.emulator.build import new_memory_cache
 from exacell.emulator.changes import CreateFlashCache
 from exacell.emulator.device_io import RECEIVED, SENT
+from exacell.emulator.disk_models import CellDisk, DiskType, Lun
 from exacell.emulator.hardware_rows import offload_groups, software_history_rows
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.metric_objects import IB_PORTS
-from exacell.emulator.models import Cell, CellDisk, DiskType, GridDisk, Lun
-from exacell.emulator.objects import Place
+from exacell.emulator.models import Cell
+from exacell.emulator.place import Place
 from exacell.emulator.program import Pause
 from exacell.emulator.schema import object_types
-from exacell.emulator.statements.effects import Effects, line, media_types, require_cellsrv
+from exacell.emulator.statements.effects import Effects, line, named, require_cellsrv
 
 _DROPPED = " - dropped for replacement"
 _CALIBRATE_S = 600.0
-_MAX_COMMENT = 255
-_ERASE_S = {"1PASS": 3600.0, "3PASS": 10800.0, "7PASS": 25200.0}
-
-
-def _found(names: Sequence[str], known: Sequence[str], kind: str) -> Iterator[str | CellError]:
-    by_name = {name.lower(): name for name in known}
-    for name in names:
-        yield by_name.get(name.lower()) or CellError(Code.OBJECT_MISSING, kind=kind, name=name)
-
-
-# -- cell disks ----------------------------------------------------------------------------------------------------------
-
-
-def create_cell_disks(place: Place, statement: AdminStatement) -> Effects:
-    """Create cell disks on all LUNs of the media that have none, or one on a LUN that is named."""
-    cell = place.cell
-    require_cellsrv(cell)
-    comment = statement.values.get("comment", "")
-    if len(comment) > _MAX_COMMENT:
-        raise CellError(Code.BAD_VALUE, value=comment, attribute="comment", rule="at most 255 characters")
-    if statement.names is not None:
-        if len(statement.names) != 1:
-            raise CellError(Code.SYNTAX)
-        name, lun = statement.names[0], _lun_for(cell, statement)
-        yield line(_create(place, lun, name, comment, force="FORCE" in statement.options))
-        return
-    types = media_types(place, statement.media)
-    numbers = dict.fromkeys(DISK_PREFIX.values(), 0)
-    for lun in cell.luns.values():
-        prefix = DISK_PREFIX[lun.disk_type]
-        name = f"{prefix}_{numbers[prefix]:02d}_{cell.name}"
-        numbers[prefix] += 1
-        if lun.disk_type in types and not lun.cell_disk:
-            try:
-                yield line(_create(place, lun, name, comment, force=False))
-            except CellError as error:
-                yield line(error.line)
-
-
-def _lun_for(cell: Cell, statement: AdminStatement) -> Lun:
-    unknown = next((n for n in statement.values if n not in ("lun", "physicaldisk", "comment", "size")), None)
-    if unknown is not None:
-        raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=unknown, object="CELLDISK")
-    wanted = statement.values.get("lun"), statement.values.get("physicaldisk")
-    for lun in cell.luns.values():
-        disk = cell.physical_disks[lun.physical_disk]
-        if wanted[0] == lun.name or (wanted[1] is not None and wanted[1] in (disk.name, disk.serial)):
-            return lun
-    raise CellError(Code.OBJECT_MISSING, kind="LUN", name=wanted[0] or wanted[1] or "(lun= is missing)")
-
-
-def _create(place: Place, lun: Lun, name: str, comment: str, *, force: bool) -> str:
-    cell = place.cell
-    if lun.cell_disk and not force:
-        raise CellError(Code.PREEXISTING_CELLDISK, disk=lun.cell_disk)
-    if lun.status != "normal":
-        raise CellError(Code.NOT_NORMAL, kind="LUN", name=lun.name, status=lun.status)
-    if name in cell.cell_disks:
-        raise CellError(Code.OBJECT_EXISTS, kind="Cell disk", name=name)
-    if lun.cell_disk:
-        _remove(place, lun.cell_disk, force=True)
-    hard, flash = place.rack.model.hard, place.rack.model.flash
-    size = flash.cell_disk
-    if lun.disk_type is DiskType.HARD:
-        size = hard.system_cell_disk if lun.is_system else hard.cell_disk
-    cell.cell_disks[name] = CellDisk(
-        name=name,
-        size_bytes=size,
-        disk_type=lun.disk_type,
-        lun=lun.name,
-        physical_disk=lun.physical_disk,
-        device_name=lun.device_name,
-        device_partition=f"{lun.device_name}3" if lun.is_system else lun.device_name,
-        creation_time=place.rack.now(),
-        id=new_id(cell, place.rack.spec.seed),
-        comment=comment,
-    )
-    lun.cell_disk = name
-    return f"CellDisk {name} successfully created"
-
-
-def drop_cell_disks(place: Place, statement: AdminStatement) -> Effects:
-    """Drop cell disks. Those with grid disks need FORCE; those with flash cache or flash log stay."""
-    cell = place.cell
-    require_cellsrv(cell)
-    if statement.names is None:
-        types = media_types(place, statement.media)
-        chosen: list[str | CellError] = [d.name for _n, d in sorted(cell.cell_disks.items()) if d.disk_type in types]
-    else:
-        chosen = list(_found(statement.names, sorted(cell.cell_disks), "Cell disk"))
-    erase = statement.options.get("ERASE", "")
-    for found in chosen:
-        if isinstance(found, CellError):
-            yield line(found.line)
-            continue
-        try:
-            _remove(place, found, force="FORCE" in statement.options)
-        except CellError as error:
-            yield line(error.line)
-            continue
-        if erase and "NOWAIT" in statement.options:
-            yield line(f"CellDisk {found} erase is in progress")
-            continue
-        if erase:
-            yield Pause(_ERASE_S[erase])
-        yield line(f"CellDisk {found} successfully dropped")
-
-
-def _remove(place: Place, name: str, *, force: bool) -> None:
-    cell = place.cell
-    users = [(cache.name, name in cache.members) for cache in cell.caches]
-    users += [(log.name, name in log.members) for log in cell.logs]
-    for user, uses in users:
-        if uses:
-            raise CellError(Code.CELLDISK_IN_USE, disk=name, user=user)
-    grid_disks = cell.grid_disks_on(name)
-    if grid_disks and not force:
-        raise CellError(Code.CELLDISK_HAS_GRIDDISKS, disk=name, grid_disks=", ".join(d.name for d in grid_disks))
-    for disk in grid_disks:
-        _drop_grid_disk(place, disk)
-    lun = cell.luns.get(cell.cell_disks[name].lun)
-    if lun is not None:
-        lun.cell_disk = ""
-    del cell.cell_disks[name]
-
-
-def _drop_grid_disk(place: Place, disk: GridDisk) -> None:
-    del place.cell.grid_disks[disk.name]
-    if place.rack.asm is not None:
-        place.rack.asm.grid_disk_changed(place.cell.host, disk.name, "dropped")
 
 
 # -- LUNs and physical disks ---------------------------------------------------------------------------------------------
@@ -162,7 +32,7 @@ def _drop_grid_disk(place: Place, disk: GridDisk) -> None:
 def alter_luns(place: Place, statement: AdminStatement) -> Effects:
     """Enable LUNs again after a failure; a LUN that is normal needs FORCE."""
     luns = place.cell.luns
-    chosen = list(luns) if statement.names is None else list(_found(statement.names, list(luns), "LUN"))
+    chosen = list(luns) if statement.names is None else list(named(statement.names, list(luns), "LUN"))
     for found in chosen:
         if isinstance(found, CellError):
             yield line(found.line)
@@ -177,12 +47,14 @@ def alter_physical_disks(place: Place, statement: AdminStatement) -> Effects:
     """Drop physical disks for replacement, or take them into use again."""
     cell = place.cell
     disks = cell.physical_disks
+    if "SERVICELED" in statement.words:
+        raise CellError(Code.SERVICELED_OBSOLETE)
     if statement.names is None:
         hard = statement.media == "HARDDISK"
         chosen: list[str | CellError] = [n for n, d in disks.items() if d.disk_type is DiskType.HARD or not hard]
     else:
         serials = {disk.serial.lower(): name for name, disk in disks.items()}
-        chosen = list(_found([serials.get(n.lower(), n) for n in statement.names], list(disks), "Physical disk"))
+        chosen = list(named([serials.get(n.lower(), n) for n in statement.names], list(disks), "Physical disk"))
     for found in chosen:
         if isinstance(found, CellError):
             yield line(found.line)
@@ -238,7 +110,7 @@ def _grid_disks(place: Place, member: CellDisk, status: str) -> None:
 def alter_ports(place: Place, statement: AdminStatement) -> Effects:
     """Start the counters of InfiniBand ports anew."""
     known = list(IB_PORTS) if place.rack.model.infiniband else []
-    chosen = list(known) if statement.names is None else list(_found(statement.names, known, "IB port"))
+    chosen = list(known) if statement.names is None else list(named(statement.names, known, "IB port"))
     counters = place.rack.metrics[place.cell.host].counters
     for found in chosen:
         if isinstance(found, CellError):
@@ -252,7 +124,7 @@ def alter_ports(place: Place, statement: AdminStatement) -> Effects:
 def alter_offload_groups(place: Place, statement: AdminStatement) -> Effects:
     """Start, stop or restart offload groups, or set their comment; packages of system groups cannot be changed."""
     known = [group.name for group in offload_groups(place)]
-    chosen = list(known) if statement.names is None else list(_found(statement.names, known, "Offload group"))
+    chosen = list(known) if statement.names is None else list(named(statement.names, known, "Offload group"))
     for name in statement.values:
         attribute = object_types()["OFFLOADGROUP"].attribute(name, place.rack.release.number)
         if attribute is None:
@@ -288,7 +160,7 @@ def alter_software_update(place: Place, statement: AdminStatement) -> Effects:
 def drop_software_history(place: Place, statement: AdminStatement) -> Effects:
     """Forget finished updates."""
     known = [str(row["name"]) for row in software_history_rows(place)]
-    chosen = list(known) if statement.names is None else list(_found(statement.names, known, "Software history"))
+    chosen = list(known) if statement.names is None else list(named(statement.names, known, "Software history"))
     for found in chosen:
         if isinstance(found, CellError):
             yield line(found.line)

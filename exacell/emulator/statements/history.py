@@ -17,7 +17,7 @@ from exacell.emulator import printer
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.grammar import ListStatement, Over
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.objects import Place
+from exacell.emulator.place import Place
 from exacell.emulator.schema import Attribute, MetricDefinition
 from exacell.emulator.statements.metric_listing import (
     Mask,

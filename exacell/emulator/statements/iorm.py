@@ -11,9 +11,9 @@ from exacell.emulator.changes import (
     AlterIormPlan,
 )
 from exacell.emulator.grammar_changes import size_of
+from exacell.emulator.iorm_models import Directive
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import Directive
-from exacell.emulator.objects import Place
+from exacell.emulator.place import Place
 from exacell.emulator.schema import Release
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 from exacell.units import MIB
@@ -22,6 +22,8 @@ OBJECTIVES = ("basic", "auto", "low_latency", "balanced", "high_throughput")
 _CATCH_ALL = ("default", "other")
 _MAX_SHARED, _MAX_ALLOCATED, _MAX_SHARES = 1024, 32, 32768
 _MIN_CACHE = 4 * MIB
+_MAX_PROFILES, _PROFILES_UNTIL = 8, (12, 2)
+"""A dbplan of 12.1 has at most eight profiles. Source: reference cellcli.md 7.1."""
 
 
 def alter(place: Place, statement: AlterIormPlan) -> Effects:
@@ -35,16 +37,27 @@ def alter(place: Place, statement: AlterIormPlan) -> Effects:
             rule = f"objective must be one of {', '.join(OBJECTIVES)}"
             raise CellError(Code.IORM_RULE, rule=rule)
     plans = {name: check_plan(name, plan, release) for name, plan in statement.plans.items()}
+    db_plan = plans.get("dbplan", cell.iorm.db_plan)
+    cat_plan = plans.get("catplan", cell.iorm.cat_plan)
+    _check_profiles(db_plan, cat_plan, release)
     cell.iorm.objective = objective
     cell.iorm.active = cell.iorm.active if statement.active is None else statement.active
-    cell.iorm.db_plan = plans.get("dbplan", cell.iorm.db_plan)
-    cell.iorm.cat_plan = plans.get("catplan", cell.iorm.cat_plan)
+    cell.iorm.db_plan, cell.iorm.cat_plan = db_plan, cat_plan
     cell.iorm.cluster_plan = plans.get("clusterplan", cell.iorm.cluster_plan)
     yield line("IORMPLAN successfully altered")
 
 
 def _broken(rule: str) -> CellError:
     return CellError(Code.IORM_RULE, rule=rule)
+
+
+def _check_profiles(db_plan: tuple[Directive, ...], cat_plan: tuple[Directive, ...], release: Release) -> None:
+    """Raise CellError for profiles beside a catplan, and for too many of them. Source: reference cellcli.md 7.1."""
+    profiles = [d for d in db_plan if (d.get("type") or "").lower() == "profile"]
+    if profiles and cat_plan:
+        raise _broken(f"profile {profiles[0].name} in dbplan cannot be combined with a catplan")
+    if release < _PROFILES_UNTIL and len(profiles) > _MAX_PROFILES:
+        raise _broken(f"dbplan has more than {_MAX_PROFILES} profiles")
 
 
 def _share(name: str, text: str) -> None:

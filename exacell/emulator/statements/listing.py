@@ -9,10 +9,11 @@ from functools import partial
 from exacell.emulator import hardware_rows, printer
 from exacell.emulator.grammar import ListStatement
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.objects import ROWS, Place
+from exacell.emulator.objects import ROWS
+from exacell.emulator.place import Place
 from exacell.emulator.profiles import PRIMARY_MEDIA_SINCE
 from exacell.emulator.schema import Attribute, ObjectType, Release
-from exacell.emulator.statements import history, metric_listing, security, support
+from exacell.emulator.statements import exascale, history, metric_listing, security, support
 from exacell.emulator.values import Row, order_key, passes
 
 NOUNS = {
@@ -31,6 +32,8 @@ LISTED: Mapping[str, Callable[[Place], list[Row]]] = {
     "ALERTDEFINITION": hardware_rows.alert_definition_rows,
     "ALERTHISTORY": hardware_rows.alert_rows,
     "DISKMAP": hardware_rows.disk_map_rows,
+    "ESCLUSTER": exascale.cluster_rows,
+    "ESNODE": exascale.node_rows,
     "IBPORT": hardware_rows.ib_port_rows,
     "KEY": security.key_rows,
     "OFFLOADGROUP": hardware_rows.offload_group_rows,

@@ -7,6 +7,7 @@ plain layout of an unsorted history is printed minute by minute without a record
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from exacell.emulator.alerts import alert_state
 from exacell.emulator.clock import MINUTE, iso_time
@@ -14,9 +15,10 @@ from exacell.emulator.grammar import ListStatement
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.metric_reader import MetricReader, Reading
 from exacell.emulator.metric_words import description
-from exacell.emulator.metrics import HISTORY_S
+from exacell.emulator.metrics import HISTORY_S, CellMetrics
 from exacell.emulator.models import Cell
-from exacell.emulator.objects import Place
+from exacell.emulator.past import growth_before
+from exacell.emulator.place import Place
 from exacell.emulator.schema import Attribute, MetricDefinition, metrics_in
 from exacell.emulator.values import Metric, Row, Time, Value, metric_text, passes
 
@@ -31,6 +33,12 @@ _FIXED = {"name", "metricObjectName", "metricType", "objectType"}
 _LEAD = "\t "
 _KEPT_TEXTS = 400_000
 """Values of a history that are kept between computing their widths and printing them."""
+_SAMPLED = 48
+"""Minutes, evenly spread, that a longer history's width is taken from, besides those at which values are large."""
+_TYPED = ("Number", "%")
+"""Units whose values print 0 and 0.0 differently."""
+_REMEMBERED = 2048
+"""Texts of one metric's values that are remembered."""
 
 
 def definition_row(cell: Cell, definition: MetricDefinition) -> Row:
@@ -74,8 +82,24 @@ def rows_of(place: Place, statement: ListStatement) -> Iterator[Row]:
     moment = place.rack.collection_time(place.cell)
     order = {name.upper(): index for index, name in enumerate(statement.names)}
     readings = readings_of(place.rack.reader(place.cell), moment, wanted, statement)
-    rows = (reading_row(place.cell, reading) for reading in readings)
+    rows: Iterable[Row] = (reading_row(place.cell, reading) for reading in readings)
+    if kind == "METRICCURRENT" and (seconds := int(place.cell.settings.get("metricFGCollIntvlInSec", "0"))):
+        rows = _with_fine_grained(place, rows, seconds)
     yield from sorted(rows, key=lambda row: order.get(str(row["name"]), 0)) if order else rows
+
+
+def _with_fine_grained(place: Place, rows: Iterable[Row], seconds: int) -> Iterator[Row]:
+    """Yield each row, and behind it the one of the fine-grained collection, for metrics that have one.
+
+    Counters of an emulated cell move once a minute: only the time of the collection is finer.
+    """
+    moment = place.rack.now() // seconds * seconds
+    definitions = metrics_in(place.rack.release.number)
+    fine = {name for name, d in definitions.items() if definition_row(place.cell, d)["fineGrained"] == "Enabled"}
+    for row in rows:
+        yield row
+        if row["name"] in fine:
+            yield {**row, "collection": "fineGrained", "collectionTime": Time(moment)}
 
 
 def wanted_by(place: Place, statement: ListStatement) -> list[MetricDefinition]:
@@ -176,8 +200,8 @@ def prints_by_minute(statement: ListStatement, attributes: Sequence[Attribute]) 
 def minutes_of(place: Place, statement: ListStatement, attributes: Sequence[Attribute]) -> Iterator[str]:
     """Yield the text of a plain history, a piece for each minute, and empty pieces while the widths are computed.
 
-    Columns are as wide as their widest value. A very long history is computed twice, once for the widths and once to be
-    printed: that keeps the memory small.
+    Columns are as wide as their widest value. A very long history is printed while it is computed: it takes its width from
+    the minutes at which values are large, and should one be wider after all, from then on columns are.
     """
     wanted = wanted_by(place, statement)
     minutes = history_minutes(place, statement)
@@ -198,7 +222,7 @@ def minutes_of(place: Place, statement: ListStatement, attributes: Sequence[Attr
     kept: dict[float, list[str]] = {}
     keep = len(minutes) * len(fixed) <= _KEPT_TEXTS
     width = 0
-    for moment in minutes:
+    for moment in minutes if keep else telling_minutes(place.rack.metrics[place.cell.host], minutes):
         values = texts.of(reader.table(moment, wanted))
         width = max(width, *map(len, values))
         if keep:
@@ -210,6 +234,7 @@ def minutes_of(place: Place, statement: ListStatement, attributes: Sequence[Attr
     ]
     for moment in minutes:
         values = kept[moment] if keep else texts.of(reader.table(moment, wanted))
+        width = max(width, *map(len, values))
         if timed:
             end = f"{_LEAD}{iso_time(moment)}\n"
             yield "".join([start + text.ljust(width) + end for start, text in zip(starts, values, strict=True)])
@@ -250,21 +275,47 @@ class Mask:
         return [number for owner, number in zip(objects, numbers, strict=True) if self.passes(owner)]
 
 
+def telling_minutes(metrics: CellMetrics, minutes: Sequence[float]) -> list[float]:
+    """Return those of ``minutes`` at which metrics are largest, oldest first.
+
+    Counters are, before they start anew and at the end; rates of the past when it was busiest; others may be at any time.
+    """
+    found = {minutes[0], minutes[-1], *minutes[:: max(1, len(minutes) // _SAMPLED)]}
+    changes = pairwise(metrics.collections)
+    found |= {later.moment - MINUTE for earlier, later in changes if earlier.epochs != later.epochs}
+    past = [moment for moment in minutes if moment < metrics.begin]
+    if past:
+        found.add(max(past, key=lambda moment: growth_before(moment, metrics.past)))
+    return sorted(found.intersection(minutes))
+
+
 class _Texts:
-    """Metric values as text, remembered: most values of a history are those of the minute before."""
+    """Metric values as text, remembered: most values of a history are those of the minute before, or of another object."""
 
     def __init__(self, mask: Mask) -> None:
         self._mask = mask
-        self._known: dict[str, tuple[list[float], list[str]]] = {}
+        self._last: dict[str, tuple[list[float], list[str]]] = {}
+        self._known: dict[str, dict[tuple[type, float], str]] = {}
 
     def of(self, table: Iterable[tuple[MetricDefinition, list[str], list[float]]]) -> list[str]:
         """Return the values of a minute as they are printed."""
         found: list[str] = []
         for definition, objects, numbers in table:
-            known = self._known.get(definition.name)
-            if known is None or known[0] is not numbers:
-                unit = definition.unit
-                texts = [metric_text(Metric(number, unit)) for number in self._mask.picked(objects, numbers)]
-                known = self._known[definition.name] = (numbers, texts)
-            found += known[1]
+            last = self._last.get(definition.name)
+            if last is None or (last[0] is not numbers and (last[0] != numbers or definition.unit in _TYPED)):
+                last = self._last[definition.name] = numbers, self._texts(definition, objects, numbers)
+            found += last[1]
+        return found
+
+    def _texts(self, definition: MetricDefinition, objects: list[str], numbers: list[float]) -> list[str]:
+        known = self._known.setdefault(definition.name, {})
+        if len(known) > _REMEMBERED:
+            known.clear()
+        found: list[str] = []
+        for number in self._mask.picked(objects, numbers):
+            key = number.__class__, number
+            text = known.get(key)
+            if text is None:
+                text = known[key] = metric_text(Metric(number, definition.unit))
+            found.append(text)
         return found

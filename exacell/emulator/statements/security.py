@@ -16,7 +16,7 @@ from exacell.emulator.build import guid, new_id
 from exacell.emulator.changes import AssignKey, Grant
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import Record
-from exacell.emulator.objects import Place
+from exacell.emulator.place import Place
 from exacell.emulator.statements.effects import Effects, line
 from exacell.emulator.values import Lines, Row
 
@@ -155,6 +155,11 @@ def create_user(place: Place, statement: AdminStatement) -> Effects:
     _new_name(name, users, "User")
     users[name] = {"roles": [], "password": _password(statement.values)}
     yield line(f"User {name} successfully created")
+
+
+def password_fits(user: Record, password: str) -> bool:
+    """Whether a password is that of a user."""
+    return bool(user["password"] == hashlib.sha256(password.encode()).hexdigest())
 
 
 def alter_user(place: Place, statement: AdminStatement) -> Effects:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from exacell.emulator.admin import AdminStatement
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import Record
-from exacell.emulator.objects import Place
+from exacell.emulator.place import Place
 from exacell.emulator.quarantines import add_quarantine
 from exacell.emulator.schema import object_types
 from exacell.emulator.statements.effects import Effects, line

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from exacell.emulator.admin import AdminStatement
+from exacell.emulator.alert_models import Threshold
 from exacell.emulator.alerts import COMPARISONS, clear_all, metric_and_object
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import Threshold
-from exacell.emulator.objects import Place
+from exacell.emulator.place import Place
 from exacell.emulator.schema import metrics_in, object_types
 from exacell.emulator.statements.effects import Effects, line
 from exacell.emulator.statements.metric_listing import definition_row

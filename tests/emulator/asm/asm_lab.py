@@ -38,10 +38,11 @@ class Ran:
 
 @dataclass
 class Lab:
-    """One rack. ``seconds`` is wall time; the rack runs 60 times as fast."""
+    """One rack. ``seconds`` is wall time; the rack runs 60 times as fast. ``files`` are the scripts and spool files."""
 
     spec: Mapping[str, object] = field(default_factory=dict)
     seconds: float = 1.7e9
+    files: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         clock = RackClock(speed=60, wall=lambda: self.seconds)
@@ -85,9 +86,24 @@ class Lab:
         arguments = list(argv) or ["-S", "-L", "/ as sysasm"]
         host = self.rack.dbnodes[node - 1]
         running = program(
-            "sqlplus", self.rack, host, login, arguments, env=given if env is None else env, tty=False, has_stdin=True
+            "sqlplus",
+            self.rack,
+            host,
+            login,
+            arguments,
+            env=given if env is None else env,
+            tty=False,
+            has_stdin=True,
+            read_file=self.files.get,
+            write_file=self._write,
         )
         return self.drive(running, text)
+
+    def _write(self, name: str, text: str, append: bool) -> bool:
+        if name.startswith("/no"):
+            return False
+        self.files[name] = (self.files.get(name, "") if append else "") + text
+        return True
 
     def rows(self, query: str, **options: object) -> list[str]:
         """Return the lines of a query with neither headings nor counts."""

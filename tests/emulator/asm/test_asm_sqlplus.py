@@ -236,8 +236,10 @@ def test_version_and_wrong_option(lab):
 
 
 def test_block_is_refused(lab):
-    """PL/SQL is not emulated and says so as an error."""
-    assert lab.sql("begin\n null;\nend;\n/\n").codes == [439]
+    """PL/SQL beyond straight lines is not emulated and says so as an error, before any of it is done."""
+    block = "begin\n dbms_output.put_line('x');\n for r in (select 1 from dual) loop null; end loop;\nend;\n/\n"
+    ran = lab.sql(f"set serveroutput on\n{block}")
+    assert (ran.codes, "x" in ran.lines) == ([439], False)
 
 
 def test_diskstring_and_power(lab):

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import tracemalloc
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from cells_bench import Bench
 
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.program import Out
+from exacell.emulator.schema import metric_definitions
 from exacell.emulator.statements import history
+from exacell.emulator.statements.metric_listing import telling_minutes
+from exacell.emulator.values import Metric, text_of
 
 HOUR = "list metrichistory where ageInMinutes < 60"
 MIB = 1 << 20
@@ -91,12 +95,12 @@ def test_json_and_xml_hold_what_the_columns_show() -> None:
     bench = Bench(model="x10m")
     plain = rows(bench.e(statement))
     document = json.loads(bench.run("--json", "-e", statement))
-    text = bench.run("--xml", "-e", statement)
+    text = bench.run("-xml", "-e", statement)
     assert [one["name"] for one in document["metric"]] == [row[0] for row in plain] == ["CL_TEMP"] * 3
     assert text.count("<metric>") == 3 and text.endswith("</metric>\n</cli-output>\n")
     nothing = f"{statement} and name = 'CL_FANS'"
     assert json.loads(bench.run("--json", "-e", nothing))["metric"] == []
-    assert "<metric>" not in bench.run("--xml", "-e", nothing)
+    assert "<metric>" not in bench.run("-xml", "-e", nothing)
 
 
 def test_order_by_needs_a_limit_when_there_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,3 +111,41 @@ def test_order_by_needs_a_limit_when_there_is_much(monkeypatch: pytest.MonkeyPat
     assert bench.e(statement).startswith('CELL-02026: The LIMIT parameter is mandatory for "LIST METRICHISTORY"')
     first = rows(bench.e(f"{statement} desc limit 3"))
     assert [row[0] for row in first] == ["FL_IO_W_SKIP_NO_FL_DISKS"] * 3
+
+
+def test_a_week_of_everything_begins_at_once(bench: Bench) -> None:
+    """LIST METRICHISTORY without a filter prints its first minute after looking at no more than a hundred."""
+    bench.rack.start_load(seconds=300, profile="mixed")
+    bench.pass_time(420)
+    program = cellcli(bench.rack, "exa1cel01", "celladmin", ["-e", "list metrichistory"], tty=False, has_stdin=False)
+    turns, first = 0, ""
+    while not first:
+        event = next(program)
+        assert isinstance(event, Out)
+        turns, first = turns + 1, event.text
+    program.close()
+    assert turns < 100
+    lines = first.splitlines()
+    assert len({line.split("\t")[-1] for line in lines}) == 1 and len({len(line) for line in lines}) == 1
+    assert len(lines) == len(bench.values("list metriccurrent"))
+
+
+def test_the_width_of_a_long_history_fits_its_largest_values(bench: Bench) -> None:
+    """The column of a history that is printed while it is computed is as wide as the widest value at its telling minutes."""
+    bench.rack.start_load(seconds=300, profile="mixed")
+    bench.pass_time(600)
+    bench.e("alter cell restart services cellsrv ignore redundancy")
+    bench.pass_time(600)
+    metrics, last = bench.rack.metrics["exa1cel01"], bench.rack.collection_time(bench.cell)
+    minutes = [last - 60 * n for n in range(10_080, -1, -1)]
+    telling = telling_minutes(metrics, minutes)
+    assert len(telling) < 100 and telling[-1] == last and set(telling) <= set(minutes)
+    restarted = next(b.moment for a, b in pairwise(metrics.collections) if a.epochs != b.epochs)
+    assert restarted - 60 in telling
+    for name in ("CD_IO_TM_W_SM", "FC_IO_RQ_R", "FC_IO_RQ_R_SEC", "CD_IO_BY_R_SM_SEC", "FL_IO_W"):
+        reader, definition = bench.rack.reader(bench.cell), metric_definitions()[name]
+        texts = {
+            moment: max(len(text_of(Metric(r.number, definition.unit))) for r in reader.readings(moment, [definition]))
+            for moment in minutes[::7] + telling
+        }
+        assert max(texts.values()) <= max(texts[moment] for moment in telling)

@@ -7,7 +7,8 @@ from cells_bench import IN_DATA, AsmStub, Bench
 
 from exacell.emulator.grammar_changes import parse
 from exacell.emulator.messages import CellError
-from exacell.emulator.objects import ROWS, Place
+from exacell.emulator.objects import ROWS
+from exacell.emulator.place import Place
 from exacell.emulator.schema import object_types
 
 
@@ -152,7 +153,7 @@ def test_xml_is_well_formed_and_escaped(bench: Bench) -> None:
     from xml.etree import ElementTree
 
     bench.e("alter cell comment='a <b> & \"c\"'")
-    document = ElementTree.fromstring(bench.run("--xml", "-e", "list cell detail"))
+    document = ElementTree.fromstring(bench.run("-xml", "-e", "list cell detail"))
     assert document.find("cell/comment") is not None
     assert document.findtext("cell/comment") == 'a <b> & "c"'
     document = ElementTree.fromstring(bench.run("-xml", "-e", "list celldisk attributes name,size,creationTime"))

@@ -258,3 +258,21 @@ def test_draws_are_fair() -> None:
     for cells in (2, 3, 9, 30):
         counts = mirrored(rng, 10_000, [str(n) for n in range(cells)])
         assert sum(counts.values()) == 20_000 and max(counts.values()) <= 10_000
+
+
+def test_fine_grained_collection_is_switched_on() -> None:
+    """From 22.1 on metrics that are enabled for it have a second, newer reading while its interval is 1 to 60 seconds."""
+    bench = Bench(model="x6", release="22.1")
+    asked = "list metriccurrent where collection=fineGrained"
+    assert bench.e(asked) == ""
+    assert "CELL-02917" in bench.e("alter cell metricFGCollIntvlInSec=61")
+    bench.e("alter metricdefinition CL_CPUT fineGrained=enabled; alter metricdefinition CL_RUNQ fineGrained=disabled")
+    bench.e("alter cell metricFGCollIntvlInSec=5")
+    bench.pass_time(77)
+    rows = bench.values(f"{asked} attributes name, collectionTime")
+    assert "CL_CPUT" in {name for name, _time in rows} and "CL_RUNQ" not in {name for name, _time in rows}
+    both = bench.values("list metriccurrent CL_CPUT attributes collection, collectionTime")
+    assert [row[0] for row in both] == ["default", "fineGrained"] and both[0][1] < both[1][1]
+    bench.e("alter cell metricFGCollIntvlInSec=0")
+    assert bench.e(asked) == ""
+    assert "CELL-02930" in bench.e("alter metricdefinition CD_IO_ERRS fineGrained=enabled")

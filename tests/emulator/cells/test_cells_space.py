@@ -220,3 +220,21 @@ def test_asm_hears_of_every_grid_disk(seed: int) -> None:
             bench.e(f"alter griddisk {name} {action}")
             expected = [action] if name in known and active != (action == "active") else []
         assert [what for _cell, _name, what in stub.told[told:]] == expected
+
+
+def test_a_log_is_even_and_a_cache_of_all_free_space_need_not_be() -> None:
+    """What is free on one disk alone makes no flash log, and a cache that shows exactly that size can be made of it again."""
+    bench = Bench(mode="writethrough")
+    bench.e(
+        "drop flashcache; drop flashlog; create griddisk g celldisk=FD_00_exa1cel01, size=240M; create flashcache all"
+    )
+    bench.e("drop griddisk g force")
+    assert "CELL-02910" in bench.e("create flashlog all size=240M")
+    bench.e("create griddisk h celldisk=FD_01_exa1cel01, size=16M; drop flashcache")
+    assert bench.e("create flashcache all").startswith("Flash cache")
+    size = bench.one("list flashcache attributes size")
+    bench.e("drop flashcache")
+    assert bench.e(f"create flashcache all size={size}").startswith("Flash cache")
+    assert bench.one("list flashcache attributes size") == size
+    bench.e("drop flashcache")
+    assert "CELL-" in bench.e("create flashcache all size=0")

@@ -35,6 +35,8 @@ class Model:
         """Give each disk's share of ``units`` to an owner, or all free units; False when that is impossible."""
         if self.has(owner):
             return False
+        if owner == CACHE and units == sum(map(self.free, disks)):
+            units = None  # exactly all free space takes all free space
         shares = {d: self.free(d) for d in disks} if units is None else dict.fromkeys(disks, units // len(disks))
         shares = {d: n for d, n in shares.items() if n} if units is None else shares
         if not shares or any(n < 1 or n > self.free(d) for d, n in shares.items()):

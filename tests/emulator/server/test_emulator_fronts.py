@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from exacell.emulator import control
-from exacell.emulator.fronts import has_infiniband
+from exacell.emulator.fronts import front_scripts, has_infiniband
 
 RACK = "front"
 Front = Callable[..., subprocess.CompletedProcess[str]]
@@ -159,3 +159,15 @@ def test_ping_knows_the_hosts(front: Front) -> None:
     done = front("ping", "-c", "2", "exa1cel01")
     assert (done.returncode, done.stdout.split()[:2]) == (0, ["PING", "exa1cel01"])
     assert front("ping", "-c", "1", "no-such-host.invalid").returncode != 0
+
+
+def test_a_rack_on_the_path_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rack that is started with a rack's programs on the PATH runs the machine's ssh, and not itself."""
+    ours = tmp_path / "path"
+    ours.mkdir()
+    for name in ("cellcli", "ssh"):
+        (ours / name).write_text("#!/bin/sh\n")
+        (ours / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{ours}:{os.environ['PATH']}")
+    script = front_scripts(tmp_path / "config", {}, python="python3")["ssh"]
+    assert str(ours) not in script and script.startswith("exec /")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,6 +78,21 @@ def test_a_changed_host_key_is_said_and_nothing_runs(made: Any, rack: Any, kind:
     reply = result.replies["exa1cel02"]
     assert (reply.state, reply.stdout) == (State.UNREACHABLE, "")
     assert "host key" in reply.problem.lower()
+
+
+@pytest.mark.parametrize("kind", OVER_SSH)
+def test_an_unknown_host_key_is_refused_whatever_ssh_config_says(
+    made: Any, rack: Any, kind: type, tmp_path: Path
+) -> None:
+    """StrictHostKeyChecking no in ssh_config takes no key that nobody has trusted, and no key is written down."""
+    text = re.sub(
+        r"UserKnownHostsFile .*", f"UserKnownHostsFile {tmp_path / 'known'}", rack.config.ssh_config.read_text()
+    )
+    config = tmp_path / "config"
+    config.write_text(text.replace("StrictHostKeyChecking yes", "StrictHostKeyChecking no"))
+    reply = made(kind, ssh_config=config).run([write("exa1cel01", "echo ran")]).replies["exa1cel01"]
+    assert (reply.state, reply.stdout) == (State.UNREACHABLE, "")
+    assert not (tmp_path / "known").exists()
 
 
 @pytest.mark.parametrize("kind", ALL)

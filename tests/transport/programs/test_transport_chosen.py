@@ -53,6 +53,24 @@ def test_the_same_statements_work_over_every_transport(run: Run, name: str) -> N
     assert ("over ssh beside it" in err) is (name in ("dcli", "exacli", "clush"))
 
 
+@pytest.mark.parametrize("name", TRANSPORTS)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "alter cell comment=never -y",
+        "resize flashcache size=288g -y",
+        "dcli -c exa1cel01 cellcli -e alter cell comment=never",
+        'sh "touch /tmp/never" -y',
+        'sql asm "alter diskgroup data rebalance power 2" -y',
+    ],
+)
+def test_a_read_only_session_changes_nothing_over_any_transport(run: Run, name: str, statement: str) -> None:
+    """With mode ro a change is refused on every surface and over every transport, whatever is accepted; reads go on."""
+    code, out, err = run(f"set transport {name}", "set mode ro", "list cell attributes name,comment", statement)
+    assert code == 2 and "read-only" in err, (code, out, err)
+    assert len(out.splitlines()) == 3 and "never" not in out, out
+
+
 def test_what_the_transport_cannot_do_is_said_before_confirmation(run: Run) -> None:
     """A change that ExaCLI does not have is refused behind its plan and before anybody is asked, also with -n."""
     for flag in ("-y", "-n", ""):

@@ -1,0 +1,267 @@
+"""The breakages of the guards: which functions are broken, what is done to their conditions, and what nobody can notice.
+
+Each ``if`` is negated, made always true and made always false; each ``and``/``or`` loses a side; ``<`` becomes ``<=``; each
+tuple of checks loses one; each ``needs=``, ``only_if=`` and ``proves=`` is emptied. ``mutate_guards.py`` tries them.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+
+FLASHCACHE = ("tests/plan/test_plan_flashcache.py", "tests/engine/test_engine_flash.py")
+GRIDDISK = ("tests/plan/test_plan_griddisk.py", "tests/plan/test_plan_flashcache.py")
+GUARD = ("tests/plan/test_plan_guard.py",)
+ROLLING = ("tests/plan/test_plan_rolling.py",)
+ENGINE = (
+    "tests/engine/test_engine_flash.py",
+    "tests/engine/test_engine_policy.py",
+    "tests/engine/test_engine_rolling.py",
+    "tests/engine/test_engine_undo.py",
+)
+RESUMING = ("tests/engine/test_engine_undo.py", "tests/faults/test_fault_resuming.py")
+DISKGROUP = ("tests/plan/test_plan_diskgroup.py", "tests/engine/test_engine_policy.py")
+TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "plan/guard.py": ((), GUARD),
+    "plan/guard_caches.py": ((), GUARD),
+    "plan/guard_disks.py": ((), GUARD),
+    "plan/guard_steps.py": ((), GUARD),
+    "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
+    "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),
+    "plan/replay.py": (("overlaps",), ROLLING),
+    "plan/availability.py": ((), ("tests/plan/test_plan_availability.py",)),
+    "plan/cachemode.py": ((), ("tests/plan/test_plan_availability.py",)),
+    "plan/pmem.py": ((), ("tests/plan/test_plan_availability.py",)),
+    "plan/rebalance.py": (
+        ("resize_griddisk_plan", "_refuse_no_room", "_group", "_refuse_full", "_asm_stage", "_cell_step", "power_plan"),
+        ("tests/plan/test_plan_rebalance.py",),
+    ),
+    "plan/flashcache.py": (
+        (
+            "flush_refusal",
+            "drop_step",
+            "create_step",
+            "_rearm",
+            "_refuse_room",
+            "_refuse_size",
+            "applicable",
+            "recreate_stages",
+        ),
+        FLASHCACHE,
+    ),
+    "plan/griddisk.py": (
+        ("refuse_used", "_free_check", "_drop", "_inactive"),
+        GRIDDISK,
+    ),
+    "plan/carve.py": (("_refuse_names", "_refuse_room", "_done", "media_of", "_awake"), GRIDDISK),
+    "plan/facts.py": (("use", "healthy", "caching"), GRIDDISK),
+    "plan/diskgroup.py": (("_refuse_few", "_refuse_mismatch", "_existing", "drop_plan", "_create", "_drop"), DISKGROUP),
+    "plan/watch.py": (("feed",), ("tests/plan/test_plan_watch.py",)),
+    "engine.py": (
+        ("run", "_admit", "_stages", "_lap", "_pass", "_held"),
+        ENGINE,
+    ),
+    "running.py": (("entering", "_elsewhere", "_finished", "finishes"), ENGINE),
+    "verdicts.py": (("judge", "judge_sql"), ENGINE),
+    "following.py": (("flushes", "proofs"), ENGINE),
+    "gatekeeper.py": (("wait", "linger", "_look"), ("tests/engine/test_engine_rolling.py",)),
+    "journal.py": (("_refuse_damage", "verify", "caching_off"), ("tests/journal",)),
+    "undoing.py": (("_refuse_impossible", "_refuse_moved", "_statements"), RESUMING),
+    "settling.py": (("refuse_running", "unsettled", "_look"), RESUMING),
+    "resuming.py": (("unfinished", "retry", "newest_to_undo", "_did_something"), RESUMING),
+    "consent.py": ((), ("tests/plan/test_plan_consent.py",)),
+    "transport/ssh.py": (
+        ("run",),
+        ("tests/transport/test_transport_readonly.py", "tests/transport/test_transport_ssh.py"),
+    ),
+    "transport/hostkeys.py": (("judge", "is_revoked_by"), ("tests/transport/test_transport_hostkeys.py",)),
+}
+"""File → the functions that are mutated (all when empty), and the tests that have to notice."""
+
+EQUIVALENT: dict[tuple[str, str], str] = {
+    (
+        "plan/guard.py:_judged",
+        "without isinstance(statement, Grant) in isinstance(statement, Grant) or statement.object in _HARMLESS",
+    ): "GRANT and REVOKE are about ROLE and PRIVILEGE, which are harmless objects anyway; type checkers need the first side",
+    (
+        "plan/guard_steps.py:lossy",
+        "without {} in needs or {}",
+    ): "without needs every cell has a reason, so that none is looked up",
+    (
+        "plan/guard_caches.py:_made",
+        "without said is None in said is None or not statement.all or (not fact.flash_disks)",
+    ): "a size that is not said is read as empty text, which is no size either: the same proof",
+    ("engine.py:_stages", "True instead of steps"): "a stage without steps reads, sends and journals nothing",
+    (
+        "transport/ssh.py:run",
+        "without self.rack.fanout in self.rack.fanout or self.settings.fanout",
+    ): "no guard: how many cells at a time",
+}
+"""(file and function, what was done) → why nobody can notice, or need not."""
+
+
+def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield what may be done to ``node``: a phrase, and the node that stands there instead."""
+    if isinstance(node, (ast.If, ast.IfExp)):
+        test = ast.unparse(node.test)
+        for phrase, new in (
+            (f"not ({test})", ast.UnaryOp(op=ast.Not(), operand=node.test)),
+            (f"True instead of {test}", ast.Constant(value=True)),
+            (f"False instead of {test}", ast.Constant(value=False)),
+        ):
+            changed = copy.copy(node)
+            changed.test = new
+            yield phrase, changed
+    elif isinstance(node, ast.BoolOp):
+        for place, value in enumerate(node.values):
+            rest = [v for n, v in enumerate(node.values) if n != place]
+            yield (
+                f"without {ast.unparse(value)} in {ast.unparse(node)}",
+                rest[0] if len(rest) == 1 else ast.BoolOp(op=node.op, values=rest),
+            )
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+        swap = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}.get(type(node.ops[0]))
+        if swap is not None:
+            changed_compare = copy.copy(node)
+            changed_compare.ops = [swap()]
+            yield f"{ast.unparse(changed_compare)} instead of {ast.unparse(node)}", changed_compare
+    elif isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Load):
+        if any(isinstance(item, ast.Call) and getattr(item.func, "id", "") == "Check" for item in node.elts):
+            for place, item in enumerate(node.elts):
+                rest_items = [v for n, v in enumerate(node.elts) if n != place]
+                yield f"without {ast.unparse(item)[:90]}", ast.Tuple(elts=rest_items, ctx=ast.Load())
+    elif isinstance(node, ast.keyword) and node.arg in ("needs", "always", "only_if", "proves"):
+        empty = ast.Dict(keys=[], values=[]) if node.arg == "always" else ast.Tuple(elts=[], ctx=ast.Load())
+        if ast.unparse(node.value) not in ("()", "{}", "needs"):
+            yield (
+                f"{node.arg}= is empty instead of {ast.unparse(node.value)[:80]}",
+                ast.keyword(arg=node.arg, value=empty),
+            )
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One breakage.
+
+    Attributes:
+        file: below ``exacell/``.
+        first: the first line of the function's code, its decorators included.
+        line: of what is broken.
+        lines: of the statement that it is in; a test that runs none of them can't notice.
+        place: of the node in a walk of the function, and ``change`` which of its changes.
+        was: a digest of the function as it stands: a result of another text is no result.
+    """
+
+    file: str
+    function: str
+    first: int
+    line: int
+    lines: range
+    what: str
+    place: int
+    change: int
+    was: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What EQUIVALENT is asked for; stays the same when lines move."""
+        return f"{self.file}:{self.function}", self.what
+
+    @property
+    def name(self) -> str:
+        """What its result is kept under."""
+        return f"{self.file}:{self.function}:{self.was}:{self.place}:{self.change}"
+
+    def __str__(self) -> str:
+        return f"exacell/{self.file}:{self.line} {self.function}: {self.what}"
+
+
+def mutants(file: str, package: Path) -> Iterator[Mutant]:
+    """Yield every breakage of one file of the package.
+
+    Raises:
+        LookupError: a function that shall be broken is not there any more.
+    """
+    wanted, _ = TARGETS[file]
+    tree = ast.parse((package / file).read_text(encoding="utf-8"))
+    gone = set(wanted) - {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    if gone:
+        raise LookupError(f"exacell/{file} has no function {', '.join(sorted(gone))}: mend TARGETS")
+    seen: set[ast.AST] = set()
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef) or (wanted and function.name not in wanted) or function in seen:
+            continue
+        spans = dict(_spans(function))
+        was = hashlib.sha256(ast.unparse(function).encode()).hexdigest()[:12]
+        for place, node in enumerate(ast.walk(function)):
+            seen.add(node)
+            if node not in spans:
+                continue
+            line = getattr(node, "lineno", 0) or getattr(getattr(node, "value", None), "lineno", 0)
+            for change, (what, _) in enumerate(changes(node)):
+                yield Mutant(file, function.name, _first(function), line, spans[node], what, place, change, was)
+
+
+def _first(function: ast.FunctionDef) -> int:
+    return min(function.lineno, *(item.lineno for item in function.decorator_list), function.lineno)
+
+
+def _spans(function: ast.FunctionDef) -> Iterator[tuple[ast.AST, range]]:
+    """Yield every node of a function's body with the lines of its statement; of a compound one those of its head."""
+
+    def below(node: ast.AST, span: range) -> Iterator[tuple[ast.AST, range]]:
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            last = max(node.lineno, body[0].lineno - 1) if isinstance(body, list) and body else node.end_lineno
+            span = range(node.lineno, (last or node.lineno) + 1)
+        yield node, span
+        for child in ast.iter_child_nodes(node):
+            yield from below(child, span)
+
+    for statement in function.body:
+        yield from below(statement, range(0))
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """Return the new node for the old one, every other as it is."""
+        return self.new if node is self.old else self.generic_visit(node)
+
+
+def broken(mutant: Mutant, package: Path) -> CodeType:
+    """Return the code of the mutant's function with the breakage in it."""
+    path = package / mutant.file
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    function = next(
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and (node.name, _first(node)) == (mutant.function, mutant.first)
+    )
+    old = list(ast.walk(function))[mutant.place]
+    new = list(changes(old))[mutant.change][1]
+    fresh = ast.fix_missing_locations(_Replace(old, ast.copy_location(copy.deepcopy(new), old)).visit(tree))
+    return code_in(compile(fresh, str(path), "exec"), mutant)
+
+
+def code_in(code: CodeType, mutant: Mutant) -> CodeType:
+    """Return the code of the mutant's function in the code of its module."""
+    waiting = [code]
+    while waiting:
+        item = waiting.pop()
+        if is_code_of(item, mutant):
+            return item
+        waiting += [const for const in item.co_consts if isinstance(const, CodeType)]
+    raise LookupError(f"no code of {mutant}")
+
+
+def is_code_of(code: CodeType, mutant: Mutant) -> bool:
+    """Return whether this is the code of the mutant's function, in whichever file."""
+    return (code.co_name, code.co_firstlineno) == (mutant.function, mutant.first)

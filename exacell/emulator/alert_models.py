@@ -1,0 +1,43 @@
+"""Thresholds and alerts of an emulated cell. Plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(kw_only=True)
+class Threshold:
+    """Limits on a metric, ``CL_FSUT./`` for one object or ``CD_IO_UTIL`` for all.
+
+    Attributes:
+        occurrences: collections in a row that must cross it before it alerts.
+        observation: collections over which a rate is meant to be averaged; kept, and without effect here.
+        states: normal, warning or critical by object; ``streaks``: collections in a row that crossed it.
+    """
+
+    name: str
+    comparison: str
+    warning: float | None = None
+    critical: float | None = None
+    occurrences: int = 1
+    observation: int = 1
+    states: dict[str, str] = field(default_factory=dict)
+    streaks: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class Alert:
+    """One member of a sequence of alerts. ``end_time`` is None while the sequence is open."""
+
+    name: str
+    sequence: int
+    short_name: str
+    begin_time: float
+    sequence_begin: float
+    severity: str
+    message: str
+    action: str
+    owner: str
+    value: float
+    end_time: float | None = None
+    examined_by: str = ""

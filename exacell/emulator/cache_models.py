@@ -1,0 +1,106 @@
+"""The caches and logs of an emulated cell: their members, and what those hold. Plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(kw_only=True)
+class CacheMember:
+    """One flash cell disk's part of the flash cache.
+
+    While a flush runs, dirty and used are computed from what they were when it began (``flush_from``), so the result
+    does not depend on how often anybody looks.
+
+    Attributes:
+        stuck_bytes: dirty data that no flush can write.
+        stuck_how: ``stale`` when that is because its grid disk is not reachable, ``error`` when the disk reports an
+            error, ``endless`` when nothing tells why.
+        flush_from: rack time at which the running or completed flush began; None when none was asked for.
+    """
+
+    cell_disk: str
+    size_bytes: int
+    used_bytes: int = 0
+    dirty_bytes: int = 0
+    stuck_bytes: int = 0
+    stuck_how: str = "stale"
+    flush_from: float | None = None
+    flush_used: int = 0
+    flush_dirty: int = 0
+
+
+@dataclass(kw_only=True)
+class FlashCache:
+    """A cell's flash cache, or its cache on persistent memory; there is at most one of each."""
+
+    name: str
+    id: str
+    creation_time: float
+    members: dict[str, CacheMember]
+
+    @property
+    def size_bytes(self) -> int:
+        """Size over all members."""
+        return sum(member.size_bytes for member in self.members.values())
+
+    @property
+    def used_bytes(self) -> int:
+        """Valid data over all members."""
+        return sum(member.used_bytes for member in self.members.values())
+
+    @property
+    def dirty_bytes(self) -> int:
+        """Data that is not yet on disk, over all members."""
+        return sum(member.dirty_bytes for member in self.members.values())
+
+    @property
+    def stale_bytes(self) -> int:
+        """Dirty data whose grid disk is not reachable, over all members."""
+        members = self.members.values()
+        return sum(min(member.stuck_bytes, member.dirty_bytes) for member in members if member.stuck_how == "stale")
+
+    @property
+    def flush_asked(self) -> bool:
+        """Whether every member has been told to flush: nothing new is cached."""
+        return bool(self.members) and all(member.flush_from is not None for member in self.members.values())
+
+    @property
+    def flushed(self) -> bool:
+        """Whether a flush of all members has completed and is still in force."""
+        return self.flush_asked and self.dirty_bytes == 0 and self.used_bytes == 0
+
+    @property
+    def flushing(self) -> bool:
+        """Whether a member has been told to flush and still holds data."""
+        return any(
+            member.flush_from is not None and (member.used_bytes > 0 or member.dirty_bytes > 0)
+            for member in self.members.values()
+        )
+
+
+@dataclass(kw_only=True)
+class FlashLog:
+    """A cell's flash log, or its log on persistent memory: bytes on each cell disk, and redo that is saved only there."""
+
+    name: str
+    id: str
+    creation_time: float
+    members: dict[str, int]
+    kept_bytes: int = 0
+
+    @property
+    def size_bytes(self) -> int:
+        """Size over all members."""
+        return sum(self.members.values())
+
+
+@dataclass(kw_only=True)
+class MemoryCache:
+    """The cache in the cell's memory, XRMEMCACHE; there is at most one. It never holds the only copy of anything."""
+
+    name: str
+    id: str
+    creation_time: float
+    size_bytes: int
+    used_bytes: int = 0

@@ -1,0 +1,82 @@
+"""Caches and logs as LIST sees them. Source: reference cellcli.md 3.3."""
+
+from __future__ import annotations
+
+import random
+
+from exacell.emulator.cache_models import FlashCache, FlashLog
+from exacell.emulator.place import Place
+from exacell.emulator.schema import metric_definitions
+from exacell.emulator.values import Row, Size, Time
+
+
+def flash_cache_rows(place: Place) -> list[Row]:
+    """Return the row of LIST FLASHCACHE, none without a cache."""
+    return cache_rows(place, place.cell.flash_cache)
+
+
+def pmem_cache_rows(place: Place) -> list[Row]:
+    """Return the row of LIST PMEMCACHE, none without a cache."""
+    return cache_rows(place, place.cell.pmem_cache)
+
+
+def cache_rows(place: Place, cache: FlashCache | None) -> list[Row]:
+    """Return the row of a cache on cell disks, none for None."""
+    if cache is None:
+        return []
+    degraded = [name for name in sorted(cache.members) if place.cell.cell_disks[name].status != "normal"]
+    health = "warning" if degraded else "normal"
+    status = "warning - degraded" if degraded else "normal"
+    if cache.flushing:
+        status = f"{health} - flushing"
+    elif cache.flushed:
+        status = f"{health} - flushed"
+    order = sorted(cache.members)
+    random.Random(cache.id).shuffle(order)
+    effective = sum(m.size_bytes for name, m in cache.members.items() if name not in degraded)
+    return [
+        {
+            "name": cache.name,
+            "cellDisk": tuple(order),
+            "creationTime": Time(cache.creation_time),
+            "degradedCelldisks": tuple(degraded),
+            "effectiveCacheSize": Size(effective),
+            "id": cache.id,
+            "size": Size(cache.size_bytes),
+            "status": status,
+        }
+    ]
+
+
+def flash_log_rows(place: Place) -> list[Row]:
+    """Return the row of LIST FLASHLOG, none without a log."""
+    rack, definition = place.rack, metric_definitions()["FL_EFFICIENCY_PERCENTAGE"]
+    efficiency = rack.reader(place.cell).one(rack.collection_time(place.cell), definition)
+    return log_rows(place, place.cell.flash_log, efficiency)
+
+
+def pmem_log_rows(place: Place) -> list[Row]:
+    """Return the row of LIST PMEMLOG, none without a log; nothing that it takes is ever slow."""
+    return log_rows(place, place.cell.pmem_log, 100.0)
+
+
+def log_rows(place: Place, log: FlashLog | None, efficiency: float) -> list[Row]:
+    """Return the row of a log on cell disks, none for None."""
+    if log is None:
+        return []
+    degraded = [name for name in sorted(log.members) if place.cell.cell_disks[name].status != "normal"]
+    order = sorted(log.members)
+    random.Random(log.id).shuffle(order)
+    return [
+        {
+            "name": log.name,
+            "cellDisk": tuple(order),
+            "creationTime": Time(log.creation_time),
+            "degradedCelldisks": tuple(degraded),
+            "effectiveSize": Size(sum(size for name, size in log.members.items() if name not in degraded)),
+            "efficiency": efficiency,
+            "id": log.id,
+            "size": Size(log.size_bytes),
+            "status": "warning - degraded" if degraded else "normal",
+        }
+    ]

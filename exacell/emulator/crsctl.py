@@ -1,0 +1,275 @@
+"""The programs of the clusterware on an emulated database node: ``crsctl``, ``olsnodes``, ``kfod``; they only show.
+
+Source: Oracle Clusterware Administration and Deployment Guide, "CRSCTL Utility Reference", "OLSNODES Command Reference";
+reference asm.md 5 (kfod) and 9. Starting and stopping is ``srvctl``'s here. What a wrong command line prints is ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from exacell.emulator.asm import Asm
+from exacell.emulator.asm_attributes import version_text
+from exacell.emulator.asm_create import visible as discovered
+from exacell.emulator.asm_rows import cluster_name
+from exacell.emulator.crs_resources import FilterError, Resource, matcher, resources
+from exacell.emulator.program import Out, Program
+
+_RULE = "-" * 80
+_WIDE_SINCE = (12, 1)
+"""From here on the table's titles are in lower case and details end in the internal state."""
+_DETAILS = 20
+_USAGE = (
+    "Usage: crsctl {status|stat} {resource|res} [<name> ...] [-w <filter>] [-t|-v|-p] [-attr <attributes>]\n"
+    "       crsctl {status|stat} server\n"
+    "       crsctl check {crs|cluster [-all]|css|evm|has}\n"
+    "       crsctl query crs {activeversion [-f]|softwareversion|releaseversion}\n"
+    "       crsctl query css votedisk\n"
+)
+_CHECKS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "has": ("CRS-4638: Oracle High Availability Services is online",),
+        "css": ("CRS-4529: Cluster Synchronization Services is online",),
+        "evm": ("CRS-4533: Event Manager is online",),
+        "cluster": (
+            "CRS-4537: Cluster Ready Services is online",
+            "CRS-4529: Cluster Synchronization Services is online",
+            "CRS-4533: Event Manager is online",
+        ),
+    }
+)
+
+
+class _UsageError(Exception):
+    """The command line is none of those that are known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What ``status resource`` asks for."""
+
+    names: tuple[str, ...]
+    where: str
+    form: str
+    attributes: tuple[str, ...]
+
+
+def crsctl(asm: Asm, node: int, argv: Sequence[str]) -> Program:
+    """Return the running program."""
+    asm.rack.advance()
+    asm.settle()
+    words = [word.lower() for word in argv]
+    try:
+        text, status = _run(asm, node, argv, words)
+    except _UsageError:
+        yield Out(_USAGE)
+        return 1
+    yield Out(text)
+    return status
+
+
+def _run(asm: Asm, node: int, argv: Sequence[str], words: Sequence[str]) -> tuple[str, int]:
+    verb, noun = (*words[:2], "", "")[:2]
+    if verb in ("stat", "status") and noun in ("res", "resource"):
+        return _status(asm, _asked(argv[2:]))
+    if verb in ("stat", "status") and noun == "server":
+        return "".join(f"NAME={name}\nSTATE=ONLINE\n\n" for name in asm.nodes), 0
+    if verb == "check" and (noun == "crs" or noun in _CHECKS):
+        return _check(asm, noun, "-all" in words), 0
+    if words[:2] == ["query", "crs"] and len(words) > 2:
+        return _version(asm, node, words[2], "-f" in words), 0
+    if words[:3] == ["query", "css", "votedisk"]:
+        return _voting_disks(asm), 0
+    raise _UsageError
+
+
+def _asked(argv: Sequence[str]) -> _Asked:
+    names: list[str] = []
+    where, form, attributes = "", "", ""
+    queue = list(argv)
+    while queue:
+        word = queue.pop(0)
+        if word in ("-w", "-attr") and queue:
+            value = queue.pop(0)
+            where, attributes = (value, attributes) if word == "-w" else (where, value)
+        elif word in ("-t", "-v", "-p", "-f", "-l"):
+            form = word
+        elif word.startswith("-"):
+            raise _UsageError
+        else:
+            names.append(word)
+    wanted = tuple(part.strip() for part in attributes.split(",") if part.strip())
+    return _Asked(names=tuple(names), where=where, form=form, attributes=wanted)
+
+
+def _status(asm: Asm, asked: _Asked) -> tuple[str, int]:
+    known = list(resources(asm))
+    for name in asked.names:
+        if name not in [resource.name for resource in known]:
+            return f"CRS-2613: Could not find resource '{name}'.\n", 1
+    try:
+        matches = matcher(asked.where) if asked.where else None
+    except FilterError as error:
+        return f"CRS-2545: Cannot operate on the filter '{error}'. It can't be read\n", 1
+    found = [
+        resource
+        for resource in known
+        if (not asked.names or resource.name in asked.names)
+        and (matches is None or any(map(matches, _all_attributes(resource))))
+    ]
+    if asked.form == "-t":
+        return _table(asm, found), 0
+    show = {"-p": _profile, "-f": _full, "-v": _verbose}.get(asked.form, _brief)
+    return "".join(f"{show(resource, asked.attributes)}\n" for resource in found), 0
+
+
+def _all_attributes(resource: Resource) -> Iterator[dict[str, str]]:
+    for number, at in enumerate(resource.instances, start=1):
+        yield {**resource.profile, **resource.attributes(at, number)}
+
+
+def _lines(attributes: Mapping[str, str], wanted: Sequence[str]) -> str:
+    """Return the attributes that are wanted, all without a wish, in their own order."""
+    return "".join(f"{name}={value}\n" for name, value in attributes.items() if not wanted or name in wanted)
+
+
+def _brief(resource: Resource, wanted: Sequence[str]) -> str:
+    placed = [at.placed for at in resource.instances]
+    # A target stands over its state: TARGET= is one character longer than STATE=.
+    widths = [len(place) - (not number) for number, place in enumerate(placed)]
+    targets = [at.state.ljust(width) for at, width in zip(resource.instances, widths, strict=True)]
+    attributes = {
+        "NAME": resource.name,
+        "TYPE": resource.kind,
+        "TARGET": ", ".join(targets).rstrip(),
+        "STATE": ", ".join(placed),
+    }
+    return _lines(attributes, wanted)
+
+
+def _profile(resource: Resource, wanted: Sequence[str]) -> str:
+    return _lines({"NAME": resource.name, "TYPE": resource.kind, **resource.profile}, wanted)
+
+
+def _full(resource: Resource, wanted: Sequence[str]) -> str:
+    return _profile(resource, wanted) + _verbose(resource, wanted).partition("\n")[2].partition("\n")[2]
+
+
+def _verbose(resource: Resource, wanted: Sequence[str]) -> str:
+    """Return the name once and then what each instance has to say."""
+    blocks: list[str] = []
+    for number, at in enumerate(resource.instances, start=1):
+        attributes = resource.attributes(at, number)
+        head = {name: attributes.pop(name) for name in ("NAME", "TYPE")}
+        blocks.append((_lines(head, wanted) if number == 1 else "") + _lines(attributes, wanted))
+    return "\n".join(blocks)
+
+
+def _table(asm: Asm, found: Sequence[Resource]) -> str:
+    wide = asm.version >= _WIDE_SINCE
+    titles = ("Name", "Target", "State", "Server", "State details")
+    if not wide:
+        titles = ("NAME", "TARGET", "STATE", "SERVER", "STATE_DETAILS")
+    text = f"{_RULE}\n{_table_line(*titles)}{_RULE}\n"
+    for title, local in (("Local Resources", True), ("Cluster Resources", False)):
+        here = [resource for resource in found if resource.local is local]
+        if here:
+            text += f"{title}\n{_RULE}\n{''.join(_table_rows(resource, wide=wide) for resource in here)}{_RULE}\n"
+    return text
+
+
+def _table_line(name: str, target: str, state: str, server: str, details: str) -> str:
+    return f"{name:<15}{target:<8}{state:<13}{server:<25}{details:<{_DETAILS}}\n"
+
+
+def _table_rows(resource: Resource, *, wide: bool) -> str:
+    text = f"{resource.name}\n"
+    for number, at in enumerate(resource.instances, start=1):
+        details = ",".join(filter(None, (at.details, "STABLE" if wide else "")))
+        pieces = [details[place : place + _DETAILS] for place in range(0, len(details), _DETAILS)] or [""]
+        server = at.server if at.online or resource.local else ""
+        text += _table_line("" if resource.local else f"{number:>7}", at.state, at.state, server, pieces[0])
+        text += "".join(_table_line("", "", "", "", piece) for piece in pieces[1:])
+    return text
+
+
+def _check(asm: Asm, noun: str, everywhere: bool) -> str:
+    if noun == "cluster" and everywhere:
+        stars = "*" * 62 + "\n"
+        lines = "".join(f"{line}\n" for line in _CHECKS["cluster"])
+        return "".join(f"{stars}{node}:\n{lines}" for node in asm.nodes) + stars
+    shown = (*_CHECKS["has"], *_CHECKS["cluster"]) if noun == "crs" else _CHECKS[noun]
+    return "".join(f"{line}\n" for line in shown)
+
+
+def _version(asm: Asm, node: int, what: str, full: bool) -> str:
+    version = version_text(asm.version)
+    if what == "activeversion":
+        text = f"Oracle Clusterware active version on the cluster is [{version}]"
+        if full and asm.version >= _WIDE_SINCE:
+            text += ". The cluster upgrade state is [NORMAL]. The cluster active patch level is [0]."
+        return text + "\n"
+    if what == "softwareversion":
+        return f"Oracle Clusterware version on node [{asm.nodes[node]}] is [{version}]\n"
+    if what == "releaseversion":
+        return f"Oracle High Availability Services release version on the local node is [{version}]\n"
+    raise _UsageError
+
+
+def _voting_disks(asm: Asm) -> str:
+    text = "##  STATE    File Universal Id                File Name Disk group\n"
+    text += "--  -----    -----------------                --------- ---------\n"
+    count = 0
+    for group in sorted(asm.groups.values(), key=lambda g: g.number):
+        first: dict[str, str] = {}
+        for disk in sorted(group.disks.values(), key=lambda d: d.number) if group.voting_files else ():
+            first.setdefault(disk.fail_group, asm.path(disk))
+        for path in first.values():
+            count += 1
+            identity = hashlib.md5(path.encode(), usedforsecurity=False).hexdigest()
+            text += f"{count:2d}. ONLINE   {identity} ({path}) [{group.name}]\n"
+    return text + f"Located {count} voting disk(s).\n"
+
+
+def olsnodes(asm: Asm, node: int, argv: Sequence[str]) -> Program:
+    """Return the running program: the nodes of the cluster, with ``-n -s -t -i`` numbered, active, unpinned, addressed."""
+    letters = "".join(word.removeprefix("-") for word in argv if word.startswith("-"))
+    if set(letters) - set("cilnst") or any(not word.startswith("-") for word in argv):
+        yield Out("Usage: olsnodes [-n] [-i] [-s] [-t] [-l] [-c]\n", err=True)
+        return 1
+    if "c" in letters:
+        yield Out(f"{cluster_name(asm)}\n")
+        return 0
+    shown: Mapping[str, Callable[[int, str], str]] = {
+        "n": lambda number, _: str(number + 1),
+        "i": lambda _, name: f"{name}-vip",
+        "s": lambda *_: "Active",
+        "t": lambda *_: "Unpinned",
+    }
+    for number, name in enumerate(asm.nodes):
+        if "l" not in letters or number == node:
+            fields = [name, *(show(number, name) for letter, show in shown.items() if letter in letters)]
+            yield Out("\t".join(fields) + "\n")
+    return 0
+
+
+def kfod(asm: Asm, argv: Sequence[str]) -> Program:
+    """Return the running program: the disks that ASM's disk string discovers (``disks=all``, ``op=disks``)."""
+    given = dict(word.lower().partition("=")[::2] for word in argv)
+    if set(given) - {"disks", "op", "asm_diskstring", "status"} or given.get("op", "disks") != "disks" or not given:
+        yield Out("KFOD-00300: unknown or missing keyword; here are disks=all|asm|raw and op=disks\n")
+        return 1
+    asm.rack.advance()
+    asm.settle()
+    members = {asm.path(disk) for group in asm.groups.values() for disk in group.disks.values()}
+    wanted = given.get("disks", "all")
+    yield Out(f"{_RULE}\n Disk          Size Path                                     User     Group   \n{'=' * 80}\n")
+    number = 0
+    for disk in discovered(asm):
+        if wanted == "all" or (wanted == "asm") == (disk.path in members):
+            number += 1
+            yield Out(f"{number:4d}: {disk.size_mb:10d} MB {disk.path:<40} {'<unknown>':<8} <unknown>\n")
+    return 0

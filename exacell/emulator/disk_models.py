@@ -1,0 +1,113 @@
+"""The disks of an emulated cell: devices, LUNs, cell disks and grid disks. Plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class DiskType(StrEnum):
+    """The media of a cell: hard disks, performance- and capacity-optimized flash, persistent memory."""
+
+    HARD = "HardDisk"
+    FLASH = "FlashDisk"
+    CAPACITY = "CapacityFlashDisk"
+    PMEM = "PMEM"
+
+    @property
+    def printed(self) -> str:
+        """What CellCLI prints as diskType: flash is flash there."""
+        return DiskType.FLASH.value if self is DiskType.CAPACITY else self.value
+
+    @property
+    def is_flash(self) -> bool:
+        """Whether this is flash of either kind."""
+        return self in (DiskType.FLASH, DiskType.CAPACITY)
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether data on this medium may be in the flash cache: not what is on the same flash, or faster."""
+        return self in (DiskType.HARD, DiskType.CAPACITY)
+
+
+@dataclass(kw_only=True)
+class PhysicalDisk:
+    """A device as the Management Server sees it. ``size_bytes`` is the raw size."""
+
+    name: str
+    disk_type: DiskType
+    device_name: str
+    device_id: str
+    lun: str
+    make_model: str
+    firmware: str
+    serial: str
+    size_bytes: int
+    slot: str
+    interface: str
+    rpm: int
+    insert_time: float
+    status: str = "normal"
+
+
+@dataclass(kw_only=True)
+class Lun:
+    """A LUN, one for each physical disk."""
+
+    name: str
+    disk_type: DiskType
+    device_name: str
+    size_bytes: int
+    physical_disk: str
+    cell_disk: str
+    is_system: bool
+    status: str = "normal"
+
+
+@dataclass(kw_only=True)
+class CellDisk:
+    """A cell disk: the space that grid disks, flash cache and flash log share.
+
+    Attributes:
+        flush_status: of a cell disk that was flushed on its own account (hard disks); flash disks of the cache show
+            their cache member's.
+    """
+
+    name: str
+    size_bytes: int
+    disk_type: DiskType
+    lun: str
+    physical_disk: str
+    device_name: str
+    device_partition: str
+    creation_time: float
+    id: str
+    comment: str = ""
+    status: str = "normal"
+    error_count: int = 0
+    flush_status: str = ""
+    flush_error: str = ""
+
+
+@dataclass(kw_only=True)
+class GridDisk:
+    """A grid disk. ``available_to`` empty means everybody; ``flushing`` keeps it out of the cache until CANCEL FLUSH.
+
+    Attributes:
+        asm_former: ASM has dropped it: the header says FORMER.
+    """
+
+    name: str
+    cell_disk: str
+    size_bytes: int
+    offset: int
+    disk_type: DiskType
+    creation_time: float
+    id: str
+    status: str = "active"
+    available_to: tuple[str, ...] = ()
+    caching_policy: str = "default"
+    comment: str = ""
+    virtual_size: int | None = None
+    asm_former: bool = False
+    flushing: bool = False

@@ -1,0 +1,183 @@
+"""Cell disks, grid disks, LUNs and physical disks as LIST sees them: a row of attribute values for each.
+
+Source: reference cellcli.md 3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from exacell.emulator.cache_models import CacheMember
+from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk
+from exacell.emulator.messages import (
+    ASM_UNREACHABLE,
+    FLUSH_COMPLETE,
+    FLUSH_ERROR_STALE,
+    FLUSH_ERROR_WRITE,
+    FLUSH_WORKING,
+)
+from exacell.emulator.models import Cell
+from exacell.emulator.place import Place
+from exacell.emulator.rack import AsmDiskView
+from exacell.emulator.values import Row, Size, Time, Value
+
+_FLUSH_ERRORS = {"stale": FLUSH_ERROR_STALE, "error": FLUSH_ERROR_WRITE}
+
+
+def _member_flush(member: CacheMember | None) -> tuple[str, str]:
+    """Return flushStatus and flushError of a cell disk that is part of a cache."""
+    if member is None or member.flush_from is None:
+        return "", ""
+    if member.dirty_bytes == 0 and member.used_bytes == 0:
+        return FLUSH_COMPLETE, ""
+    if member.stuck_bytes and member.dirty_bytes <= member.stuck_bytes:
+        return FLUSH_WORKING, _FLUSH_ERRORS.get(member.stuck_how, "")
+    return FLUSH_WORKING, ""
+
+
+def cell_disk_row(cell: Cell, disk: CellDisk) -> Row:
+    """Return the row of one cell disk."""
+    flush = (disk.flush_status, disk.flush_error)
+    if not disk.disk_type.is_cached:
+        flush = _member_flush(cell.member(disk.name))
+    return {
+        "name": disk.name,
+        "comment": disk.comment,
+        "creationTime": Time(disk.creation_time),
+        "deviceName": disk.device_name,
+        "devicePartition": disk.device_partition,
+        "diskType": disk.disk_type.printed,
+        "errorCount": disk.error_count,
+        "flushStatus": flush[0],
+        "flushError": flush[1],
+        "freeSpace": Size(max(0, cell.free_space(disk.name))),
+        "id": disk.id,
+        "lun": disk.lun,
+        "physicalDisk": cell.physical_disks[disk.physical_disk].serial,
+        "size": Size(disk.size_bytes),
+        "status": disk.status,
+    }
+
+
+def cell_disk_rows(place: Place) -> list[Row]:
+    """Return the rows of LIST CELLDISK, by name."""
+    return [cell_disk_row(place.cell, disk) for _name, disk in sorted(place.cell.cell_disks.items())]
+
+
+def asm_view(place: Place, name: str) -> AsmDiskView:
+    """Return what ASM says of a grid disk of the cell; UNUSED when it never knew it, UNKNOWN when there is no ASM."""
+    if place.rack.asm is None:
+        known, mode, outcome = None, "UNKNOWN", ASM_UNREACHABLE
+    else:
+        known, mode, outcome = place.rack.asm.disk(place.cell.host, name), "UNUSED", "Yes"
+    return known or AsmDiskView(
+        disk_group=None,
+        disk_group_type=None,
+        disk_name=None,
+        fail_group=None,
+        mode_status=mode,
+        deactivation_outcome=outcome,
+        size_bytes=None,
+    )
+
+
+def grid_disk_row(place: Place, disk: GridDisk) -> Row:
+    """Return the row of one grid disk; what ASM knows of it is left out when CELLSRV is down."""
+    cell = place.cell
+    row: Row = {
+        "name": disk.name,
+        "availableTo": disk.available_to,
+        "cachedBy": "",
+        "cachingPolicy": disk.caching_policy,
+        "cellDisk": disk.cell_disk,
+        "comment": disk.comment,
+        "creationTime": Time(disk.creation_time),
+        "diskType": disk.disk_type.printed,
+        "errorCount": 0,
+        "id": disk.id,
+        "offset": Size(disk.offset),
+        "size": Size(disk.size_bytes),
+        "status": disk.status,
+    }
+    if place.rack.release.number >= (18,):
+        row["sparse"] = disk.virtual_size is not None
+    if disk.virtual_size is not None:
+        row["virtualSize"] = Size(disk.virtual_size)
+    if disk.disk_type.is_cached and disk.caching_policy == "default":
+        # A flush of persistent memory is complete when its disks are gone from here. Source: Oracle DBMMN,
+        # disable-write-back-pmem-cache.
+        pairs = ((cell.flash_cache, cell.write_back), (cell.pmem_cache, cell.pmem_write_back))
+        caches = [cache for cache, write_back in pairs if cache is not None and write_back and not cache.flushed]
+        row["cachedBy"] = ", ".join(name for cache in caches for name in sorted(cache.members))
+    if cell.cellsrv_up:
+        asm = asm_view(place, disk.name)
+        row["asmDeactivationOutcome"] = asm.deactivation_outcome
+        row["asmModeStatus"] = asm.mode_status
+        named: Mapping[str, Value] = {
+            "asmDiskGroupName": asm.disk_group,
+            "asmDiskGroupType": asm.disk_group_type,
+            "asmDiskName": asm.disk_name,
+            "asmFailGroupName": asm.fail_group,
+            "asmDiskSize": None if asm.size_bytes is None else Size(asm.size_bytes),
+        }
+        row |= {name: value for name, value in named.items() if value is not None}
+    return row
+
+
+def grid_disk_rows(place: Place) -> list[Row]:
+    """Return the rows of LIST GRIDDISK, by name."""
+    return [grid_disk_row(place, disk) for _name, disk in sorted(place.cell.grid_disks.items())]
+
+
+def lun_rows(place: Place) -> list[Row]:
+    """Return the rows of LIST LUN in slot order, hard disks first."""
+    rows: list[Row] = []
+    for lun in place.cell.luns.values():
+        row: Row = {
+            "name": lun.name,
+            "cellDisk": lun.cell_disk,
+            "deviceName": lun.device_name,
+            "diskType": lun.disk_type.printed,
+            "errorCount": 0,
+            "id": lun.name,
+            "isSystemLun": lun.is_system,
+            "lunSize": Size(lun.size_bytes),
+            "lunUID": lun.name,
+            "physicalDrives": lun.physical_disk,
+            "status": lun.status,
+        }
+        if lun.disk_type is DiskType.HARD:
+            row["raidLevel"] = "0"
+            row["lunWriteCacheMode"] = "WriteBack, ReadAheadNone, Direct, No Write Cache if Bad BBU"
+        elif lun.disk_type.is_flash:
+            row["overProvisioning"] = 100.0
+        rows.append(row)
+    return rows
+
+
+def physical_disk_rows(place: Place) -> list[Row]:
+    """Return the rows of LIST PHYSICALDISK in slot order, hard disks first."""
+    rows: list[Row] = []
+    for disk in place.cell.physical_disks.values():
+        row: Row = {
+            "name": disk.name,
+            "deviceName": disk.device_name,
+            "diskType": disk.disk_type.printed,
+            "luns": disk.lun,
+            "makeModel": disk.make_model,
+            "physicalFirmware": disk.firmware,
+            "physicalInsertTime": Time(disk.insert_time),
+            "physicalSerial": disk.serial,
+            "physicalSize": Size(disk.size_bytes),
+            "slotNumber": disk.slot,
+            "status": disk.status,
+        }
+        if disk.disk_type is DiskType.HARD:
+            row |= {
+                "deviceId": disk.device_id,
+                "enclosureDeviceId": disk.name.split(":")[0],
+                "errOtherCount": 0,
+                "physicalInterface": disk.interface,
+            }
+        rows.append(row)
+    return rows

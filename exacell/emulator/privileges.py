@@ -1,0 +1,125 @@
+"""What the privileges of a role let a caller of ExaCLI do.
+
+A privilege names a verb, an object type, attributes and options, each of them or all. A statement may be run when one privilege
+of one of the user's roles covers all of it: what it shows, sets, filters and sorts by, and the words that change how it works.
+
+Source: reference cellcli.md 2.3; Oracle DBMMN, grant-privilege: options are for example DETAIL, LIMIT, ORDER BY and WHERE; GRANT,
+REVOKE, and CREATE and DROP of users and roles can't be granted. How a real cell judges a LIST that names no attributes is not
+published: here it needs those that it prints.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from exacell.emulator.grammar import ListStatement
+from exacell.emulator.grammar_changes import parse
+from exacell.emulator.grammar_security import grantable
+from exacell.emulator.messages import CellError
+from exacell.emulator.models import Cell
+from exacell.emulator.schema import ObjectType, Release, object_types
+from exacell.emulator.tokens import Kind, tokens_of
+
+_SHOWN = re.compile(r"object=(.*?), verb=(.*?), attributes=(.*), options=(.*)")
+_ALL_OBJECTS, _ALL_VERBS = "all objects", "all actions"
+_OPTION_WORDS = ("FORCE", "NOWAIT", "ERASE", "WHERE")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """What a statement needs: verb and object type, and names of attributes and options, all in lower case."""
+
+    verb: str
+    object_name: str
+    attributes: frozenset[str]
+    options: frozenset[str]
+
+
+def may_run(cell: Cell, user: str, text: str, release: Release) -> bool:
+    """Whether a user of ``cell`` may run a statement. One that is no statement may be sent, to be refused as such."""
+    try:
+        need = needed_by(text, release)
+    except CellError:
+        return True
+    roles, having = cell.records.get("ROLE", {}), cell.records.get("USER", {}).get(user, {"roles": []})
+    privileges = (
+        privilege for role in having["roles"] for privilege in roles.get(role, {"privileges": []})["privileges"]
+    )
+    return grantable(need.verb, need.object_name) and any(_covers(privilege, need) for privilege in privileges)
+
+
+def needed_by(text: str, release: Release) -> Need:
+    """Return what a statement needs.
+
+    Raises:
+        CellError: it is no statement of ``release``.
+    """
+    statement = parse(text, release)
+    tokens = [token for token in tokens_of(text) if token.kind is not Kind.END]
+    verb, object_name = tokens[0].text, tokens[1].text if len(tokens) > 1 else ""
+    owner = object_types().get(object_name.upper())
+    if isinstance(statement, ListStatement):
+        attributes: Iterable[str] = _listed(statement, release)
+        options: Iterable[str] = _list_options(statement)
+    else:
+        settings = pairwise(tokens)
+        attributes = () if owner is None else _set(owner, release, (t.text for t, n in settings if n.is_symbol("=")))
+        options = (token.text for token in tokens if token.is_word(*_OPTION_WORDS))
+    return Need(
+        verb=verb.lower(),
+        object_name=object_name.lower(),
+        attributes=frozenset(name.lower() for name in attributes),
+        options=frozenset(name.lower() for name in options),
+    )
+
+
+def _listed(statement: ListStatement, release: Release) -> Iterator[str]:
+    owner, chosen = statement.object_type, statement.attributes
+    if chosen is not None:
+        yield from (attribute.name for attribute in chosen)
+    elif statement.detail:
+        yield from (attribute.name for attribute in owner.attributes_in(release) if not attribute.hidden)
+    else:
+        yield from owner.default_columns
+    yield from (condition.attribute.name for condition in statement.filters)
+    yield from (attribute.name for attribute, _descending in statement.order_by)
+
+
+def _list_options(statement: ListStatement) -> Iterator[str]:
+    asked = {
+        "detail": statement.detail,
+        "where": bool(statement.filters),
+        "order by": bool(statement.order_by),
+        "limit": statement.limit is not None,
+        "over": statement.over is not None,
+        "memory": statement.memory,
+    }
+    return (name for name, used in asked.items() if used)
+
+
+def _set(owner: ObjectType, release: Release, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        attribute = owner.attribute(name, release)
+        if attribute is not None:
+            yield attribute.name
+
+
+def _covers(shown: str, need: Need) -> bool:
+    """Whether a privilege, written as LIST ROLE shows it, covers what a statement needs."""
+    match = _SHOWN.fullmatch(shown)
+    if match is None:
+        return False
+    owner, verb, attributes, options = match.groups()
+    return (
+        owner in (_ALL_OBJECTS, need.object_name)
+        and verb in (_ALL_VERBS, need.verb)
+        and (attributes == "all attributes" or need.attributes <= _names(attributes))
+        and (options == "all options" or need.options <= _names(options))
+    )
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name.strip().lower() for name in text.split(","))

@@ -1,0 +1,69 @@
+"""Makes the reply to a request out of what became of its command. Imports no SSH library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from exacell.transport.base import Reply, State
+from exacell.transport.channel import Capture, End, Ending
+from exacell.transport.fanout import Flight
+
+if TYPE_CHECKING:
+    import paramiko
+
+    from exacell.transport.link import Link
+
+PROBLEMS = {
+    End.STATUS: "exit status {status}",
+    End.NO_STATUS: "the command ended without an exit status, as after a signal",
+    End.REFUSED: "the SSH server refused to run a command for this login (a forced command or a closed shell)",
+    End.LOST: "the connection was lost after the command was sent: whether it ran to its end is unknown",
+    End.NO_CHANNEL: "the SSH server refused a session: {refusal}",
+}
+"""What a reply says of an ending that is not good."""
+
+
+def late_reply(
+    flight: Flight, link: Link, channel: paramiko.Channel, capture: Capture, seconds: float
+) -> Callable[[], Reply]:
+    """Return what makes the reply of a command on a plain channel that did not end within ``seconds``."""
+
+    def reply() -> Reply:
+        if channel.exit_status_ready() and channel.exit_status >= 0:
+            # It ended; something that it left running holds its output open.
+            return reply_of(flight, link, Ending(end=End.STATUS, exit_status=channel.exit_status), capture)
+        return timed_out(flight, link, seconds, capture.stdout, capture.stderr)
+
+    return reply
+
+
+def kept_answer(flight: Flight, link: Link, answer: bytes) -> Reply:
+    """Return the reply of a long-lived CellCLI that answered."""
+    text = answer.decode("utf-8", "backslashreplace")
+    return flight.reply(State.OK, stdout=text, exit_status=0, fingerprint=link.fingerprint, banner=link.banner)
+
+
+def timed_out(flight: Flight, link: Link, seconds: float, stdout: str, stderr: str = "") -> Reply:
+    """Return the reply of a command without an end, with what had come of its answer."""
+    return flight.reply(
+        State.TIMED_OUT,
+        f"no end within {seconds:g}s; what was sent may still be running there (set timeout raises the limit)",
+        stdout=stdout,
+        stderr=stderr,
+        fingerprint=link.fingerprint,
+    )
+
+
+def reply_of(flight: Flight, link: Link, ending: Ending, capture: Capture) -> Reply:
+    """Return the reply of a command that ended; what was captured is handed over."""
+    state = State.OK if ending.exit_status == 0 else State.FAILED
+    return flight.reply(
+        state,
+        "" if state is State.OK else PROBLEMS[ending.end].format(status=ending.exit_status),
+        stdout=capture.output.hand_over(),
+        stderr=capture.errors.hand_over(),
+        exit_status=ending.exit_status,
+        fingerprint=link.fingerprint,
+        banner=link.banner,
+    )

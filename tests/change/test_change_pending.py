@@ -1,0 +1,64 @@
+"""What earlier changes left behind, as the journal tells: stopped by the user or a gate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from exacell.errors import ExitCode
+from exacell.journal import Journal, Row, actor
+from exacell.pending import newest_stopped, pending
+
+INTERRUPTED, FAILED = int(ExitCode.INTERRUPTED), int(ExitCode.FAILED)
+BACK = {"c1": ["alter iormplan dbplan=((name=A,share=1))"]}
+
+
+def ended(code: int, **more: Any) -> Row:
+    return Row(kind="end", body={"exitCode": code, "done": {"done": 1}, **more})
+
+
+UNDONE = Row(kind="undone", body={})
+ABANDONED = Row(kind="end", body={"exitCode": INTERRUPTED, "done": {"abandoned": 1}})
+
+ROWS = [
+    ("interrupted", [ended(INTERRUPTED)], True),
+    ("stopped by a gate", [ended(FAILED, stopped="the gate stayed closed")], True),
+    ("failed", [ended(FAILED)], False),
+    ("done", [ended(0)], False),
+    ("interrupted and taken back", [ended(INTERRUPTED), UNDONE], False),
+    ("interrupted and left so", [ended(INTERRUPTED), ABANDONED], False),
+    ("stopped by a gate and left so", [ended(FAILED, stopped="closed"), ABANDONED], False),
+]
+
+
+@pytest.mark.parametrize(("rows", "told"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+def test_a_stopped_change_is_told_with_the_ways_out(tmp_path: Path, rows: list[Row], told: bool) -> None:
+    """The newest change is pending when the user or a gate stopped it and nobody took it back or left it so."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "resize flashcache size=1g", "plan": {"inverse": BACK}, **actor()})
+    journal.append("t1", change, rows)
+    found = [(item.state, item.mend, item.sentence) for item in pending(journal, "t1")]
+    sentence = (
+        "change 1 (resize flashcache size=1g) was stopped before its end: resume finishes it, undo 1 takes it back, "
+        "resume 1 --abandon leaves it so"
+    )
+    assert found == ([("stopped", "resume 1", sentence)] if told else [])
+
+
+def test_what_has_no_inverse_is_not_said_to_be_undone(tmp_path: Path) -> None:
+    """undo is offered only where the plan holds an inverse."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "restart service ms", "plan": {"inverse": {}}, **actor()})
+    journal.append("t1", change, [ended(INTERRUPTED)])
+    assert "undo" not in pending(journal, "t1")[0].sentence
+
+
+def test_an_older_change_is_told_no_more(tmp_path: Path) -> None:
+    """A change behind which another one was made is not offered: resume does not go on with it either."""
+    journal = Journal(tmp_path / "journal.db")
+    for code in (INTERRUPTED, 0):
+        change = journal.begin("t1", {"statement": "resize flashcache size=1g", **actor()})
+        journal.append("t1", change, [ended(code)])
+    assert newest_stopped(journal, "t1") is None and not pending(journal, "t1")

@@ -1,0 +1,211 @@
+"""Whole plans as somebody has read and approved them: every statement, check, limit and inverse, in files beside this one.
+
+A plan that comes out differently fails with the difference. When that is meant, read the new one and keep it with
+``EXACELL_APPROVE=1 python -m pytest tests/plan/test_plan_approved.py``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plan_factory import CELLS, asm, asm_disk, cache, cell, disk, free_grid, grid, group, rack
+
+from exacell.errors import RefusedError
+from exacell.plan.availability import SERVICES, offline_plan, online_plan, restart_plan
+from exacell.plan.cachemode import mode_plan
+from exacell.plan.facts import CellFacts, PmemCache
+from exacell.plan.flashcache import flush_plan, resize_plan
+from exacell.plan.model import Plan, Step
+from exacell.plan.rebalance import resize_griddisk_plan
+from exacell.units import GIB, MIB
+
+APPROVED = Path(__file__).parent / "approved"
+ONE, TWO, THREE = CELLS
+OLD, NEW, NEWEST = "11.2.3.2.1.130109", "19.3.2.0.0", "24.1.0.0.0"
+NO = "Cannot de-activate due to other offline disks in the diskgroup"
+
+
+def shown(plan: Plan) -> Iterator[str]:
+    """Yield a plan as lines for eyes; what has its usual value is left out."""
+    for kind in ("done", "skipped"):
+        yield from (f"{kind} {target}: {why}" for target, why in getattr(plan, kind).items())
+    for stage in plan.stages:
+        mends = f", mends {stage.mends} unless {stage.unless}" if stage.mends else ""
+        yield f"[{stage.key}] {stage.title} (gate {stage.gate}{mends})"
+        for step in stage.steps:
+            yield from (f"  {line}" for line in _step(step))
+    yield from (f"inverse {target}: {'; '.join(statements)}" for target, statements in plan.inverse.items())
+    yield f"risk {plan.risk}"
+    yield from (f"note {note}" for note in plan.notes)
+    yield from (f"warning {warning}" for warning in plan.warnings)
+
+
+def _step(step: Step) -> Iterator[str]:
+    yield f"{step.target}: {step.statement or '(no statement)'} -- {step.what}"
+    for kind in ("only_if", "needs", "proves", "hopes"):
+        for check in getattr(step, kind):
+            yield f"    {kind} {check.sentence}" + (f" because {check.why}" if check.why else "")
+    flags = [name for name in ("offline", "online", "caching_off", "caching_on") if getattr(step, name)]
+    undo = f"undo {step.undo}: {step.inverse or '-'}"
+    yield f"    {step.risk}; {step.within:g}s; expects {step.expect}; {undo} {', '.join(flags)}".rstrip()
+    yield from (f"    {c.object} {c.name} {c.attribute}: {c.before} -> {c.after}" for c in step.changes)
+
+
+def pmem(name: str = ONE, status: str = "normal", **changes: Any) -> CellFacts:
+    """A cell with write-back PMEM whose cache has that status; none without one."""
+    kept = PmemCache(name="p", size=1 << 40, status=status) if status else None
+    return cell(name, **{"release": "22.1.9.0.0", "pmem_mode": "writeback", "pmem_cache": kept, **changes})
+
+
+def away(name: str = ONE, asm_mode: str = "OFFLINE", **changes: Any) -> CellFacts:
+    """A cell whose grid disks are inactive."""
+    grids = tuple(grid(f"CD_0{n}_{name}", status="inactive", asm_mode=asm_mode, deactivation=NO) for n in (0, 1))
+    return cell(name, grid_disks=grids, **changes)
+
+
+def mode(to: str, *cells: CellFacts, **options: Any) -> Plan:
+    return mode_plan("t1", {c.cell: c for c in cells}, mode=to, statement=f"set flashcache mode={to}", **options)
+
+
+def mixed(name: str = ONE) -> CellFacts:
+    """A cell with a used disk, an unused one, and one that is inactive already."""
+    grids = (
+        grid(f"CD_00_{name}"),
+        free_grid(f"FD_00_{name}"),
+        grid(f"CD_01_{name}", status="inactive", asm_mode="UNUSED"),
+    )
+    return cell(name, grid_disks=grids)
+
+
+def online(fact: CellFacts) -> Plan:
+    return online_plan("t1", fact, statement="x")
+
+
+def offline(fact: CellFacts) -> Plan:
+    return offline_plan("t1", fact, statement="x")
+
+
+def restart(service: str, **facts: CellFacts) -> Plan:
+    return restart_plan("t1", {**rack(), **facts}, service=service, statement="x")
+
+
+def flushing(fact: CellFacts) -> Plan:
+    return flush_plan("t1", {fact.cell: fact}, recreate=False, statement="x")
+
+
+def resizing(size: int, *cells: CellFacts) -> Plan:
+    return resize_plan("t1", {c.cell: c for c in cells}, size=size, statement="x")
+
+
+def grids(
+    size: int, *, now: int = 100, free: int = 50, used_mb: int = 60_000, only: int = 3, rest: int = 100, **changes: Any
+) -> Plan:
+    """A resize of DATA on the first cells; sizes in G, ``rest`` that of the disks on the cells that are not selected."""
+    facts = {}
+    for name in CELLS[:only]:
+        own = tuple(grid(f"CD_0{n}_{name}", size=now * GIB, **changes) for n in (0, 1))
+        facts[name] = cell(
+            name, grid_disks=own, cell_disks=tuple(disk(f"CD_0{n}_{name}", free=free * GIB) for n in (0, 1))
+        )
+    total = (2 * only * now + 2 * (3 - only) * rest) * 1024
+    found = group(total_mb=total, free_mb=total - used_mb, required_mirror_free_mb=1000)
+    sizes = {name: now if place < only else rest for place, name in enumerate(CELLS)}
+    disks = [
+        asm_disk(f"DATA_CD_0{n}_{name}", group=1, header="MEMBER", os_mb=g * 1024)
+        for name, g in sizes.items()
+        for n in (0, 1)
+    ]
+    return resize_griddisk_plan(
+        "t1", facts, asm([found], disks), prefix="DATA", size=size * GIB + 5 * MIB, statement="x"
+    )
+
+
+CASES: dict[str, Callable[[], Plan]] = {
+    "offline": lambda: offline(cell()),
+    "offline, no release known": lambda: offline(cell(release="")),
+    "offline, newest": lambda: offline(cell(release=NEWEST)),
+    "offline, mixed": lambda: offline(mixed()),
+    "offline, unused": lambda: offline(cell(grid_disks=(free_grid("FD_00_exa1cel01"),))),
+    "offline, outcome unknown": lambda: offline(cell(grid_disks=(grid("CD_00_exa1cel01", deactivation=""),))),
+    "offline twice": lambda: offline(away()),
+    "online": lambda: online(away()),
+    "online, CELLSRV stopped": lambda: online(away(asm_mode="", cellsrv="stopped")),
+    "online, only CELLSRV stopped": lambda: online(cell(cellsrv="stopped")),
+    "online, nothing but CELLSRV": lambda: online(cell(cellsrv="stopped", grid_disks=())),
+    "online, syncing": lambda: online(cell(grid_disks=(grid("CD_00_exa1cel01", asm_mode="SYNCING"),))),
+    "online, mixed": lambda: online(mixed()),
+    "online twice": lambda: online(cell()),
+    **{f"restart {service}": lambda service=service: restart(service) for service in SERVICES},
+    "restart, one away": lambda: restart("cellsrv", **{ONE: away()}),
+    "restart, no grid disks": lambda: restart_plan("t1", {ONE: cell(grid_disks=())}, service="cellsrv", statement="x"),
+    "restart, flushed": lambda: restart("all", **{TWO: cell(TWO, flash_cache=cache(TWO, status="normal - flushed"))}),
+    "to write-through": lambda: mode("writethrough", cell(), cell(TWO, metrics={})),
+    "to write-back": lambda: mode("writeback", cell(mode="writethrough"), cell(TWO)),
+    "to write-through, old": lambda: mode("writethrough", cell(release=OLD), cell(TWO)),
+    "to write-back, old": lambda: mode("writeback", cell(release=OLD, mode="writethrough")),
+    "to write-back, no cache": lambda: mode("writeback", cell(mode="writethrough", flash_cache=None), usual=GIB),
+    "to write-back, no room": lambda: mode("writeback", cell(mode="", flash_cache=None, cell_disks=()), usual=GIB),
+    "to write-back, too old": lambda: mode("writeback", cell(release="11.2.2.4.2", mode="")),
+    "to write-back, usual too large": lambda: mode("writeback", cell(mode="", flash_cache=None), usual=900 * GIB),
+    "to write-through, left behind": lambda: mode(
+        "writethrough", cell(mode="writethrough", flash_cache=None), away(TWO, mode="writethrough")
+    ),
+    "to write-through, disk needed": lambda: mode(
+        "writethrough", cell(release=OLD, grid_disks=(grid("CD_00_x", deactivation=NO),))
+    ),
+    "to write-through, no release known": lambda: mode("writethrough", cell(release="")),
+    "PMEM to write-through": lambda: mode("writethrough", pmem(), pmem(TWO, "normal - flushing"), pmem(THREE, "")),
+    "PMEM to write-through, dropped": lambda: mode("writethrough", pmem(status=""), pmem(TWO, ""), dropped={ONE}),
+    "PMEM to write-through, only created": lambda: mode(
+        "writethrough", pmem(status="", pmem_mode="writethrough", mode="writethrough"), dropped={ONE}
+    ),
+    "PMEM write-through already": lambda: mode("writethrough", pmem(pmem_mode="writethrough")),
+    "PMEM mode without cache": lambda: mode("writethrough", pmem(status="")),
+    "PMEM to write-back": lambda: mode("writeback", pmem(mode="writethrough", pmem_mode="writethrough")),
+    "PMEM flush": lambda: flushing(pmem()),
+    "PMEM flush under way": lambda: flushing(pmem(status="normal - flushing")),
+    "PMEM write-back without cache": lambda: flushing(pmem(status="")),
+    "PMEM resize": lambda: resizing(36 * GIB, pmem()),
+    "PMEM resize, left flushed": lambda: resizing(40 * GIB, pmem(status="normal - flushed"), pmem(TWO)),
+    "PMEM resize, cache gone": lambda: resizing(GIB, pmem(status="normal - flushed", flash_cache=None)),
+    "grow": lambda: grids(120),
+    "shrink": lambda: grids(80),
+    "shrink, others done": lambda: grids(80, only=2, rest=80),
+    "shrink, others not": lambda: grids(80, only=2),
+    "grow, others done": lambda: grids(120, only=2, rest=120),
+    "resize twice": lambda: grids(100),
+    "grow too far": lambda: grids(200),
+    "grow as far as it goes": lambda: grids(149),
+    "shrink too far": lambda: grids(9),
+    "shrink to nothing": lambda: grids(0),
+    "resize, syncing": lambda: grids(80, asm_mode="SYNCING"),
+    "resize, use unknown": lambda: grids(80, asm_mode=""),
+    "resize, unused": lambda: grids(80, asm_mode="UNUSED", asm_group=""),
+    "resize, dropped": lambda: grids(80, asm_mode="DROPPED"),
+    "resize, group unknown": lambda: grids(80, asm_group=""),
+    "resize, other group": lambda: grids(80, asm_group="RECO"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_plan_is_as_approved(name: str) -> None:
+    """The plan of this case, or its refusal, is word for word the one that was read and kept."""
+    try:
+        lines = list(shown(CASES[name]()))
+    except RefusedError as error:
+        lines = [f"refused: {error.message}", f"way out: {error.hint}"]
+    text = "\n".join([*lines, ""])
+    path = APPROVED / f"{name.replace(', ', '_').replace(' ', '_')}.txt"
+    if os.environ.get("EXACELL_APPROVE"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), f"{path.name} is what was approved"
+
+
+def test_nothing_is_approved_that_no_case_has() -> None:
+    """Every kept plan belongs to a case."""
+    known = {f"{name.replace(', ', '_').replace(' ', '_')}.txt" for name in CASES}
+    assert {path.name for path in APPROVED.iterdir()} == known
