@@ -151,8 +151,9 @@ def configured(rack: Rack) -> State:
             "pmem": (
                 cell.pmem_mode,
                 {n: m.size_bytes for n, m in cell.pmem_cache.members.items()} if cell.pmem_cache else None,
-                bool(cell.pmem_cache) and not any(m.flush_from is not None for m in cell.pmem_cache.members.values()),
             ),
+            "pmem caching": bool(cell.pmem_cache)
+            and not any(m.flush_from is not None for m in cell.pmem_cache.members.values()),
             "objective": cell.iorm.objective,
             "flash log": dict(cell.flash_log.members) if cell.flash_log else None,
             "grid disks": {
@@ -344,7 +345,8 @@ def _refused_well(case: Case, found: State, verdict: Verdict) -> bool:
 
 def _without_caching(state: State) -> State:
     """Return the state without whether the caches cache: a restart of CELLSRV ends a flush, which no cell forbids."""
-    return {host: {key: value for key, value in values.items() if key != "caching"} for host, values in state.items()}
+    told = ("caching", "pmem caching")
+    return {host: {key: value for key, value in values.items() if key not in told} for host, values in state.items()}
 
 
 def _nobodys(found: State, ends: tuple[State, ...]) -> list[tuple[str, str]]:
