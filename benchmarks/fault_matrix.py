@@ -37,8 +37,8 @@ def one_row(number: int, step: int, only: tuple[str, ...]) -> list[Found]:
     found = []
     for case in cases[number % step % max(len(cases), 1) :: step]:
         verdict = carry_out(case)
-        if verdict.expelled:
-            print(f"not counted, ASM dropped the disks for good meanwhile: {case}", flush=True)
+        if verdict.expelled and verdict.survived:
+            print(f"not counted, ASM dropped the disks for good meanwhile, and it was told: {case}", flush=True)
             continue
         found.append((case.verb.name, case.column, verdict.survived, verdict.refused, str(verdict)))
     return found

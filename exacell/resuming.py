@@ -15,7 +15,7 @@ from exacell.pending import newest_stopped, note_resumed, observe_caching, stopp
 from exacell.plan import facts as f
 from exacell.plan.rolling import flags_again
 from exacell.probe import Prober
-from exacell.reviving import revive
+from exacell.reviving import bring_back, revive
 from exacell.settling import chain, refuse_running, root_of, settle, states_of, steps_of, undoes
 
 if TYPE_CHECKING:
@@ -67,7 +67,10 @@ def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = Non
     results = []
     for row in rows:
         refuse_running(ctx.journal, rack, row.change)
-        results.append(_abandoned(ctx, row) if abandon else _finish(ctx, row, flags))
+        if abandon:
+            results.append(_abandoned(ctx, row))
+        else:
+            results += _with_disks_back(ctx, row, flags, _finish(ctx, row, flags))
     return _together(results)
 
 
@@ -96,7 +99,17 @@ def retry(ctx: Context, flags: Mapping[str, Value]) -> Result:
         return held_up
     if not bad:
         raise RefusedError(f"change {last.change} ({last.body.get('statement')}) failed on no cell")
-    return again(ctx, last, f"retry {last.change}", bad, {**_flags_of(last), **flags})
+    result = again(ctx, last, f"retry {last.change}", bad, {**_flags_of(last), **flags})
+    return _together(_with_disks_back(ctx, last, flags, result))
+
+
+def _with_disks_back(ctx: Context, row: Entry, flags: Mapping[str, Value], result: Result) -> list[Result]:
+    """Return what a finished change came to, and behind it what came of bringing back disks that it left inactive."""
+    if result.exit_code is not ExitCode.DONE or undoes(row):
+        return [result]  # Undo looks after its own.
+    root = root_of(ctx.journal, ctx.need_rack().name, row.change)
+    brought = bring_back(ctx, root, _plain(flags), f"resume {row.change}")
+    return [result] if brought is None else [result, brought]
 
 
 def _open_targets(ctx: Context, row: Entry) -> list[str]:

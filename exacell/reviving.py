@@ -15,18 +15,20 @@ from exacell.cellset import fold
 from exacell.errors import ExitCode
 from exacell.journal import Entry
 from exacell.language.line import with_call_flags
+from exacell.output.result import Result
 from exacell.plan import facts as f
 from exacell.plan.gate import unmounted
-from exacell.settling import attempts, chain
+from exacell.settling import attempts, chain, steps_of
 
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.language.registry import Value
-    from exacell.output.result import Result
 
 _STOPS = re.compile(r"ALTER\s+CELL\s+(SHUTDOWN|RESTART)\s+SERVICES\s+(CELLSRV|ALL)", re.IGNORECASE)
 _STARTS = re.compile(r"ALTER\s+CELL\s+STARTUP\s+SERVICES\s+(CELLSRV|ALL)", re.IGNORECASE)
 
+_ACTIVE = re.compile(r"ALTER\s+GRIDDISK\s.*\sACTIVE", re.IGNORECASE)
+_INACTIVE = re.compile(r"ALTER\s+GRIDDISK\s.*\sINACTIVE", re.IGNORECASE)
 _OFFLINE = re.compile(r"ALTER\s+GRIDDISK\s.*\sINACTIVE|" + _STOPS.pattern, re.IGNORECASE)
 
 
@@ -118,6 +120,46 @@ def mount_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: s
             if held_up is not None:
                 return held_up
     return None
+
+
+def bring_back(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+    """Bring back the grid disks that ``change`` took offline only for a while and that are inactive still.
+
+    What the change was for may be reached, or taken back, on a cell whose disks are not back yet, as after a link that was
+    away for hours: then a new plan of its statement has nothing to do there.
+
+    Returns:
+        None when all are back or their cell can't be asked; else what ``online cell`` came to on the first cell where it
+        did not end well, or which disks ASM has dropped for good meanwhile.
+    """
+    rows = chain(ctx.journal, ctx.need_rack().name, change)
+    promised = {
+        step.target
+        for row in rows
+        if row.kind == "plan"
+        for step, _ in steps_of(row.body.get("plan", {}))
+        if _ACTIVE.match(step.statement)
+    }
+    gone = {row.target for row in rows if row.kind == "intent" and _INACTIVE.match(str(row.body.get("statement")))}
+    maybe = [cell for cell in ctx.need_rack().cells if cell in gone & promised]
+    problems: list[str] = []
+    for cell, answer in ctx.fleet.query(maybe, [f.GRIDDISK]).good.items() if maybe else ():
+        grids = f.build(cell, [f.GRIDDISK], answer.tables).grid_disks
+        away = [grid for grid in grids if grid.status == "inactive"]
+        if away:
+            statement = f"online cell {cell}"
+            ctx.console.say(f"change {change} left {len(away)} grid disks of {cell} inactive: {statement}")
+            held_up = _first(ctx, statement, flags, origin, "they are back")
+            if held_up is not None:
+                return held_up
+        dropped = [grid for grid in grids if grid.asm_mode == "DROPPED" and grid.asm_group]
+        if dropped:
+            groups = " and ".join(sorted({grid.asm_group for grid in dropped}))
+            problems.append(
+                f"{cell}: ASM dropped {len(dropped)} of its grid disks from {groups} for good while they were "
+                "offline (disk_repair_time): alter diskgroup … add disk takes them in again"
+            )
+    return Result(problems=problems, exit_code=ExitCode.FAILED) if problems else None
 
 
 def _first(ctx: Context, statement: str, flags: Mapping[str, Value], origin: str, when: str) -> Result | None:

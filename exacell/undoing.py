@@ -20,7 +20,7 @@ from exacell.output.result import Record, Result, worst
 from exacell.plan.model import Step, Undo, step_from_json
 from exacell.plan.rolling import flags_again
 from exacell.probe import Prober
-from exacell.reviving import revive
+from exacell.reviving import bring_back, revive
 from exacell.settling import attempts, chain, refuse_running, root_of, settle, states_of, undoes
 from exacell.values import dataclass
 
@@ -164,6 +164,11 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
                 if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES):
                     return Result(records=records, notes=notes, problems=problems, exit_code=worst(codes), fold=True)
             _note_undone(ctx, done, flags)
+            brought = bring_back(ctx, done.change, flags, f"after undo {done.change}")
+            if brought is not None:
+                records += brought.records
+                problems += brought.problems
+                codes.append(brought.exit_code)
     finally:
         ctx.origin = before
     return Result(records=records, notes=notes, problems=problems, exit_code=worst(codes), fold=True)

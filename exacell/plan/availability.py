@@ -259,6 +259,18 @@ def online_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
         stages=tuple(stages),
         inverse={fact.cell: (f"offline cell {fact.cell}",)} if away else {},
         notes=(f"{fact.cell}: {len(away)} grid disks are inactive; ASM resyncs what was written meanwhile",),
+        warnings=_dropped(fact),
+    )
+
+
+def _dropped(fact: CellFacts) -> tuple[str, ...]:
+    """Say which grid disks will be active again and yet in no disk group."""
+    count = sum(1 for grid in fact.grid_disks if grid.asm_mode == "DROPPED" and grid.asm_group)
+    if not count:
+        return ()
+    return (
+        f"{fact.cell}: ASM has dropped {count} of its grid disks for good (disk_repair_time has passed): "
+        "alter diskgroup … add disk takes them in again",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 from exacell.errors import ExitCode
 from exacell.journal import Journal, Row
 from exacell.output.result import Result
-from exacell.reviving import mount_again, revive, start_again, stopped_by
+from exacell.plan.model import Plan, Stage, Step
+from exacell.reviving import bring_back, mount_again, revive, start_again, stopped_by
 
 STOP, START = "ALTER CELL SHUTDOWN SERVICES CELLSRV", "ALTER CELL STARTUP SERVICES CELLSRV"
 RESTART = "ALTER CELL RESTART SERVICES ALL"
@@ -171,3 +173,65 @@ def test_what_is_left_waits_for_the_first_mount(tmp_path: Path) -> None:
     held_up = mount_again(ctx, 1, {"yes": True}, "first")
     assert held_up is not None and held_up.exit_code is ExitCode.FAILED
     assert len(ctx.done) == 1
+
+
+# -- grid disks ------------------------------------------------------------------------------------------------------
+
+
+class Away(Ctx):
+    """A session on whose cells grid disks have this status and asmModeStatus."""
+
+    def __init__(self, journal: Journal, status: str, asm_mode: str, code: ExitCode = ExitCode.DONE) -> None:
+        super().__init__(journal, {}, code)
+        self.row = {"name": "D_CD_00_c1", "asmDiskGroupName": "D", "asmModeStatus": asm_mode, "status": status}
+
+    def _query(self, cells: list[str], statements: list[str]) -> Any:
+        return SimpleNamespace(good={c: SimpleNamespace(tables=[[self.row]]) for c in cells})
+
+
+def taken_away(tmp_path: Path, *planned: str) -> Journal:
+    """A change that has taken disks of c1 offline, with these statements in its plan."""
+    stages = tuple(
+        Stage(title=text, key=text, steps=(Step(target="c1", statement=text, what=text),)) for text in planned
+    )
+    plan = Plan(statement="s", rack="t1", stages=stages)
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "s", "plan": json.loads(plan.to_json())})
+    journal.append("t1", change, [intent("c1", "ALTER GRIDDISK ALL INACTIVE")])
+    return journal
+
+
+BOTH = ("ALTER GRIDDISK ALL INACTIVE", "ALTER GRIDDISK ALL ACTIVE")
+
+
+def test_disks_that_were_to_be_away_for_a_while_are_brought_back(tmp_path: Path) -> None:
+    """Disks that the plan took offline and was to bring back are brought back as a change of its own."""
+    ctx: Any = Away(taken_away(tmp_path, *BOTH), "inactive", "OFFLINE")
+    assert bring_back(ctx, 1, {"yes": True}, "after") is None
+    assert [(line, origin) for line, origin, _ in ctx.done] == [("on  online cell c1", "after")]
+    assert "left 1 grid disks of c1 inactive" in ctx.said[0]
+
+
+@pytest.mark.parametrize(("planned", "status"), [(BOTH, "active"), (BOTH[:1], "inactive")])
+def test_disks_that_are_back_or_were_to_stay_away_are_left_alone(
+    tmp_path: Path, planned: tuple[str, ...], status: str
+) -> None:
+    """Nothing is done to active disks, nor to those that offline cell took away on purpose."""
+    ctx: Any = Away(taken_away(tmp_path, *planned), status, "ONLINE")
+    assert bring_back(ctx, 1, {"yes": True}, "after") is None
+    assert ctx.done == []
+
+
+def test_a_cell_that_does_not_come_back_is_told(tmp_path: Path) -> None:
+    """What online cell came to is the answer when it failed."""
+    ctx: Any = Away(taken_away(tmp_path, *BOTH), "inactive", "OFFLINE", ExitCode.FAILED)
+    held_up = bring_back(ctx, 1, {"yes": True}, "after")
+    assert held_up is not None and held_up.exit_code is ExitCode.FAILED
+
+
+def test_disks_that_asm_dropped_meanwhile_are_told(tmp_path: Path) -> None:
+    """Active disks that are in no disk group any more make the change end as failed, with what takes them in again."""
+    ctx: Any = Away(taken_away(tmp_path, *BOTH), "active", "DROPPED")
+    told = bring_back(ctx, 1, {"yes": True}, "after")
+    assert told is not None and told.exit_code is ExitCode.FAILED
+    assert "c1: ASM dropped 1 of its grid disks from D for good" in told.problems[0] and "add disk" in told.problems[0]

@@ -295,7 +295,10 @@ def _judge(rack: MatrixRack, operator: Operator, case: Case, goal: State, verdic
         problems += [f"disk group {name} is not as the second operator left it" for name in rack.harmed()]
     elif _expelled(found, reference(case.verb).original):
         # What docs/reliability.md does not guarantee: the cell hung for longer than disk_repair_time with its disks offline.
+        # What is guaranteed is that it is told.
         verdict.expelled = True
+        if not any("ASM dropped" in line for line in verdict.story):
+            problems.append("ASM dropped disks for good, and nobody was told")
     elif found != goal and not _refused_well(case, found, verdict):
         problems.append(f"the rack is not as it has to be: {differences(goal, found)}")
     wrong = operator.ctx.journal.verify()
