@@ -302,6 +302,13 @@ def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
     shrinks = group.total_mb > total
     check = Check(object="asm.diskgroup", attribute="totalMb", value=total, where={"name": group.name})
     quiet = Check(object="asm.operation", op=Op.ABSENT, where={"diskgroup": group.name})
+    moves = Check(
+        object="asm.operation",
+        attribute="diskgroup",
+        value=group.name,
+        where={"diskgroup": group.name},
+        why="the statement did not arrive, or its rebalance has ended without the new size",
+    )
     step = Step(
         target=asm.node,
         asm=asm.cluster,
@@ -309,6 +316,7 @@ def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
         what=f"resize {group.name}" + (" and wait for the rebalance" if shrinks else ""),
         needs=(Check(object="asm.diskgroup", attribute="state", value="MOUNTED", where={"name": group.name}),),
         proves=(check, quiet) if shrinks else (check,),
+        hopes=(moves,) if shrinks else (),
         within=REBALANCE_WITHIN if shrinks else RESIZE_WITHIN,
         estimate=rebalance_seconds(_moved(wanted, group), wanted.count) if shrinks else None,
         risk=Risk.PERFORMANCE,

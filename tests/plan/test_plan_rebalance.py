@@ -10,6 +10,7 @@ from plan_factory import CELLS, asm, asm_disk, cell, disk, free_grid, grid, grou
 
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmFacts, Operation
+from exacell.plan.checks import failure
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Gate, Plan, Risk
 from exacell.plan.rebalance import power_plan, resize_griddisk_plan
@@ -44,13 +45,17 @@ def resize(size: int, cells: dict[str, CellFacts] | None = None, asm_facts: AsmF
 
 
 def test_shrink_is_asm_first_and_waits_for_the_rebalance() -> None:
-    """To shrink ASM goes first, its rebalance is waited for, and no cell is touched unless that was proven."""
+    """To shrink ASM goes first, its rebalance is waited for, as long as one runs, and no cell is touched unless
+    that was proven."""
     plan = resize(80 * GIB)
     assert [s.key for s in plan.stages] == ["asm", "cells"]
     assert sent(plan, NODE) == ["ALTER DISKGROUP DATA RESIZE ALL SIZE 81920M"]
     assert sent(plan) == ["ALTER GRIDDISK DATA_CD_00_exa1cel01,DATA_CD_01_exa1cel01 size=80G"]
     proofs = [(p.object, p.value) for p in step(plan, "asm", NODE).proves]
     assert proofs == [("asm.diskgroup", 6 * 80 * 1024), ("asm.operation", None)]
+    (hope,) = step(plan, "asm", NODE).hopes
+    assert "no asm.operation" in failure(hope, []) and not failure(hope, [{"diskgroup": "DATA", "state": "RUN"}])
+    assert not step(resize(120 * GIB), "asm", NODE).hopes
     assert plan.stages[1].gate is Gate.ALL
     assert plan.inverse[ONE] == plan.inverse[NODE] == ("resize griddisk prefix=DATA size=100G asm=main",)
 
