@@ -20,12 +20,11 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from exacell.config import RackConfig, Settings
-from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import CLUSH, Capabilities
 from exacell.transport.gateways import gateway_names, import_workers, read_topology, ssh_script
 from exacell.transport.login import login_for
-from exacell.transport.requests import check_requests
-from exacell.transport.ssh import read_only_cellcli
+from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class _Cell:
     ended: bool = False
 
 
-class ClushTransport:
+class ClushTransport(RackTransport):
     """Reaches cells through ClusterShell; see :class:`exacell.transport.base.Transport`.
 
     Raises:
@@ -70,21 +69,11 @@ class ClushTransport:
     capabilities: Capabilities = CLUSH
 
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
-        self.rack = rack
-        self.settings = settings or Settings()
-        self.read_only = read_only
-        self._lock = threading.Lock()
-        self._fallback: set[str] = set()
+        super().__init__(rack, settings, read_only=read_only)
         self._tasks: set[Any] = set()
         import_workers()
         self._topology = read_topology(rack)
         self._gateways = gateway_names(rack, self._topology)
-
-    @property
-    def read_fallback(self) -> frozenset[str]:
-        """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
-        with self._lock:
-            return frozenset(self._fallback)
 
     def run(
         self,
@@ -97,9 +86,7 @@ class ClushTransport:
 
         ``cancel`` is looked at before each login's fan-out: within one, ClusterShell has been told of all cells.
         """
-        check_requests(
-            requests, rack=self.rack.name, read_only=self.read_only, capabilities=self.capabilities
-        )  # fmt: skip
+        self._check(requests)
         replies: dict[str, Reply] = {}
 
         def settle(reply: Reply) -> None:
@@ -118,8 +105,7 @@ class ClushTransport:
             for request in self._fan_out(second, self.rack.write_user, settle, cancel, rewritten=True):
                 raise AssertionError(f"{request.target} was asked a third time")
             reached = [t for t in refused if replies[t].state is not State.UNREACHABLE]
-            with self._lock:
-                self._fallback.update(reached)
+            self._fell_back(reached)
         return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
 
     def close(self) -> None:
@@ -129,10 +115,6 @@ class ClushTransport:
             self._fallback.clear()
         for task in tasks:
             _break_off(task)
-
-    def _falls_back(self, request: Request) -> bool:
-        other = self.rack.read_user != self.rack.write_user
-        return request.role is Role.READ and other and request.login is None
 
     def _by_login(self, requests: Sequence[Request]) -> list[tuple[str, list[Request]]]:
         groups: dict[str, list[Request]] = {}
@@ -197,10 +179,6 @@ class ClushTransport:
             take(cell)
         return again
 
-    def seconds(self, request: Request) -> float:
-        """Return how long a request may take."""
-        return request.timeout or self.rack.command_timeout or self.settings.timeout
-
     @property
     def _connect_timeout(self) -> float:
         return self.rack.connect_timeout or self.settings.connect_timeout
@@ -208,7 +186,7 @@ class ClushTransport:
     def _patience(self, requests: Sequence[Request]) -> float:
         """Return seconds until everything must be over: the longest request, in as many turns as the fan-out needs."""
         leaves = max(1, len(requests) // max(1, len(self._gateways)))
-        turns = -(-leaves // (self.rack.fanout or self.settings.fanout))
+        turns = -(-leaves // self.limit)
         longest = max(self.seconds(request) for request in requests)
         return longest * turns + _GATEWAY_PHASES * self._connect_timeout + _GRACE_S
 
@@ -245,7 +223,7 @@ class ClushTransport:
         task.set_default("stderr_msgtree", False)
         task.set_default("auto_tree", self._topology is not None)
         task.topology = self._topology
-        task.set_info("fanout", self.rack.fanout or self.settings.fanout)
+        task.set_info("fanout", self.limit)
         task.set_info("grooming_delay", _GROOMING_S)
         task.set_info("connect_timeout", max(1, round(self._connect_timeout)))
         task.set_info("ssh_path", shlex.join(["sh", "-c", ssh_script(self.rack, self._gateways, user), "ssh"]))

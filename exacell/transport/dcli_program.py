@@ -29,8 +29,8 @@ from exacell.transport.capabilities import DCLI, DCLI_STRIPPING, Capabilities
 from exacell.transport.child import Child, Ended
 from exacell.transport.dcli_answers import Answer, ascii_only, closing, limited, read_answers
 from exacell.transport.login import login_for
-from exacell.transport.requests import check_requests, required_program
-from exacell.transport.ssh import read_only_cellcli
+from exacell.transport.requests import required_program
+from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
 
 USAGE_STATUS = 2
@@ -60,7 +60,7 @@ class _Batch:
         return [request.target for request in self.requests]
 
 
-class DcliTransport:
+class DcliTransport(RackTransport):
     """Reaches cells through a dcli program; see :class:`exacell.transport.base.Transport`.
 
     Attributes:
@@ -73,21 +73,11 @@ class DcliTransport:
 
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
         found = required_program("dcli", rack.reach.dcli, example="/usr/local/bin/dcli")
-        self.rack = rack
-        self.settings = settings or Settings()
-        self.read_only = read_only
+        super().__init__(rack, settings, read_only=read_only)
         self._program = found
         self._help = _help(found, os.stat(found).st_mtime_ns)
         self.capabilities: Capabilities = DCLI if "--preserve-spaces" in self._help else DCLI_STRIPPING
-        self._lock = threading.Lock()
-        self._fallback: set[str] = set()
         self._children: set[Child] = set()
-
-    @property
-    def read_fallback(self) -> frozenset[str]:
-        """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
-        with self._lock:
-            return frozenset(self._fallback)
 
     def run(
         self,
@@ -97,15 +87,13 @@ class DcliTransport:
         cancel: threading.Event | None = None,
     ) -> FleetResult:
         """Send all requests and return one reply for each target; see Transport."""
-        check_requests(
-            requests, rack=self.rack.name, read_only=self.read_only, capabilities=self.capabilities
-        )  # fmt: skip
+        self._check(requests)
         batches = self._batches(requests)
         for batch in batches:
             _refuse_shell_words(batch)
         waiting = deque(batches)
         ended: queue.SimpleQueue[list[Reply] | list[_Batch] | BaseException] = queue.SimpleQueue()
-        limit = self.rack.fanout or self.settings.fanout
+        limit = self.limit
         replies: dict[str, Reply] = {}
         under_way = 0
         try:
@@ -153,7 +141,7 @@ class DcliTransport:
         together: dict[tuple[str, str, float, bool], _Batch] = {}
         fallback = self.read_fallback
         for request in requests:
-            seconds = request.timeout or self.rack.command_timeout or self.settings.timeout
+            seconds = self.seconds(request)
             user = request.login or login_for(self.rack, request.target, request.role).user or ""
             rewritten = self._falls_back(request) and request.target in fallback
             command = read_only_cellcli(request.command) if rewritten else request.command
@@ -168,10 +156,6 @@ class DcliTransport:
             if reads and request.on_output is None:
                 together[key] = batch
         return batches
-
-    def _falls_back(self, request: Request) -> bool:
-        other = self.rack.read_user != self.rack.write_user
-        return request.role is Role.READ and other and request.login is None
 
     def _work(self, batch: _Batch, ended: queue.SimpleQueue[list[Reply] | list[_Batch] | BaseException]) -> None:
         try:
@@ -222,8 +206,7 @@ class DcliTransport:
             command = read_only_cellcli(batch.command)
             second = self._perform(_Batch(again, self.rack.write_user, command, batch.seconds, True, rewritten=True))
             found = [reply for reply in second if isinstance(reply, Reply)]
-            with self._lock:
-                self._fallback.update(reply.target for reply in found if reply.state is not State.UNREACHABLE)
+            self._fell_back(reply.target for reply in found if reply.state is not State.UNREACHABLE)
             return [*replies, *found] if len(found) == len(second) else _broken_off(replies, again, batch.seconds)
         return replies
 

@@ -22,7 +22,8 @@ from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, Capabilities, s
 from exacell.transport.child import Child
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.login import login_for
-from exacell.transport.requests import check_requests, required_program
+from exacell.transport.requests import required_program
+from exacell.transport.shared import RackTransport
 
 _READS = ("LIST", "DESCRIBE", "DESC")
 _SERVICES = ("cellsrvstatus", "msstatus", "rsstatus")
@@ -31,7 +32,7 @@ _CELL_LIST = re.compile(
 )
 
 
-class ExacliTransport:
+class ExacliTransport(RackTransport):
     """Reaches cells through an exacli program; see :class:`exacell.transport.base.Transport`.
 
     Raises:
@@ -40,9 +41,7 @@ class ExacliTransport:
 
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
         found = required_program("exacli", rack.reach.exacli, example="/usr/local/sbin/exacli")
-        self.rack = rack
-        self.settings = settings or Settings()
-        self.read_only = read_only
+        super().__init__(rack, settings, read_only=read_only)
         self.capabilities: Capabilities = EXACLI_CLOUD if rack.reach.cloud else EXACLI
         self._program = found
 
@@ -58,23 +57,17 @@ class ExacliTransport:
         Raises:
             RefusedError: also for a statement that ExaCLI does not have, or a read that would change something.
         """
-        check_requests(
-            [replace(request, command=_bare(request.command)) for request in requests],
-            rack=self.rack.name,
-            read_only=self.read_only,
-            capabilities=self.capabilities,
-        )
+        self._check([replace(request, command=_bare(request.command)) for request in requests])
         for request in requests:
             _refuse_change(request)
-        limit = self.rack.fanout or self.settings.fanout
-        return FanOut(requests, self._perform, limit=limit, on_reply=on_reply, cancel=cancel).run()
+        return FanOut(requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel).run()
 
     def close(self) -> None:
         """There are no connections to end: each statement is a run of exacli."""
 
     def _perform(self, flight: Flight) -> Reply:
         request = flight.request
-        seconds = request.timeout or self.rack.command_timeout or self.settings.timeout
+        seconds = self.seconds(request)
         user = request.login or login_for(self.rack, request.target, request.role).user or ""
         child = Child(self._argv(request, user), on_output=request.on_output)
         late = f"no end within {seconds:g}s; what was sent may still be running there (set timeout raises the limit)"

@@ -22,14 +22,13 @@ from pathlib import Path
 
 from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, TransportError
-from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import OPENSSH, Capabilities
 from exacell.transport.child import Child, Ended
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
-from exacell.transport.requests import check_requests
-from exacell.transport.ssh import read_only_cellcli
+from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
 
 OWN_STATUS = 255
@@ -55,7 +54,7 @@ class _Master:
     up: bool = False
 
 
-class OpensshTransport:
+class OpensshTransport(RackTransport):
     """Reaches one rack's cells and database nodes through the ssh program; see :class:`exacell.transport.base.Transport`.
 
     Args:
@@ -83,22 +82,12 @@ class OpensshTransport:
         found = program or shutil.which("ssh")
         if found is None:
             raise ConfigError("the transport openssh needs the program ssh, which PATH does not have")
-        self.rack = rack
-        self.settings = settings or Settings()
-        self.read_only = read_only
+        super().__init__(rack, settings, read_only=read_only)
         self._program = found
         self._scp = shutil.which("scp", path=os.path.dirname(found)) or shutil.which("scp") or "scp"
         self._local = local or LocalRunner(rack)
-        self._lock = threading.Lock()
         self._masters: dict[tuple[str, str | None], _Master] = {}
         self._folder: Path | None = None
-        self._fallback: set[str] = set()
-
-    @property
-    def read_fallback(self) -> frozenset[str]:
-        """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
-        with self._lock:
-            return frozenset(self._fallback)
 
     def run(
         self,
@@ -108,11 +97,8 @@ class OpensshTransport:
         cancel: threading.Event | None = None,
     ) -> FleetResult:
         """Send all requests and return one reply for each target; see Transport."""
-        check_requests(
-            requests, rack=self.rack.name, read_only=self.read_only, capabilities=self.capabilities
-        )  # fmt: skip
-        limit = self.rack.fanout or self.settings.fanout
-        return FanOut(requests, self._perform, limit=limit, on_reply=on_reply, cancel=cancel).run()
+        self._check(requests)
+        return FanOut(requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel).run()
 
     def close(self) -> None:
         """End all connections and remove their sockets; the next ``run`` connects anew."""
@@ -132,7 +118,7 @@ class OpensshTransport:
 
     def _perform(self, flight: Flight) -> Reply:
         request = flight.request
-        seconds = request.timeout or self.rack.command_timeout or self.settings.timeout
+        seconds = self.seconds(request)
         if self._local.takes(request):
             return self._local.run(flight, seconds)
         try:
@@ -177,7 +163,7 @@ class OpensshTransport:
         """Return an open connection, whether it was kept, who is logged in, and the command as it has to be sent."""
         request = flight.request
         target, write_user = request.target, self.rack.write_user
-        falls_back = request.role is Role.READ and self.rack.read_user != write_user and request.login is None
+        falls_back = self._falls_back(request)
         if not (falls_back and target in self.read_fallback):
             try:
                 return (*self._master(flight, target, login.user), login.user, login.command(request.command))
@@ -188,8 +174,7 @@ class OpensshTransport:
                     self._master(flight, target, write_user)
                 except LoginRefused:
                     raise TransportError(f"{refused.message}; {write_user} is refused too") from refused
-                with self._lock:
-                    self._fallback.add(target)
+                self._fell_back([target])
         return (*self._master(flight, target, write_user), write_user, read_only_cellcli(request.command))
 
     def _master(self, flight: Flight, target: str, user: str | None) -> tuple[_Master, bool]:

@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from exacell.cellset import fold
 from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+from exacell.transport.capabilities import SSH, Capabilities
 from exacell.transport.channel import Capture, End, Ending, execute, hang_up
 from exacell.transport.early import EarlyConnections, plain_place
 from exacell.transport.fanout import FanOut, Flight
@@ -27,6 +27,7 @@ from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
 from exacell.transport.reader import Reader
 from exacell.transport.replies import PROBLEMS, kept_answer, late_reply, reply_of, timed_out
+from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.transport.sshconfig import SshConfigFiles
 from exacell.transport.upload import send_files
 from exacell.values import dataclass
@@ -37,17 +38,10 @@ if TYPE_CHECKING:
     from exacell.transport.link import Link
     from exacell.transport.opening import Offer, Opener
 
-RewriteRead = Callable[[str], str]
-
 _GRACE_S = 0.5
 """Seconds by which a stage may outlast the timeout inside it, whose message is the better one."""
 _PATIENCE = 9
 """Connect timeouts that another statement's connecting may take: name, connection and login, for two logins."""
-
-
-def read_only_cellcli(command: str) -> str:
-    """Return ``command`` with ``cellcli`` told to change nothing (``-m``): for reads that run as the write login."""
-    return f"cellcli -m {command[8:]}" if command.startswith("cellcli ") else command
 
 
 @dataclass
@@ -59,20 +53,19 @@ class _Slot:
     lives: int = 0
 
 
-class SshTransport:
+class SshTransport(RackTransport):
     """Reaches one rack's cells and database nodes; see :class:`exacell.transport.base.Transport`.
 
     Args:
-        rewrite_read: changes a read's command when it has to run as the write login (see ``read_fallback``).
         local: runs what needs no SSH. Default: this host, when it is one of the rack's database nodes.
 
     Attributes:
-        settings: timeouts and fan-out where the rack sets none; may be replaced at any time.
-        read_only: see Transport.
         long_lived: whether reads may go to a CellCLI that is kept open.
         expects_more: whether already the first read on each connection goes there, because more are sure to come; so
             it is after :meth:`warm`.
     """
+
+    capabilities: Capabilities = SSH
 
     def __init__(
         self,
@@ -80,28 +73,16 @@ class SshTransport:
         settings: Settings | None = None,
         *,
         read_only: bool = False,
-        rewrite_read: RewriteRead = read_only_cellcli,
         local: LocalRunner | None = None,
     ) -> None:
-        self.rack = rack
-        self.settings = settings or Settings()
-        self.read_only = read_only
-        self._rewrite_read = rewrite_read
+        super().__init__(rack, settings, read_only=read_only)
         self._local = local or LocalRunner(rack)
-        self._lock = threading.Lock()
         self._slots: dict[tuple[str, str | None], _Slot] = {}
         self._opener: Opener | None = None
-        self._fallback: set[str] = set()
         self._reader = Reader()
         self._early = EarlyConnections()
         self.long_lived = True
         self.expects_more = False
-
-    @property
-    def read_fallback(self) -> frozenset[str]:
-        """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
-        with self._lock:
-            return frozenset(self._fallback)
 
     @property
     def single_reads(self) -> dict[str, str]:
@@ -134,15 +115,8 @@ class SshTransport:
             RefusedError: a request changes something and the transport is read-only.
             ValueError: two requests name the same target.
         """
-        targets = [request.target for request in requests]
-        if len(set(targets)) != len(targets):
-            raise ValueError("two requests name the same target")
-        writes = [request.target for request in requests if request.role.changes]
-        if self.read_only and writes:
-            raise RefusedError(
-                f"rack {self.rack.name} is read-only: nothing was sent to {fold(writes)}", hint="set mode rw"
-            )
-        limit = self.rack.fanout or self.settings.fanout
+        self._check(requests)
+        limit = self.limit
         if "fabric" not in sys.modules:
             self._begin_early([request.target for request in requests[:limit] if not self._local.takes(request)])
         return FanOut(requests, self._perform, limit=limit, on_reply=on_reply, cancel=cancel, start=self._start).run()
@@ -189,7 +163,7 @@ class SshTransport:
             return flight.reply(State.OK)
 
         requests = [Request(target=target, command="", role=role) for target in dict.fromkeys(targets)]
-        return FanOut(requests, connect, limit=self.rack.fanout or self.settings.fanout).run()
+        return FanOut(requests, connect, limit=self.limit).run()
 
     def host_key(self, target: str) -> Offer:
         """Return the key that ``target`` (or a gateway) offers now and the verdict on it; nobody logs in.
@@ -229,9 +203,6 @@ class SshTransport:
             self._opener.default_timeout = self.settings.connect_timeout
             return self._opener
 
-    def _seconds(self, request: Request) -> float:
-        return request.timeout or self.rack.command_timeout or self.settings.timeout
-
     def _start(self, flight: Flight) -> bool:
         """Send a request on its kept connection and return True; False when that would have to be opened first."""
         request = flight.request
@@ -247,7 +218,7 @@ class SshTransport:
         link = slot.link if slot is not None else None
         if link is None or link.wire is None or not link.alive:
             return False
-        command = self._rewrite_read(request.command) if user != login.user else login.command(request.command)
+        command = read_only_cellcli(request.command) if user != login.user else login.command(request.command)
         self._ask(flight, link, command, kept=True)
         return True
 
@@ -259,7 +230,7 @@ class SshTransport:
         """
         request = flight.request
         if self._local.takes(request):
-            return self._local.run(flight, self._seconds(request))
+            return self._local.run(flight, self.seconds(request))
         try:
             login = self._login(request)
             link, kept, command = self._connect(flight, request, login)
@@ -284,7 +255,7 @@ class SshTransport:
         if sessions.problem or (link.reads == 1 and not self.expects_more):
             self._send(flight, link, command, kept=kept)
             return
-        seconds = self._seconds(request)
+        seconds = self.seconds(request)
         ends = time.monotonic() + seconds
         asked: list[Session] = []
 
@@ -328,7 +299,7 @@ class SshTransport:
         request, wire = flight.request, link.wire
         assert wire is not None
         capture = Capture(request.on_output)
-        seconds = self._seconds(request)
+        seconds = self.seconds(request)
 
         def opened() -> None:
             flight.stage(seconds if ends is None else ends - time.monotonic(), abort=stream.cancel, late=late)
@@ -362,7 +333,7 @@ class SshTransport:
 
     def _run_in_worker(self, flight: Flight, link: Link, command: str, *, kept: bool) -> Reply:
         """Run a request on a connection with a thread of its own, or an upload on any."""
-        request, seconds = flight.request, self._seconds(flight.request)
+        request, seconds = flight.request, self.seconds(flight.request)
         try:
             channel = self._open_channel(flight, link)
         except TransportError:
@@ -390,10 +361,6 @@ class SshTransport:
     def _login(self, request: Request) -> Login:
         return Login(user=request.login) if request.login else login_for(self.rack, request.target, request.role)
 
-    def _falls_back(self, request: Request) -> bool:
-        """Return whether a read may run as the write login where its own is refused."""
-        return request.role is Role.READ and self.rack.read_user != self.rack.write_user and request.login is None
-
     def _connect(self, flight: Flight, request: Request, login: Login) -> tuple[Link, bool, str]:
         """Return a live link, whether it was kept from before, and the command as it has to be sent on it."""
         _import_opening()
@@ -402,7 +369,7 @@ class SshTransport:
         target, write_user = request.target, self.rack.write_user
         falls_back = self._falls_back(request)
         if falls_back and target in self.read_fallback:
-            return (*self._kept_link(flight, target, write_user), self._rewrite_read(request.command))
+            return (*self._kept_link(flight, target, write_user), read_only_cellcli(request.command))
         try:
             return (*self._kept_link(flight, target, login.user), login.command(request.command))
         except AuthRefusedError as refused:
@@ -412,9 +379,8 @@ class SshTransport:
                 link, kept = self._kept_link(flight, target, write_user)
             except AuthRefusedError:
                 raise TransportError(f"{refused.message}; {write_user} is refused too") from refused
-        with self._lock:
-            self._fallback.add(target)
-        return link, kept, self._rewrite_read(request.command)
+        self._fell_back([target])
+        return link, kept, read_only_cellcli(request.command)
 
     def _kept_link(self, flight: Flight, target: str, user: str | None) -> tuple[Link, bool]:
         """Return the open link of this login, opening it when there is none, and whether it was open already."""

@@ -1,0 +1,68 @@
+"""What all transports of a rack have in common: what is refused before anything is sent, and reads whose login is refused."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+
+from exacell.config import RackConfig, Settings
+from exacell.transport.base import Request, Role
+from exacell.transport.capabilities import Capabilities
+from exacell.transport.requests import check_requests
+
+
+def read_only_cellcli(command: str) -> str:
+    """Return ``command`` with ``cellcli`` told to change nothing (``-m``): for reads that run as the write login."""
+    return f"cellcli -m {command[8:]}" if command.startswith("cellcli ") else command
+
+
+class RackTransport:
+    """The base of every transport; see :class:`exacell.transport.base.Transport`.
+
+    Attributes:
+        capabilities: what it can carry.
+        settings: timeouts and fan-out where the rack sets none; may be replaced at any time.
+        read_only: see Transport.
+    """
+
+    capabilities: Capabilities
+
+    def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
+        self.rack = rack
+        self.settings = settings or Settings()
+        self.read_only = read_only
+        self._lock = threading.Lock()
+        self._fallback: set[str] = set()
+
+    @property
+    def read_fallback(self) -> frozenset[str]:
+        """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
+        with self._lock:
+            return frozenset(self._fallback)
+
+    @property
+    def limit(self) -> int:
+        """How many targets are worked on at a time."""
+        return self.rack.fanout or self.settings.fanout
+
+    def _check(self, requests: Sequence[Request]) -> None:
+        """Return when all requests may be sent.
+
+        Raises:
+            RefusedError: a request changes something and the transport is read-only, or it can't carry one.
+            ValueError: two requests name the same target.
+        """
+        check_requests(requests, rack=self.rack.name, read_only=self.read_only, capabilities=self.capabilities)
+
+    def seconds(self, request: Request) -> float:
+        """Return for how long a request may run."""
+        return request.timeout or self.rack.command_timeout or self.settings.timeout
+
+    def _falls_back(self, request: Request) -> bool:
+        """Return whether a read may run as the write login where its own is refused."""
+        return request.role is Role.READ and self.rack.read_user != self.rack.write_user and request.login is None
+
+    def _fell_back(self, targets: Iterable[str]) -> None:
+        """Take note that reads of these targets run as the write login from now on."""
+        with self._lock:
+            self._fallback.update(targets)
