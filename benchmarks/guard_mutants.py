@@ -75,8 +75,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "settling.py": (("refuse_running", "unsettled", "_look"), RESUMING),
     "resuming.py": (("unfinished", "retry", "newest_to_undo", "_did_something"), RESUMING),
     "consent.py": ((), ("tests/plan/test_plan_consent.py",)),
-    "transport/ssh.py": (
-        ("run",),
+    "transport/requests.py": (
+        ("check_requests",),
         ("tests/transport/test_transport_readonly.py", "tests/transport/test_transport_ssh.py"),
     ),
     "transport/hostkeys.py": (("judge", "is_revoked_by"), ("tests/transport/test_transport_hostkeys.py",)),
@@ -97,10 +97,6 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without said is None in said is None or not statement.all or (not fact.flash_disks)",
     ): "a size that is not said is read as empty text, which is no size either: the same proof",
     ("engine.py:_stages", "True instead of steps"): "a stage without steps reads, sends and journals nothing",
-    (
-        "transport/ssh.py:run",
-        "without self.rack.fanout in self.rack.fanout or self.settings.fanout",
-    ): "no guard: how many cells at a time",
 }
 """(file and function, what was done) → why nobody can notice, or need not."""
 

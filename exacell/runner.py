@@ -223,7 +223,8 @@ class Runner:
                 self.out.flush()
             if self.console.spooling:
                 self.console.copy(self._text(result, format_name))
-        if format_name == "table" and result.data and not (result.records or result.text or result.problems):
+        told = result.records or result.text or result.notes or result.problems
+        if format_name == "table" and result.data and not told:
             self.console.say("(none)")
         for note in result.notes:
             self.console.say(note)
