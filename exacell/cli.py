@@ -5,6 +5,7 @@ Nothing heavy is imported before it is needed, so that ``--version`` and shell c
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -80,8 +81,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("exacell: interrupted", file=sys.stderr)
         return ExitCode.INTERRUPTED
+    except OSError as error:
+        return _output_full(error) if error.errno in _NO_ROOM and error.filename is None else _bug(error)
     except Exception as error:
         return _bug(error)
+
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What a write says when the file system, the user's quota or the file may not grow."""
+
+
+def _output_full(error: OSError) -> ExitCode:
+    """Say in one line that standard output takes no more; what was buffered for it is given up."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    reason = (error.strerror or "it can't be written").lower()
+    print(f"exacell: standard output: {reason}; the output is cut off, what was done on cells stands", file=sys.stderr)
+    return ExitCode.FAILED
 
 
 def _main(words: list[str]) -> int:

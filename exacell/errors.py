@@ -95,6 +95,12 @@ class ReplyError(ExacellError):
     exit_code = ExitCode.FAILED
 
 
+class OutputError(ExacellError):
+    """What a statement printed can't be written in full; what it did stands."""
+
+    exit_code = ExitCode.FAILED
+
+
 class TransportError(ExacellError):
     """No answer could be had: connection, authentication, host key or time."""
 

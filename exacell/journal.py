@@ -318,13 +318,13 @@ class Journal:
         except sqlite3.OperationalError as error:
             if self._is_being_made():
                 return []
-            # What a process that died in the middle of a commit left must be rolled back first, which is a write.
-            if not Path(f"{self.path}-journal").exists():
-                raise self._unreadable(error) from error
+            # What a process that died in the middle of a commit left must be rolled back first, which is a write; without
+            # such a rest the first row may have been written between the two looks.
+            mode = "rw" if Path(f"{self.path}-journal").exists() else "ro"
             try:
-                return self._ask(query, values, mode="rw")
-            except sqlite3.Error as again:
-                raise self._unreadable(again) from again
+                return self._ask(query, values, mode=mode)
+            except sqlite3.Error:
+                raise self._unreadable(error) from error
         except sqlite3.Error as error:
             raise self._unreadable(error) from error
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from exacell.output.result import Column, Record
 from exacell.plan.estimate import stage_seconds
-from exacell.plan.model import Gate, Plan
+from exacell.plan.model import Gate, Plan, Step, Undo
 from exacell.running import Outcome, Report
 from exacell.transport.base import State
 
 
-def _steps(plan: Plan) -> Iterable[tuple[str, Any]]:
+def _steps(plan: Plan) -> Iterable[tuple[str, Step]]:
     for stage in plan.stages:
         if stage.gate is not Gate.MEND:
             for step in stage.steps:
@@ -32,10 +32,17 @@ def planned_records(plan: Plan) -> list[Record]:
             "statement": step.statement or None,
             "risk": str(step.risk),
             "seconds": seconds[title],
-            "undo": step.inverse or None if step.undo != "nothing" else None,
+            "undo": _taken_back(step),
         }
         for title, step in _steps(plan)
     ]
+
+
+def _taken_back(step: Step) -> str | None:
+    """Return what takes the step back, why nothing can, or None where there is nothing to take back."""
+    if step.undo is Undo.NOTHING or not step.inverse:
+        return None
+    return f"cannot be undone: {step.inverse}" if step.undo is Undo.IMPOSSIBLE else step.inverse
 
 
 def planned_columns(plan: Plan) -> tuple[Column, ...]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
-from exacell.errors import ExacellError, ExitCode, StatementError
+from exacell.errors import ExacellError, ExitCode, OutputError, StatementError
 from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import COMMON_FLAGS, Effect, Value
@@ -212,8 +212,13 @@ class Runner:
         if pipe:
             self._pipe(self._text(result, format_name), pipe)
         elif redirect:
-            with self._opened(redirect) as stream:
-                stream.write(self._text(result, format_name))
+            text = self._text(result, format_name)
+            try:
+                with self._opened(redirect) as stream:
+                    stream.write(text)
+            except OSError as error:
+                reason = (error.strerror or "it can't be written").lower()
+                raise OutputError(f"{redirect}: {reason}; it is cut off, what was done on cells stands") from error
         else:
             width, color = terminal_width(self.out), wants_color(self.out)
             shown = with_local_dates(result) if self.console.local_dates and format_name == "table" else result

@@ -92,6 +92,11 @@ def human_size(size_bytes: int | float) -> str:
     return f"{sign}{value:.0f}B"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 grid disk``, ``2 grid disks``, ``0 grid disks``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def round_down(size_bytes: int, unit: int = ALLOCATION_UNIT) -> int:
     """Return the largest multiple of ``unit`` that is not above ``size_bytes``."""
     return size_bytes // unit * unit

@@ -1,4 +1,4 @@
-"""What all tests share: Ctrl-C as a terminal has it, and the table of the fault matrix after a run that had some of it."""
+"""What all tests share: Ctrl-C as a terminal has it, examples without a time limit, and a table of the fault matrix behind it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says how loaded the machine is.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # A job that a shell starts in the background ignores SIGINT, and so would every program that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

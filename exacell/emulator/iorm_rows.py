@@ -78,5 +78,19 @@ def database_rows(place: Place) -> list[Row]:
     return rows
 
 
+def cluster_rows(place: Place) -> list[Row]:
+    """Return the rows of LIST CLUSTER, by name: none where there is one cluster, which has no name on cells."""
+    named = {directive.name.lower(): directive for directive in place.cell.iorm.cluster_plan}
+    return [
+        {
+            "name": cluster.key,
+            "iormShare": int(named.get(cluster.key.lower(), Directive(())).get("share") or 1),
+            "lastRequestTime": Time(place.rack.collection_time(place.cell)),
+        }
+        for cluster in sorted(place.rack.clusters, key=lambda cluster: cluster.key)
+        if cluster.suffix
+    ]
+
+
 def _size_text(directive: Directive, name: str) -> Value:
     return directive.get(name) or Size(0)

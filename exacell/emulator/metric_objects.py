@@ -48,6 +48,7 @@ class Scene:
     """What the metrics of one cell depend on, besides its counters.
 
     Attributes:
+        clusters: the databases of each ASM cluster, where there are several; one alone has no name on cells.
         hosts: the database nodes.
         disk_groups: names of the disk groups that use the cell's grid disks.
         rdma: names of the RDMA network's ports, as IBPORT has them on InfiniBand, else of RoCE's interfaces.
@@ -59,6 +60,7 @@ class Scene:
     cell: Cell
     seed: int
     databases: tuple[str, ...]
+    clusters: Mapping[str, tuple[str, ...]]
     hosts: tuple[str, ...]
     disk_groups: Callable[[], Sequence[str]]
     infiniband: bool
@@ -82,6 +84,7 @@ class Scene:
             cell=cell,
             seed=rack.spec.seed,
             databases=rack.spec.db,
+            clusters={cluster.key: cluster.databases for cluster in rack.clusters if cluster.suffix},
             hosts=rack.dbnodes,
             disk_groups=disk_groups,
             infiniband=model.infiniband,
@@ -136,6 +139,8 @@ def objects_of(object_type: str, scene: Scene) -> list[str]:
             return sorted((*scene.databases, *SPECIAL_DATABASES))
         case "IORM_CONSUMER_GROUP":
             return sorted(f"{database}.{group}" for database in scene.databases for group in GROUPS)
+        case "IORM_CLUSTER":
+            return sorted(scene.clusters)
         case "HOST_INTERCONNECT":
             return sorted(scene.hosts)
         case "IBPORT":
@@ -177,6 +182,7 @@ class Bases:
             "DISK": self._device,
             "IORM_DATABASE": self._database,
             "IORM_CONSUMER_GROUP": self._consumer_group,
+            "IORM_CLUSTER": self._cluster,
             "HOST_INTERCONNECT": self._host,
             "CELL": self._cell,
             "SERVER": self._cell,
@@ -290,6 +296,17 @@ class Bases:
         remembered = [d for d in self._scene.databases if not cell.iorm.memory_off(d)]
         in_memory = allocated_in_memory(values) / len(remembered) if name in remembered else 0.0
         base["DB_PC_BY_ALLOCATED"] = base["DB_XRM_BY_ALLOCATED"] = in_memory
+        return base
+
+    def _cluster(self, name: str) -> Base:
+        """Return the base of an ASM cluster: the sum of its databases'."""
+        base: dict[str, float] = {}
+        for database in self._scene.clusters[name]:
+            own = self._database(database)
+            spaces = ("FC_BY_ALLOCATED", "PC_BY_ALLOCATED", "XRM_BY_ALLOCATED")
+            parts = self._iorm("CLU", database, int) | {f"CLU_{space}": own[f"DB_{space}"] for space in spaces}
+            for key, amount in parts.items():
+                base[key] = amount if key.endswith(DISKS) else base.get(key, 0) + amount
         return base
 
     def _memory_cache(self, name: str) -> Base:

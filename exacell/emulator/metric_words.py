@@ -110,6 +110,21 @@ _PHRASES: tuple[tuple[str, str], ...] = (
     ("R", "reads"),
     ("W", "writes"),
 )
+_WHOLE: Mapping[str, str] = {
+    "FL_BY_KEEP": "bytes of redo kept on flash because the write to disk failed",
+    "FL_IO_DB_BY_W": "redo written to disk through the flash log",
+    "FL_IO_FL_BY_W": "redo written to flash, with padding",
+    "FL_IO_TM_W": "latency of redo writes on disk and flash",
+    "FL_IO_W": "redo writes that used the flash log",
+    "FL_RQ_TM_W": "latency of redo requests with network and other overhead",
+    "FL_RQ_W": "redo write requests, through the flash log or past it",
+    "FL_DISK_IO_ERRS": "errors of redo writes to disk",
+    "FL_FLASH_IO_ERRS": "errors of redo writes to flash",
+    "IORM_MODE": "objective in force: 1 low_latency, 2 balanced, 3 high_throughput",
+    "REBAL_POWER": "power of the running rebalance",
+    "CL_IO_RQ_NODATA": "requests that carry no data",
+}
+"""What is measured, for names whose parts do not tell it; of a rate or mean the name without its last part."""
 _SIZES: Mapping[str, str] = {"LG": "large", "SM": "small", "KEEP": "of KEEP objects"}
 _MEDIA: Mapping[str, str] = {"CF": "on capacity flash", "COL": "of columnar data", "FD": "on flash disks"}
 _KINDS: Mapping[str, str] = {"Cumulative": "total", "Rate": "rate", "Instantaneous": "current value"}
@@ -120,16 +135,19 @@ def description(definition: MetricDefinition) -> str:
     """Return what a metric measures, in one phrase."""
     name = definition.name
     padded = f"_{name.replace('KEEP', '_KEEP')}_"
-    what = next((phrase for part, phrase in _PHRASES if f"_{part}_" in padded), _last_words(name))
+    whole = _WHOLE.get(name) or _WHOLE.get(name.removesuffix("_SEC").removesuffix("_RQ"))
+    what = whole or next((phrase for part, phrase in _PHRASES if f"_{part}_" in padded), _last_words(name))
     parts = set(padded.strip("_").split("_"))
     sizes = [word for part, word in _SIZES.items() if part in parts and word not in what]
     media = [word for part, word in _MEDIA.items() if part in parts]
     subject = " ".join((*(s for s in sizes if s != "of KEEP objects"), what))
-    kept = ["of KEEP objects"] if "KEEP" in parts else []
+    kept = ["of KEEP objects"] if "KEEP" in parts and whole is None else []
     unit = _UNITS.get(definition.unit, definition.unit)
     kind = _KINDS.get(definition.metric_type, "value")
     origin = "ExaWatcher's " if name.startswith("EXW_") else ""
     where = _OBJECTS.get(definition.object_type, definition.object_type.lower())
+    if whole is not None:
+        return f"{kind}: {whole} ({unit})"
     return " ".join((f"{origin}{kind}:", subject, *media, *kept, where, f"({unit})"))
 
 

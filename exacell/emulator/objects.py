@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from exacell.emulator.cache_rows import flash_cache_rows, flash_log_rows, pmem_cache_rows, pmem_log_rows
 from exacell.emulator.content_rows import flash_cache_content_rows, memory_content_rows
 from exacell.emulator.disk_rows import cell_disk_rows, grid_disk_rows, lun_rows, physical_disk_rows
-from exacell.emulator.iorm_rows import database_rows, iorm_plan_rows, iorm_profile_rows
+from exacell.emulator.iorm_rows import cluster_rows, database_rows, iorm_plan_rows, iorm_profile_rows
 from exacell.emulator.models import STOPPED
 from exacell.emulator.place import Place
 from exacell.emulator.values import Row
@@ -93,7 +93,7 @@ ROWS: Mapping[str, Callable[[Place], list[Row]]] = {
     "ACTIVEREQUEST": nothing,
     "CELL": cell_rows,
     "CELLDISK": cell_disk_rows,
-    "CLUSTER": nothing,
+    "CLUSTER": cluster_rows,
     "DIAGPACK": nothing,
     "DATABASE": database_rows,
     "FLASHCACHE": flash_cache_rows,

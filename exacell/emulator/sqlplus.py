@@ -178,11 +178,11 @@ class _SqlPlus:
 
     def _line(self, line: str) -> Step:
         """Carry out one line of input, reading on where it begins a statement."""
-        while (stripped := line.rstrip()).endswith("-") and not is_sql(line) and not stripped.lstrip().startswith("--"):
+        goes_on = line.rstrip().endswith("-") and not is_sql(line) and not line.lstrip().startswith("--")
+        while goes_on:  # a row of dashes continues once: what is joined is not looked at again, only the next line is
             following = yield from self.state.read("> ")
-            line = stripped[:-1] + " " + (following or "").strip()
-            if following is None:
-                break
+            line = line.rstrip()[:-1] + " " + (following or "").strip()
+            goes_on = following is not None and following.rstrip().endswith("-")
         text = line.strip()
         if not text or text.startswith("--") or first_word(text) in ("REM", "REMARK"):
             return None

@@ -1,16 +1,17 @@
 """Bind variables of SQL*Plus and the straight-line PL/SQL blocks that give them values.
 
 ``VARIABLE`` declares, ``EXECUTE :n := …`` and blocks assign, statements use ``:n``, ``PRINT`` shows. A block may hold
-assignments, ``SELECT … INTO :n``, ``DBMS_OUTPUT.PUT_LINE``, ``EXECUTE IMMEDIATE`` of a text, ``NULL`` and ``COMMIT``; any
-other PL/SQL is not carried out, and no statement of such a block is.
+assignments, ``SELECT … INTO :n``, ``DBMS_OUTPUT.PUT_LINE``, ``EXECUTE IMMEDIATE`` of a text, ``NULL``, ``COMMIT`` and loops
+``FOR r IN (query) LOOP … END LOOP``; any other PL/SQL is not carried out, and no statement of such a block is.
 
 Source: Oracle SQL*Plus User's Guide, VARIABLE, PRINT, EXECUTE; ORA-01403 and ORA-01422: Oracle Database Error Messages.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -137,8 +138,11 @@ def _statements(text: str) -> list[list[Token]]:
     if len(tokens) < 2 or not tokens[0].is_word("BEGIN") or not tokens[-1].is_word("END"):
         raise OraError(ora(439, _NOT_EMULATED))
     parts: list[list[Token]] = [[]]
-    for token in tokens[1:-1]:
-        if token.is_mark(";"):
+    depth = 0
+    for before, token in itertools.pairwise(tokens[:-1]):
+        if token.is_word("LOOP"):
+            depth += -1 if before.is_word("END") else 1
+        if token.is_mark(";") and depth == 0:
             parts.append([])
         else:
             parts[-1].append(token)
@@ -169,6 +173,8 @@ def _step(part: Sequence[Token], text: str, binds: Binds, session: SqlSession, o
         return lambda: _immediately(value_of(source(2)), session)
     if part[0].is_word("SELECT"):
         return _select_into(part, source, binds, session)
+    if part[0].is_word("FOR"):
+        return _cursor_loop(part, text, binds, session, output)
     raise OraError(ora(439, _NOT_EMULATED))
 
 
@@ -200,6 +206,48 @@ def _select_into(
             binds.assign(name, value, session.date_format)
 
     return run
+
+
+def _cursor_loop(
+    part: Sequence[Token], text: str, binds: Binds, session: SqlSession, output: list[str]
+) -> Callable[[], None]:
+    """Return what carries out ``FOR r IN (query) LOOP … END LOOP``: its body once a row, with ``r.column`` filled in."""
+    loop = next((n for n, token in enumerate(part) if token.is_word("LOOP")), 0)
+    opened = len(part) > loop > 5 and part[2].is_word("IN") and part[3].is_mark("(") and part[loop - 1].is_mark(")")
+    if not opened or not part[-2].is_word("END") or not part[-1].is_word("LOOP"):
+        raise OraError(ora(439, _NOT_EMULATED))
+    record, query = part[1].value, text[part[4].at : part[loop - 1].at]
+    body = text[part[loop + 1].at : part[-2].at]
+
+    def filled(row: Mapping[str, Value] | None) -> str:
+        tokens, result, done = tokenize(body), "", 0
+        for first, dot, column in zip(tokens, tokens[1:], tokens[2:], strict=False):
+            if first.is_word(record) and dot.is_mark(".") and column.kind is TokenKind.NAME and first.at >= done:
+                if row is not None and column.value not in row:
+                    raise OraError(ora(904, f'"{record}"."{column.value}"'), at=0)
+                result += body[done : first.at] + _literal(row[column.value] if row else None, session) + " "
+                done = _end_of(body, column)
+        return f"begin {result}{body[done:]} end;"
+
+    block = filled(None)
+    for inner in _statements(block):
+        _step(inner, block, binds, session, output)
+
+    def run() -> None:
+        relation = session.execute(binds.fill(query)).relation
+        if relation is None:
+            raise OraError(ora(439, _NOT_EMULATED))
+        names = [column.name for column in relation.columns]
+        for values in relation.rows:
+            output.extend(run_block(filled(dict(zip(names, values, strict=True))), binds, session))
+
+    return run
+
+
+def _literal(value: Value, session: SqlSession) -> str:
+    if value is None or isinstance(value, int | Decimal):
+        return "NULL" if value is None else str(value)
+    return "'" + (to_text(value, session.date_format) or "").replace("'", "''") + "'"
 
 
 def _end_of(text: str, token: Token) -> int:

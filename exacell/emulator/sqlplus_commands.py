@@ -233,12 +233,12 @@ def _column(state: SqlPlusState, text: str) -> Step:
     }
     while words:
         option = words.pop(0).upper()
-        if option in ("FORMAT", "FOR", "FORM") and words:
+        if len(option) >= 3 and "FORMAT".startswith(option) and words:
             fields["format"] = words.pop(0)
             if not is_picture(str(fields["format"])):
                 yield Out(sp2(246, fields["format"]) + "\n")
                 return None
-        elif option in ("HEADING", "HEA") and words:
+        elif len(option) >= 3 and "HEADING".startswith(option) and words:
             fields["heading"] = words.pop(0)
         elif option in ("NEW_VALUE", "NEW_V") and words:
             fields["new_value"] = words.pop(0).upper()

@@ -306,8 +306,14 @@ def _own_objects_too(error: StatementError, words: list[Word], base: int) -> Sta
     return StatementError(error.message, start=start, end=end, suggestions=suggestions, hint=hint)
 
 
+ONLY_CELLCLI = frozenset(("list", "describe", "alter"))
+"""Verbs with which no command of exacell's own begins, so that none has to be imported to read such a statement."""
+
+
 def find_command(words: Sequence[Word]) -> Command | None:
     """Return exacell's own command that the first words select, the longest match; None when there is none."""
+    if words and words[0].value.lower() in ONLY_CELLCLI:
+        return None
     table = commands()
     longest = max(len(key) for key in table)
     for count in range(min(longest, len(words)), 0, -1):

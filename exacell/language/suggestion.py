@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from itertools import accumulate, islice
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import overload
 
 from exacell.cellcli.schema import metrics
@@ -123,6 +124,7 @@ def pieces(text: str, offset: int = 0) -> list[Piece]:
     return found
 
 
+_UPPER, _LOWER_OR_DIGIT = frozenset(ascii_uppercase), frozenset(ascii_lowercase + digits)
 _PART = r"(?:^|(?<=[\W_])|(?<=[a-z0-9])(?=[A-Z]))"
 
 
@@ -158,6 +160,10 @@ class Vocabulary(Sequence[str]):
         self._words = tuple(sorted(set(words), key=str.lower))
         self._lower = [word.lower() for word in self._words]
         self._text = "\n".join(self._lower)
+        # Of the same length, also where one letter has two in lower case.
+        self._cased = "\n".join(
+            word if len(word) == len(lower) else lower for word, lower in zip(self._words, self._lower, strict=True)
+        )
         self._starts = list(accumulate((len(word) + 1 for word in self._lower), initial=0))
         self.about: Mapping[str, str] = about or {}
         self.note = note
@@ -179,27 +185,41 @@ class Vocabulary(Sequence[str]):
         return self.about.get(word, self.note)
 
     def fitting(self, typed: str, most: int) -> list[tuple[str, Fit]]:
-        """Return words that fit, best first, at most ``most`` of each kind; those by letters only when no other does."""
+        """Return words that fit, best first, at most ``most`` of each kind; those by letters only when no other does.
+
+        Of more words that begin so, the last one is among them: what all begin with is then what those returned do.
+        """
         wanted = typed.lower()
         low = bisect_left(self._lower, wanted)
         high = bisect_left(self._lower, wanted + chr(0x10FFFF))
-        found = [(word, Fit.PREFIX) for word in self._words[low : min(high, low + most)]]
+        begin_so = self._words[low : min(high, low + most)]
+        if high - low > most:
+            begin_so = (*begin_so[:-1], self._words[high - 1])
+        found = [(word, Fit.PREFIX) for word in begin_so]
         if len(typed) < 2:
             return found
-        found += [(word, Fit.PART) for word in islice(self._with_part(wanted, range(low, high)), most)]
+        found += [(word, Fit.PART) for word in islice(self._with_part(wanted, low, high), most)]
         if found:
             return found
         by_letters = sorted(islice(self._with_letters(typed), most), key=lambda each: each[0])
         return [(word, Fit.LETTERS) for _, word in by_letters]
 
-    def _with_part(self, wanted: str, begin_so: range) -> Iterator[str]:
-        part = _patterns(wanted)[0]
-        place = self._text.find(wanted)
-        while place >= 0:
-            index = bisect_right(self._starts, place) - 1
-            if index not in begin_so and part.search(self._words[index]):
-                yield self._words[index]
-            place = self._text.find(wanted, self._starts[index + 1])
+    def _with_part(self, wanted: str, low: int, high: int) -> Iterator[str]:
+        """Yield the words with a part that begins so, those from ``low`` to ``high`` left out: they begin so themselves."""
+        starts = self._starts
+        for begin, end in ((0, starts[low]), (starts[high], len(self._text))):
+            place = self._text.find(wanted, begin, end)
+            while place >= 0:
+                index = bisect_right(starts, place) - 1
+                if self._begins_part(place):
+                    yield self._words[index]
+                    place = starts[index + 1] - 1
+                place = self._text.find(wanted, place + 1, end)
+
+    def _begins_part(self, place: int) -> bool:
+        """Whether a part of a word begins at this place of the text, as :data:`_PART` has it."""
+        before, here = self._cased[place - 1 : place], self._cased[place]
+        return not before.isalnum() or (here in _UPPER and before in _LOWER_OR_DIGIT)
 
     def _with_letters(self, typed: str) -> Iterator[tuple[int, str]]:
         """Yield (over how many characters the letters are spread, word)."""

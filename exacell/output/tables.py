@@ -106,11 +106,11 @@ def table_lines(
     titles = [column.title or column.name for column in shown]
     right = [column.kind in RIGHT for column in shown]
     if any(row.cells for row in rows):
-        names: dict[tuple[str, ...], str] = {(): "-"}
+        names: dict[tuple[str, ...], str] = {(): ""}
         for row in rows:
             if row.cells not in names:
                 names[row.cells] = fold(row.cells)
-        grid.insert(0, [names[row.cells] for row in rows])
+        grid.insert(0, [names[row.cells] or _whose(row.record) for row in rows])
         titles.insert(0, "cell")
         right.insert(0, False)
     if not grid:
@@ -142,6 +142,11 @@ def texts_of(values: Sequence[Any], kind: str = "text") -> list[str]:
     return [
         value if type(value) is str and value and value.isprintable() else value_text(value, kind) for value in values
     ]
+
+
+def _whose(record: Record) -> str:
+    """Return what stands for the cell of a record that is no cell's: the rack, unless a database node is named."""
+    return "-" if "node" in record else "rack"
 
 
 def padded_column(title: str, texts: Sequence[str], *, to_right: bool) -> tuple[list[str], int]:

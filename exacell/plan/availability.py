@@ -14,6 +14,7 @@ from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, in_use, offline_cells
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+from exacell.units import counted
 
 ONLINE_WITHIN = 6 * 3600.0
 """Seconds in which ASM resyncs the disks of a cell that was away; hours after a long absence."""
@@ -116,7 +117,7 @@ def deactivate(fact: CellFacts) -> Step | None:
     return Step(
         target=fact.cell,
         statement=f"ALTER GRIDDISK {_which(fact, names)} INACTIVE",
-        what=f"take {len(names)} grid disks offline",
+        what=f"take {counted(len(names), 'grid disk')} offline",
         needs=may_go(grids),
         proves=(
             Check(object="griddisk", attribute="status", value="inactive", where={"name": names}),
@@ -152,7 +153,8 @@ def activate(fact: CellFacts, grids: Sequence[GridDisk]) -> Step | None:
     return Step(
         target=fact.cell,
         statement=f"ALTER GRIDDISK {_which(fact, names)} ACTIVE",
-        what=f"bring {len(names)} grid disks back and wait for ASM",
+        what=f"bring {counted(len(names), 'grid disk')} back"
+        + (" and wait for ASM" if any(in_use(grid) or not grid.asm_mode for grid in grids) else ""),
         proves=back_online(grids),
         hopes=still_members(grids),
         within=ONLINE_WITHIN,
@@ -165,7 +167,7 @@ def activate(fact: CellFacts, grids: Sequence[GridDisk]) -> Step | None:
 
 
 def _status(count: int, before: str, after: str) -> Change:
-    return Change(object="griddisk", name=f"{count} disks", attribute="status", before=before, after=after)
+    return Change(object="griddisk", name=counted(count, "disk"), attribute="status", before=before, after=after)
 
 
 def services_check(service: str, state: str) -> tuple[Check, ...]:
@@ -218,11 +220,15 @@ def offline_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
         rack=rack,
         stages=(Stage(title="take the grid disks offline", key="inactive", steps=(step,)),),
         inverse={fact.cell: (f"online cell {fact.cell}",)},
-        notes=(f"{fact.cell}: {used} of its {len(fact.grid_disks)} grid disks are in disk groups",),
-        warnings=(
-            "until it is back a mirror is missing: ASM drops the disks for good after disk_repair_time "
-            f"(3.6 hours unless set otherwise); online cell {fact.cell} brings them back",
+        notes=(
+            f"{fact.cell}: {counted(len(fact.grid_disks), 'grid disk')}, {used or 'none'} of them in use by a disk group",
         ),
+        warnings=(
+            "until it is back a mirror is missing: ASM drops the disks for good after disk_repair_time (by default 3.6 "
+            f"hours, with newer releases of ASM 12); online cell {fact.cell} brings them back",
+        )
+        if used
+        else (),
     )
 
 
@@ -258,9 +264,18 @@ def online_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
         rack=rack,
         stages=tuple(stages),
         inverse={fact.cell: (f"offline cell {fact.cell}",)} if away else {},
-        notes=(f"{fact.cell}: {len(away)} grid disks are inactive; ASM resyncs what was written meanwhile",),
+        notes=_returning(fact, away, syncing),
         warnings=_dropped(fact),
     )
+
+
+def _returning(fact: CellFacts, away: Sequence[GridDisk], syncing: Sequence[GridDisk]) -> tuple[str, ...]:
+    """Say how many grid disks come back, and whether ASM has something to write to them."""
+    missed = sum(1 for grid in (*away, *syncing) if in_use(grid))
+    parts = [f"{counted(len(away), 'grid disk')} inactive"] if away else []
+    parts += [f"{counted(len(syncing), 'grid disk')} not ONLINE yet"] if syncing else []
+    parts += ["ASM resyncs what was written meanwhile" if missed else "not in use by a disk group"] if parts else []
+    return (f"{fact.cell}: {'; '.join(parts)}",) if parts else ()
 
 
 def _dropped(fact: CellFacts) -> tuple[str, ...]:

@@ -78,9 +78,9 @@ def mode_plan(
         done=done,
         inverse={fact.cell: (f"set flashcache mode={other}",) for fact in todo},
         notes=(
-            *_notes(todo, sizes),
+            *_notes(todo, sizes, usual),
             *_time(todo),
-            *(f"{f.cell}: in the mode already; what is missing comes back" for f in left),
+            *(_left_note(fact, sizes) for fact in left),
         ),
         warnings=_warnings(todo, mode),
         risk=Risk.PERFORMANCE if stages else Risk.NONE,
@@ -91,7 +91,9 @@ def _refuse(todo: Sequence[CellFacts], mode: str) -> None:
     reasons: dict[str, str] = {}
     for fact in todo:
         if mode == "writeback" and fact.release and not fact.at_least(WRITE_BACK_SINCE):
-            reasons[fact.cell] = f"release {fact.release} knows no write-back flash cache"
+            reasons[fact.cell] = (
+                f"release {fact.release} knows no write-back flash cache; {WRITE_BACK_SINCE} is the first that does"
+            )
         elif fact.flash_cache is not None and (reason := flush_refusal(fact)):
             reasons[fact.cell] = reason
     refuse(reasons, "set flashcache")
@@ -120,16 +122,34 @@ def _old(fact: CellFacts) -> bool:
     return bool(fact.release) and not fact.at_least(ONLINE_SINCE)
 
 
-def _notes(todo: Sequence[CellFacts], sizes: Mapping[str, int]) -> list[str]:
+def _notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], usual: int | None) -> list[str]:
     notes = []
     for fact in todo:
-        made = "re-created" if fact.flash_cache else "there is none: created"
-        size = f"{made} at {format_size(sizes[fact.cell])}" if sizes[fact.cell] else "none, and no room for one"
-        how = f"release {fact.release}: without a restart of CELLSRV"
-        if _old(fact):
-            how = f"release {fact.release}: its disks go offline and CELLSRV is stopped for the change"
-        notes.append(f"{fact.cell}: flash cache {size}; {how}")
+        release = f"release {fact.release}" if fact.release else f"release unknown, taken for {ONLINE_SINCE} or later"
+        how = "its disks go offline and CELLSRV is stopped for the change" if _old(fact) else "CELLSRV is not restarted"
+        notes.append(f"{fact.cell}: {_made(fact, sizes[fact.cell], usual)}; {release}: {how}")
     return notes
+
+
+def _made(fact: CellFacts, size: int, usual: int | None) -> str:
+    """Say at which size the cache comes back, and why that one."""
+    if fact.flash_cache is not None:
+        return f"the flash cache is re-created at {format_size(size)}"
+    if not size:
+        return "it has no flash cache and no room for one"
+    if usual is None:
+        return f"it has no flash cache: one is created at {format_size(size)}, all the room there is"
+    if size < usual:
+        room = f"all the room there is; the other cells' {format_size(usual)} do not fit"
+        return f"it has no flash cache: one is created at {format_size(size)}, {room}"
+    return f"it has no flash cache: one is created at {format_size(size)} as on the other cells"
+
+
+def _left_note(fact: CellFacts, sizes: Mapping[str, int]) -> str:
+    missing = [f"a flash cache of {format_size(sizes[fact.cell])}"] if fact.flash_cache is None else []
+    missing += ["the grid disks that ASM misses"] if _missed(fact) else []
+    missing += ["the PMEM cache"] if not missing else []
+    return f"{fact.cell}: in the mode already; what is missing comes back: {', '.join(missing)}"
 
 
 def _time(todo: Sequence[CellFacts]) -> list[str]:

@@ -8,12 +8,10 @@ from dataclasses import replace
 
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup
+from exacell.plan.diskgroup_add import ADDABLE, add_stage
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
 from exacell.values import dataclass
-
-ADDABLE = ("CANDIDATE", "FORMER", "PROVISIONED")
-"""Header states that CREATE DISKGROUP takes without FORCE. Source: Oracle Automatic Storage Management, V$ASM_DISK."""
 
 FAILGROUPS = {"external": 1, "normal": 2, "high": 3}
 """Least number of failure groups. Source: reference asm.md section 4."""
@@ -162,19 +160,38 @@ def _existing(
     statement: str,
 ) -> Plan:
     members = {disk.grid_disk.lower() for disk in asm.members(group)}
-    if members != set(expected) or group.type != _TYPE[wanted.redundancy]:
+    other = group.type != _TYPE[wanted.redundancy] or group.au_size != wanted.au_size
+    if not members or members - set(expected) or other:
         raise RefusedError(
             f"create diskgroup {group.name}: a disk group of that name exists ({group.state}, {group.type or 'unknown type'}, "
-            f"{len(members)} disks known)",
+            f"au_size {group.au_size >> 20}M, {len(members)} disks known)",
             hint=f"show diskgroup {group.name}; drop diskgroup {group.name}; or use another name",
         )
+    whole = members == set(expected)
     unmounted = [node for node, inst in nodes.items() if group.states.get(inst) != "MOUNTED"]
-    if not unmounted:
+    if whole and not unmounted:
         done = {
             asm.node: f"disk group {group.name} exists on these {len(members)} grid disks and is mounted everywhere"
         }
         return Plan(statement=statement, rack=rack, done=done)
-    return Plan(statement=statement, rack=rack, stages=tuple(_mount_stages(asm, unmounted, nodes, group.name)))
+    stages = [] if whole else [add_stage(asm, group, expected, wanted.prefix)]
+    notes = () if whole else _added_notes(group, wanted)
+    stages += _mount_stages(asm, unmounted, nodes, group.name)
+    return Plan(statement=statement, rack=rack, stages=tuple(stages), notes=notes)
+
+
+def _added_notes(group: DiskGroup, wanted: Wanted) -> tuple[str, ...]:
+    moved = (
+        f"its {group.files} files are spread over the new disks by a rebalance that is not waited for: show rebalance"
+    )
+    said = (moved,) if group.files else ()
+    if "appliance.mode" in (key.lower() for key in wanted.attributes):
+        return said
+    # Source: reference asm.md section 3: set on new groups that qualify, at least three failure groups among other things.
+    return (
+        *said,
+        "ASM sets appliance.mode only when it creates a group: if this one lacks it, alter diskgroup … set attribute",
+    )
 
 
 def _group_check(name: str, attribute: str, value: str | int) -> Check:

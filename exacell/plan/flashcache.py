@@ -21,6 +21,7 @@ FEW = 4
 """Up to so many cells each have a line of their own among a plan's notes."""
 
 _GONE = "the cached blocks are gone; reads are slower until the cache is warm again"
+_NEW = "there was no flash cache before; drop flashcache would remove it"
 
 _COLD = Check(
     object="flashcache",
@@ -168,7 +169,7 @@ def create_step(fact: CellFacts, size: int, *, what: str, before: str = "-") -> 
         expect=1,
         risk=Risk.PERFORMANCE,
         undo=Undo.IMPOSSIBLE if before == "-" else Undo.NOTHING,
-        inverse=_GONE if before == "-" else "",
+        inverse=(_GONE if fact.flash_cache is not None else _NEW) if before == "-" else "",
         changes=(
             Change(
                 object="flashcache",
@@ -353,7 +354,10 @@ def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, stateme
             for fact in todo
             if fact.flash_cache
         },
-        notes=(*_resize_notes(todo, sizes, size), *filter(None, [flush_note([f for f in todo if f.writeback])])),
+        notes=(
+            *_resize_notes(todo, sizes, size),
+            *filter(None, [flush_note([f for f in todo if f.writeback and f.flash_cache])]),
+        ),
         warnings=_resize_warnings(todo),
         risk=Risk.PERFORMANCE if stages else Risk.NONE,
     )
@@ -443,6 +447,6 @@ def _resize_warnings(todo: Sequence[CellFacts]) -> tuple[str, ...]:
     if not todo:
         return ()
     warnings = ["the cache starts empty: every database on these cells reads from disk until it is warm"]
-    if any(fact.writeback for fact in todo):
+    if any(fact.writeback and fact.flash_cache for fact in todo):
         warnings.append("write-back: each cache is flushed and proven empty before it is dropped")
     return tuple(warnings)

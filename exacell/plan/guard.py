@@ -29,7 +29,7 @@ from exacell.plan.facts import CellFacts
 from exacell.plan.gate import in_use
 from exacell.plan.griddisk import Headers
 from exacell.plan.guard_caches import flashcache, flashlog, pmemcache, unproven_cache
-from exacell.plan.guard_disks import celldisk, griddisk, refuse_offline
+from exacell.plan.guard_disks import celldisk, griddisk, refuse_offline, refuse_together
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.iorm import agree
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Undo
@@ -146,12 +146,16 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
     steps = []
     back: dict[str, tuple[str, ...]] = {}
     names = [s.attribute.lower() for s in statement.settings]
-    known = set(names) <= {"dbplan", "objective"} and bool(names)
+    known = set(names) <= {"dbplan", "objective"}
     proof = _iorm_proof(statement)
     value, objective = statement.setting("dbplan"), statement.setting("objective")
     for cell, fact in facts.items():
         before = {"dbplan": render_plan(fact.iorm or IormPlan()), "objective": fact.objective}
-        inverse = ", ".join(f"{name}={before[name]}" for name in names) if known else ""
+        inverse = (
+            ", ".join(f"{name}={before[name]}" for name in names)
+            if known and all(before[name] for name in names)
+            else ""
+        )
         changes = []
         if objective is not None:
             after = render_value(objective)
@@ -206,7 +210,8 @@ def _cell(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text
     if statement.verb in ("DROP", "CREATE"):
         reason = f"{statement.verb} CELL takes everything on the cell away"
         return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
-    changed = {s.attribute.lower(): s.value.text for s in statement.settings if isinstance(s.value, Scalar)}
+    values = ((s.attribute.lower(), s.value) for s in statement.settings)
+    changed = {name: value.text if isinstance(value, Scalar) else render_value(value) for name, value in values}
     if "flashcachemode" in changed or "pmemcachemode" in changed:
         return _mode(rack, facts, statement, text, changed)
     if statement.action.endswith("SERVICES"):
@@ -225,12 +230,10 @@ def _mode(
         proofs: list[Check] = []
         if "flashcachemode" in changed:
             found.append(_flash_reason(fact, changed["flashcachemode"]))
-            if fact.flash_cache is None:
-                proofs.append(_absent("flashcache"))
+            proofs.append(_absent("flashcache"))
         if "pmemcachemode" in changed:
             found.append("it still has a PMEM cache: flush and drop it first" if fact.pmem_cache is not None else "")
-            if fact.pmem_cache is None:
-                proofs.append(_absent("pmemcache"))
+            proofs.append(_absent("pmemcache"))
         reason = next((text for text in found if text), "")
         if reason:
             reasons[cell] = reason
@@ -273,16 +276,20 @@ def _services(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
         proves = services_check(service, "running") if known and starts else ()
         steps = [guarded_step(c, statement, Risk.PERFORMANCE, proves=proves, within=SERVICE_WITHIN) for c in facts]
         return guarded_plan(rack, text, steps)
+    grids = {cell: fact.grid_disks for cell, fact in facts.items()}
     if "IGNORE REDUNDANCY" in statement.flags:
+        # Somebody may accept that for a cell, never for two failure groups at once.
+        refuse_together(text, grids)
         reason = "IGNORE REDUNDANCY stops the cell even where a disk group would dismount"
         return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
     if starts:
         refuse_unspared(text, facts)
     else:
-        refuse_offline(text, {cell: fact.grid_disks for cell, fact in facts.items()})
+        refuse_offline(text, grids)
     steps = []
     for cell, fact in facts.items():
         active = [grid for grid in fact.grid_disks if grid.status == "active"]
+        offline = any(in_use(grid) for grid in active)
         proves = ()
         if starts:
             proves = (*services_check(service, "running"), *back_online(active))
@@ -292,11 +299,11 @@ def _services(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
             guarded_step(
                 cell,
                 statement,
-                Risk.REDUNDANCY,
+                Risk.REDUNDANCY if offline else Risk.PERFORMANCE,
                 needs=may_go(fact.grid_disks),
                 proves=proves,
                 within=ONLINE_WITHIN if starts else SERVICE_WITHIN,
-                offline=any(in_use(grid) for grid in active),
+                offline=offline,
                 online=starts,
             )
         )

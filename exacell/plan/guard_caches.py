@@ -133,10 +133,9 @@ def unproven_cache(fact: CellFacts, *, force: bool = False) -> str:
 
 
 def _unproven_pmem(fact: CellFacts) -> str:
-    if fact.pmem_writeback and fact.pmem_cache is not None and fact.pmem_cache.status != FLUSHED:
-        return (
-            f"its write-back PMEM cache is {fact.pmem_cache.status}, not {FLUSHED}: it may hold the only copy of data"
-        )
+    cache = fact.pmem_cache
+    if fact.pmem_mode == "writeback" and cache is not None and cache.status != FLUSHED:
+        return f"its write-back PMEM cache is {cache.status}, not {FLUSHED}: it may hold the only copy of data"
     return ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Media, Scalar
+from exacell.cellcli.statement import Group, Media, Scalar
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.availability import may_go
@@ -26,10 +26,16 @@ def targets_of(fact: CellFacts, statement: CellChange) -> tuple[GridDisk, ...]:
         grids = tuple(grid for grid in grids if not grid.flash)
     elif statement.media is not None:
         grids = tuple(grid for grid in grids if grid.flash)
-    setting = next((s.text for s in statement.settings if s.attribute.lower() == "prefix"), "")
-    prefixes = {part.strip().lower() for part in setting.split(",") if part.strip()}
+    prefixes = [prefix.lower() for prefix in _prefixes(statement)]
     # The prefix is matched as the start of the name, the widest way in which a cell could read it.
     return tuple(g for g in grids if not prefixes or any(g.name.lower().startswith(p + "_") for p in prefixes))
+
+
+def _prefixes(statement: CellChange) -> list[str]:
+    """The words of prefix=, which is one text or a list."""
+    value = statement.setting("prefix")
+    items = value.items if isinstance(value, Group) else (value,)
+    return [part.strip() for item in items if isinstance(item, Scalar) for part in item.text.split(",") if part.strip()]
 
 
 def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, headers: Headers) -> Plan:
@@ -65,9 +71,7 @@ def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
     if statement.action in ("INACTIVE", "ACTIVE"):
         return _switch(rack, hit, statement, text, expect, proves)
     needs = free if "size" in changed else dict.fromkeys(facts, ())
-    steps = [
-        guarded_step(c, statement, Risk.PERFORMANCE, needs=needs[c], expect=expect[c], proves=proves[c]) for c in facts
-    ]
+    steps = [guarded_step(c, statement, Risk.PERFORMANCE, needs=needs[c], expect=expect[c]) for c in facts]
     return guarded_plan(rack, text, steps)
 
 
@@ -83,27 +87,40 @@ def _switch(
     leaving = statement.action == "INACTIVE"
     if leaving:
         refuse_offline(text, hit)
-    other = "active" if leaving else "inactive"
-    back = {
-        cell: (f"alter griddisk {','.join(grid.name for grid in grids)} {other}",)
-        for cell, grids in hit.items()
-        if not statement.filters and all(grid.status == other for grid in grids)
-    }
-    steps = [
-        guarded_step(
-            cell,
-            statement,
-            Risk.REDUNDANCY if leaving else Risk.PERFORMANCE,
-            needs=may_go(grids) if leaving else (),
-            expect=expect[cell],
-            proves=proves[cell],
-            offline=leaving and any(in_use(grid) and grid.status == "active" for grid in grids),
-            undo=Undo.STATEMENT if cell in back else Undo.IMPOSSIBLE,
-            inverse=back[cell][0].upper() if cell in back else "the disks were in different states",
+    back: dict[str, tuple[str, ...]] = {}
+    steps = []
+    for cell, grids in hit.items():
+        undo, inverse = _taken_back(grids, statement)
+        if undo is Undo.STATEMENT:
+            back[cell] = (inverse,)
+        offline = leaving and any(in_use(grid) and grid.status == "active" for grid in grids)
+        steps.append(
+            guarded_step(
+                cell,
+                statement,
+                Risk.REDUNDANCY if offline else Risk.PERFORMANCE,
+                needs=may_go(grids) if leaving else (),
+                expect=expect[cell],
+                proves=proves[cell],
+                offline=offline,
+                undo=undo,
+                inverse=inverse,
+            )
         )
-        for cell, grids in hit.items()
-    ]
     return guarded_plan(rack, text, steps, inverse=back)
+
+
+def _taken_back(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Undo, str]:
+    """What takes INACTIVE or ACTIVE back on a cell, or why nothing can."""
+    if statement.filters:
+        return Undo.IMPOSSIBLE, "only the cell knows which disks WHERE left"
+    states = {grid.status for grid in grids}
+    if states == {statement.action.lower()}:
+        return Undo.NOTHING, ""
+    other = "ACTIVE" if statement.action == "INACTIVE" else "INACTIVE"
+    if states == {other.lower()}:
+        return Undo.STATEMENT, f"ALTER GRIDDISK {','.join(grid.name for grid in grids)} {other}"
+    return Undo.IMPOSSIBLE, "the disks were in different states"
 
 
 def _created(fact: CellFacts, statement: CellChange) -> tuple[Check, ...]:
@@ -113,11 +130,8 @@ def _created(fact: CellFacts, statement: CellChange) -> tuple[Check, ...]:
         if statement.media not in (Media.FLASHDISK, Media.HARDDISK):
             return ()
         flash = statement.media is Media.FLASHDISK
-        setting = statement.setting("prefix")
-        prefixes = [
-            part.strip() for part in (setting.text if isinstance(setting, Scalar) else "").split(",") if part.strip()
-        ]
-        names = [f"{prefix}_{disk.name}" for prefix in prefixes for disk in fact.cell_disks if disk.flash == flash]
+        disks = [disk.name for disk in fact.cell_disks if disk.flash == flash]
+        names = [f"{prefix}_{disk}" for prefix in _prefixes(statement) for disk in disks]
     if not names:
         return ()
     return (Check(object="griddisk", op=Op.COUNT, value=len(names), where={"name": tuple(names)}),)
@@ -153,29 +167,40 @@ def _unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     )
 
 
+def _leaving(hit: Mapping[str, Sequence[GridDisk]]) -> dict[str, list[GridDisk]]:
+    """The disks that ASM would miss, by cell; cells without such disks are left out."""
+    used = {cell: [grid for grid in grids if in_use(grid) and grid.status == "active"] for cell, grids in hit.items()}
+    return {cell: grids for cell, grids in used.items() if grids}
+
+
+def refuse_together(text: str, hit: Mapping[str, Sequence[GridDisk]]) -> None:
+    """Raise when disks of several cells would go offline to stay so.
+
+    Raises:
+        RefusedError: naming the cells.
+    """
+    used = _leaving(hit)
+    if len(used) > 1:
+        raise RefusedError(
+            f"{text}: it would take disks of {fold(used)} offline together; each cell is a failure group; nothing was sent",
+            hint=f"one cell at a time: on {next(iter(used))} …",
+        )
+
+
 def refuse_offline(text: str, hit: Mapping[str, Sequence[GridDisk]]) -> None:
     """Raise when disks of several cells would go offline to stay so, or ASM can't spare one of a cell's.
 
     Raises:
         RefusedError: naming the disk and its asmDeactivationOutcome, or the cells.
     """
-    used = {
-        cell: leaving
-        for cell, grids in hit.items()
-        if (leaving := [grid for grid in grids if in_use(grid) and grid.status == "active"])
-    }
-    for cell, leaving in used.items():
+    for cell, leaving in _leaving(hit).items():
         bad = next((grid for grid in leaving if grid.deactivation.lower() != "yes"), None)
         if bad is not None:
             raise RefusedError(
                 f"{text}: {cell}: grid disk {bad.name} must not go offline (asmDeactivationOutcome "
                 f"{bad.deactivation or 'unknown'}); nothing was sent"
             )
-    if len(used) > 1:
-        raise RefusedError(
-            f"{text}: it would take disks of {fold(used)} offline together; each cell is a failure group; nothing was sent",
-            hint=f"one cell at a time: on {next(iter(used))} …",
-        )
+    refuse_together(text, hit)
 
 
 def celldisk(

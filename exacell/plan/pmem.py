@@ -26,13 +26,13 @@ _NONE = Check(object="pmemcache", op=Op.ABSENT)
 
 def flush_stages(cells: Sequence[CellFacts], gate: Gate = Gate.EACH) -> list[Stage]:
     """Return the stage that flushes write-back PMEM caches, nothing when there are none."""
-    steps = tuple(_flush(fact, fact.pmem_cache) for fact in cells if fact.pmem_writeback and fact.pmem_cache)
+    steps = tuple(_flush(fact, fact.pmem_cache) for fact in cells if fact.pmem_mode == "writeback" and fact.pmem_cache)
     return [Stage(title="flush the PMEM cache first", key="pmemflush", gate=gate, steps=steps)] if steps else []
 
 
 def pmem_off(fact: CellFacts) -> bool:
     """Return whether the cell has a write-back PMEM cache that is flushing or flushed, so that it caches nothing."""
-    return fact.pmem_writeback and fact.pmem_cache is not None and fact.pmem_cache.caching == "off"
+    return fact.pmem_mode == "writeback" and fact.pmem_cache is not None and fact.pmem_cache.caching == "off"
 
 
 def rearm_stages(cells: Sequence[CellFacts]) -> list[Stage]:
@@ -53,7 +53,7 @@ def leave_writeback_stages(cells: Sequence[CellFacts], dropped: Collection[str] 
     Args:
         dropped: cells on which an attempt has dropped the PMEM cache before; it is created where it is missing still.
     """
-    caches = [fact for fact in cells if fact.pmem_writeback and fact.pmem_cache is not None]
+    caches = [fact for fact in cells if fact.pmem_writeback]
     modes = tuple(_mode(fact.cell) for fact in cells if fact.pmem_mode == "writeback")
     missing = tuple(_create(fact.cell) for fact in cells if fact.cell in dropped and fact.pmem_cache is None)
     stages = flush_stages(caches, Gate.ALL)
@@ -129,7 +129,7 @@ def _mode(cell: str) -> Step:
         expect=1,
         risk=Risk.PERFORMANCE,
         undo=Undo.IMPOSSIBLE,
-        inverse="pmemCacheMode stays write-through, which Oracle recommends; alter cell pmemCacheMode=writeback changes it",
+        inverse="pmemCacheMode stays write-through, from 23.1 on the only mode; alter cell pmemCacheMode=writeback changes it",
         changes=(
             Change(object="cell", name=cell, attribute="pmemCacheMode", before="writeback", after="writethrough"),
         ),

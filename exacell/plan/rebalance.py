@@ -163,7 +163,10 @@ def resize_griddisk_plan(
             f"resize griddisk: there are no grid disks {prefix}_* on {fold(facts)}", hint="show griddisk"
         )
     if wanted.size < ALLOCATION_UNIT:
-        raise RefusedError(f"resize griddisk: {format_size(size)} is less than the least size of a grid disk, 16M")
+        raise RefusedError(
+            f"resize griddisk: {format_size(size)} is less than the least size of a grid disk, 16M",
+            hint=f"release griddisk prefix={prefix} removes grid disks that nothing uses",
+        )
     if wanted.shrinks and wanted.grows:
         sizes = ", ".join(sorted({format_size(grid.size) for grid in wanted.all}))
         raise RefusedError(
@@ -185,7 +188,7 @@ def resize_griddisk_plan(
     if not todo and not in_asm:
         return Plan(statement=statement, rack=rack, done=done)
     shrinking = wanted.shrinks or (group is not None and group.total_mb > wanted.count * (wanted.size // MIB))
-    back = _inverse(wanted, asm)
+    back = _inverse(wanted, asm if in_asm else None)
     return Plan(
         statement=statement,
         rack=rack,
@@ -245,10 +248,19 @@ def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
     name = next(iter(names))
     what = f"resize griddisk prefix={wanted.prefix}"
     if len(names) > 1 or not name or asm is None:
-        raise RefusedError(f"{what}: its disks belong to {', '.join(sorted(n or 'an unknown group' for n in names))}")
+        found = ", ".join(sorted(n or "(its name is unknown)" for n in names))
+        unasked = "" if asm is not None else ", and no ASM cluster could be asked"
+        raise RefusedError(
+            f"{what}: its disks are in use by disk group {found}{unasked}; one disk group is resized, as a whole; nothing "
+            "was sent",
+            hint="show griddisk and show diskgroup tell which disks are whose",
+        )
     away = next((g for g in wanted.all if g.asm_mode != "ONLINE"), None)
     if away is not None:
-        raise RefusedError(f"{what}: {away.name} is {away.asm_mode or 'unknown'} in ASM, not ONLINE; nothing was sent")
+        raise RefusedError(
+            f"{what}: {away.name} is {away.asm_mode or 'unknown'} in ASM, not ONLINE; nothing was sent",
+            hint="show griddisk and show rebalance tell when it is back; online cell <cell> brings a cell's disks back",
+        )
     group = asm.group(name)
     if group is None or not group.number:
         raise RefusedError(
@@ -300,6 +312,7 @@ def _as_wanted(wanted: _Resize, group: DiskGroup) -> bool:
 def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
     total = _total(wanted, group)
     shrinks = group.total_mb > total
+    even = group.total_mb % wanted.count == 0 and not wanted.others
     check = Check(object="asm.diskgroup", attribute="totalMb", value=total, where={"name": group.name})
     quiet = Check(object="asm.operation", op=Op.ABSENT, where={"diskgroup": group.name})
     moves = Check(
@@ -320,8 +333,10 @@ def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
         within=REBALANCE_WITHIN if shrinks else RESIZE_WITHIN,
         estimate=rebalance_seconds(_moved(wanted, group), wanted.count) if shrinks else None,
         risk=Risk.PERFORMANCE,
-        undo=Undo.STATEMENT,
-        inverse=f"ALTER DISKGROUP {group.name} RESIZE ALL SIZE {group.total_mb // wanted.count}M",
+        undo=Undo.STATEMENT if even else Undo.IMPOSSIBLE,
+        inverse=f"ALTER DISKGROUP {group.name} RESIZE ALL SIZE {group.total_mb // wanted.count}M"
+        if even
+        else f"the disks of {group.name} had different sizes",
         changes=(
             Change(
                 object="diskgroup",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Plan
+from exacell.units import format_size
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
@@ -122,10 +123,61 @@ def refuse_moved(saved: SavedPlan, facts: Mapping[str, CellFacts]) -> None:
         for path in sorted({*before, *now}):
             old, new = before.get(path, "absent"), now.get(path, "absent")
             if old != new:
+                what, (was, now_is) = _spoken(path, old, new)
                 raise RefusedError(
-                    f"plan {saved.name}: {cell}: {path} was {old or 'empty'} and is {new or 'empty'}; nothing was sent",
-                    hint=_AGAIN,
+                    f"plan {saved.name}: {cell}: {what} was {was} and is {now_is}; nothing was sent", hint=_AGAIN
                 )
+
+
+def _spoken(path: str, *values: str) -> tuple[str, list[str]]:
+    """Return a fact's path and its values in Oracle's words: ``celldisk FD_00_cel01 freeSpace``, sizes with their unit."""
+    head, _, tail = path.partition(".")
+    kind, *inner = head.replace("]", "").split("[")
+    attribute = tail.partition("[")[0]
+    words = _OBJECTS.get(kind, kind)
+    if inner and not inner[0].isdigit():
+        words += f" {inner[0]}"
+    if attribute:
+        words += f" {_ATTRIBUTES.get(attribute, attribute)}"
+    sized = (attribute or kind) in _SIZES
+    return words, [format_size(int(v)) if sized and v.isdigit() else v or "empty" for v in values]
+
+
+_OBJECTS = {
+    "release": "cell releaseVersion",
+    "mode": "cell flashCacheMode",
+    "pmem_mode": "cell pmemCacheMode",
+    "cellsrv": "cell cellsrvStatus",
+    "model": "cell makeModel",
+    "flash_cache": "flashcache",
+    "pmem_cache": "pmemcache",
+    "flash_log": "flashlog size",
+    "cell_disks": "celldisk",
+    "grid_disks": "griddisk",
+    "flash_physical": "physicaldisk",
+    "iorm": "iormplan",
+    "iorm_text": "iormplan",
+    "objective": "iormplan objective",
+    "databases": "database",
+}
+_ATTRIBUTES = {
+    "free": "freeSpace",
+    "flash": "diskType",
+    "pmem": "diskType",
+    "flush_status": "flushStatus",
+    "flush_error": "flushError",
+    "cell_disk": "cellDisk",
+    "cell_disks": "cellDisk",
+    "degraded": "degradedCelldisks",
+    "available_to": "availableTo",
+    "caching_policy": "cachingPolicy",
+    "asm_group": "asmDiskGroupName",
+    "asm_mode": "asmModeStatus",
+    "deactivation": "asmDeactivationOutcome",
+}
+"""What a fact is called in CellCLI. Source: reference cellcli.md 3.3."""
+
+_SIZES = ("size", "free", "flash_log")
 
 
 def refuse_other_plan(saved: SavedPlan, plan: Plan) -> None:

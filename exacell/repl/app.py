@@ -145,7 +145,6 @@ class Prompt:
             message=self._message,
             lexer=LazyLexer(self._around),
             completer=LazyCompleter(self._known, self._usage.count),
-            complete_in_thread=True,
             history=self._history,
             auto_suggest=AutoSuggestFromHistory(),
             multiline=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -63,11 +63,21 @@ class LazyCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Yield what may replace the word at the cursor."""
+        return self._loaded().get_completions(document, complete_event)
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        """Yield what may replace the word at the cursor."""
+        async for found in self._loaded().get_completions_async(document, complete_event):
+            yield found
+
+    def _loaded(self) -> Completer:
         if self._completer is None:
             from exacell.repl.completer import StatementCompleter
 
             self._completer = StatementCompleter(self._known, self._used)
-        return self._completer.get_completions(document, complete_event)
+        return self._completer
 
 
 def toolbar(ctx: Context, text: str, cursor: int, around: Around) -> list[tuple[str, str]]:

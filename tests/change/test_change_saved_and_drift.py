@@ -10,7 +10,7 @@ import pytest
 from exacell.errors import RefusedError
 from exacell.language.line import parse_line
 from exacell.plan.drift import between_cells, from_baseline, neutral, of_asm
-from exacell.plan.facts import CellFacts, FlashCache
+from exacell.plan.facts import CellDisk, CellFacts, FlashCache
 from exacell.plan.model import Plan, Stage, Step
 from exacell.plan.saved import SavedPlan, flatten, kept_flags, refuse_moved, refuse_other_plan, stages_json
 
@@ -36,8 +36,28 @@ def _saved(*facts: CellFacts, plan: Plan | None = None) -> SavedPlan:
 def test_a_moved_fact_is_named_with_cell_attribute_old_and_new() -> None:
     """It should refuse a kept plan when an attribute is another now, and say which."""
     saved = _saved(_fact("c1"), _fact("c2"))
-    with pytest.raises(RefusedError, match=r"c2: flash_cache\.size was 100 and is 200"):
+    with pytest.raises(RefusedError, match=r"c2: flashcache size was 100 and is 200"):
         refuse_moved(saved, {"c1": _fact("c1"), "c2": _fact("c2", 200)})
+
+
+_DISK = CellDisk(name="FD_00", flash=True, size=16 << 30, free=0, status="normal", flush_status="", flush_error="")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ({"cell_disks": (_DISK,)}, {"cell_disks": (replace(_DISK, free=5 << 30),)}, "celldisk FD_00 freeSpace was 0 and is 5G"),
+        ({"flash_log": 512 << 20}, {"flash_log": 0}, "flashlog size was 512M and is 0"),
+        ({"cellsrv": "running"}, {"cellsrv": "stopped"}, "cell cellsrvStatus was running and is stopped"),
+        ({"objective": "auto"}, {"objective": ""}, "iormplan objective was auto and is empty"),
+        ({"flash_physical": (("FLASH_1_1", "normal"),)}, {}, "physicaldisk was FLASH_1_1 and is absent"),
+    ],
+)  # fmt: skip
+def test_a_moved_fact_is_said_as_cellcli_says_it(before: dict[str, Any], now: dict[str, Any], said: str) -> None:
+    """It should name objects and attributes as CellCLI does, and sizes with their unit."""
+    with pytest.raises(RefusedError) as caught:
+        refuse_moved(_saved(_fact("c1", **before)), {"c1": _fact("c1", **now)})
+    assert said in str(caught.value)
 
 
 def test_metrics_may_move() -> None:

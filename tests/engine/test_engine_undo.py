@@ -56,7 +56,7 @@ def test_a_cell_without_an_inverse_refuses_the_whole(bench: Bench) -> None:
         disk["freeSpace"] = str(21 * GIB)
     found = done(bench, resize(bench))
     assert TWO not in found.inverse
-    with pytest.raises(RefusedError, match="cannot be undone on exa1cel02: the cached blocks are gone"):
+    with pytest.raises(RefusedError, match="cannot be undone on exa1cel02: there was no flash cache before"):
         _refuse_impossible(found)
 
 

@@ -186,3 +186,18 @@ def test_a_journal_that_is_being_made_is_empty(tmp_path: Path) -> None:
     journal.head_path.write_text("3 abc\n")
     with pytest.raises(JournalError, match="can't be read"):
         journal.entries()
+
+
+def test_a_first_row_that_comes_between_two_looks_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader whose look at the empty file is overtaken by the first row should find that row, not a damaged file."""
+    path = tmp_path / "journal.db"
+    journal = Journal(path)
+    sqlite3.connect(path).close()
+    path.touch()
+
+    def overtaken(reader: Journal) -> bool:
+        Journal(path).begin("t1", {"statement": "flush flashcache"})
+        return False
+
+    monkeypatch.setattr(Journal, "_is_being_made", overtaken)
+    assert [entry.kind for entry in journal.entries()] == ["plan"]

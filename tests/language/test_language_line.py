@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from exacell.cellcli.statement import render
 from exacell.errors import StatementError
-from exacell.language.line import Line, argv_line, parse_line
-from exacell.language.registry import Effect
+from exacell.language.line import ONLY_CELLCLI, Line, argv_line, parse_line
+from exacell.language.registry import Effect, commands
 from exacell.language.text import join_continued, needs_more, split_statements, strip_comment
 from exacell.language.words import split_words, unquote
 
@@ -349,3 +352,18 @@ def test_any_text_is_a_line_or_a_statement_error(text: str) -> None:
         if error.start is not None:
             assert error.end is not None
             assert 0 <= error.start <= error.end <= len(text)
+
+
+def test_cellcli_alone_has_these_verbs() -> None:
+    """No command of exacell's own begins with a verb that is looked for in CellCLI alone."""
+    assert not ONLY_CELLCLI & {words[0] for words in commands()}
+
+
+def test_a_read_imports_no_command() -> None:
+    """A LIST is parsed without importing the modules of exacell's own commands, a tenth of what it costs otherwise."""
+    code = (
+        "import sys; from exacell.language.line import parse_line; parse_line('list griddisk attributes name,size');"
+        "print([name for name in sys.modules if name.startswith('exacell.commands.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -142,6 +142,13 @@ def test_a_vocabulary_finds_what_looking_at_each_word_finds(words: list[str], ty
     assert set(Vocabulary(words).fitting(typed, 1000)) == expected
 
 
+def test_the_last_of_too_many_names_is_among_those_found() -> None:
+    """A shell that writes what all candidates begin with writes nothing that only the first ones begin with."""
+    many = Vocabulary(f"DATA{number:03d}" for number in range(1000))
+    found = [word for word, _ in many.fitting("da", 10)]
+    assert len(found) == 10 and found[0] == "DATA000" and found[-1] == "DATA999"
+
+
 def test_ten_thousand_names_are_searched_between_two_keys() -> None:
     """With 10,000 grid disks known a completion takes a few milliseconds of work."""
     many = Vocabulary(f"DATA{p}_CD_{n:02d}_exa1cel{c:02d}" for p in range(10) for n in range(16) for c in range(64))

@@ -1,25 +1,20 @@
-"""Whole plans as somebody has read and approved them: every statement, check, limit and inverse, in files beside this one.
-
-A plan that comes out differently fails with the difference. When that is meant, read the new one and keep it with
-``EXACELL_APPROVE=1 python -m pytest tests/plan/test_plan_approved.py``.
-"""
+"""Whole plans of the verbs as somebody has read and approved them, in files beside this one (see plan_shown)."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from plan_factory import CELLS, asm, asm_disk, cache, cell, disk, free_grid, grid, group, rack
+from plan_shown import check_approved, check_no_other, lines_of
 
-from exacell.errors import RefusedError
 from exacell.plan.availability import SERVICES, offline_plan, online_plan, restart_plan
 from exacell.plan.cachemode import mode_plan
 from exacell.plan.facts import CellFacts, PmemCache
 from exacell.plan.flashcache import flush_plan, resize_plan
-from exacell.plan.model import Plan, Step
+from exacell.plan.model import Plan
 from exacell.plan.rebalance import resize_griddisk_plan
 from exacell.units import GIB, MIB
 
@@ -27,32 +22,6 @@ APPROVED = Path(__file__).parent / "approved"
 ONE, TWO, THREE = CELLS
 OLD, NEW, NEWEST = "11.2.3.2.1.130109", "19.3.2.0.0", "24.1.0.0.0"
 NO = "Cannot de-activate due to other offline disks in the diskgroup"
-
-
-def shown(plan: Plan) -> Iterator[str]:
-    """Yield a plan as lines for eyes; what has its usual value is left out."""
-    for kind in ("done", "skipped"):
-        yield from (f"{kind} {target}: {why}" for target, why in getattr(plan, kind).items())
-    for stage in plan.stages:
-        mends = f", mends {stage.mends} unless {stage.unless}" if stage.mends else ""
-        yield f"[{stage.key}] {stage.title} (gate {stage.gate}{mends})"
-        for step in stage.steps:
-            yield from (f"  {line}" for line in _step(step))
-    yield from (f"inverse {target}: {'; '.join(statements)}" for target, statements in plan.inverse.items())
-    yield f"risk {plan.risk}"
-    yield from (f"note {note}" for note in plan.notes)
-    yield from (f"warning {warning}" for warning in plan.warnings)
-
-
-def _step(step: Step) -> Iterator[str]:
-    yield f"{step.target}: {step.statement or '(no statement)'} -- {step.what}"
-    for kind in ("only_if", "needs", "proves", "hopes"):
-        for check in getattr(step, kind):
-            yield f"    {kind} {check.sentence}" + (f" because {check.why}" if check.why else "")
-    flags = [name for name in ("offline", "online", "caching_off", "caching_on") if getattr(step, name)]
-    undo = f"undo {step.undo}: {step.inverse or '-'}"
-    yield f"    {step.risk}; {step.within:g}s; expects {step.expect}; {undo} {', '.join(flags)}".rstrip()
-    yield from (f"    {c.object} {c.name} {c.attribute}: {c.before} -> {c.after}" for c in step.changes)
 
 
 def pmem(name: str = ONE, status: str = "normal", **changes: Any) -> CellFacts:
@@ -194,18 +163,9 @@ CASES: dict[str, Callable[[], Plan]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_plan_is_as_approved(name: str) -> None:
     """The plan of this case, or its refusal, is word for word the one that was read and kept."""
-    try:
-        lines = list(shown(CASES[name]()))
-    except RefusedError as error:
-        lines = [f"refused: {error.message}", f"way out: {error.hint}"]
-    text = "\n".join([*lines, ""])
-    path = APPROVED / f"{name.replace(', ', '_').replace(' ', '_')}.txt"
-    if os.environ.get("EXACELL_APPROVE"):
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8"), f"{path.name} is what was approved"
+    check_approved(APPROVED, name, lines_of(CASES[name]))
 
 
 def test_nothing_is_approved_that_no_case_has() -> None:
     """Every kept plan belongs to a case."""
-    known = {f"{name.replace(', ', '_').replace(' ', '_')}.txt" for name in CASES}
-    assert {path.name for path in APPROVED.iterdir()} == known
+    check_no_other(APPROVED, CASES)

@@ -98,6 +98,8 @@ def test_accepted_names() -> None:
     """Names are separated by commas; blanks and empty ones do not count."""
     assert accepted_loss({"accept-data-loss": " a, ,b "}) == ("a", "b")
     assert accepted_loss({}) == ()
+    assert accepted_loss({"accept-data-loss": ("a", "b")}) == ("a", "b")
+    assert accepted_loss({"accept-data-loss": "exa1cel[01-02]"}) == ("exa1cel01", "exa1cel02")
 
 
 @pytest.mark.parametrize("ceiling", ["", *list(Risk)])

@@ -165,7 +165,8 @@ def test_create_again_is_done_or_mounts() -> None:
     "facts",
     [
         made(type="HIGH"),
-        asm([group("DATA_SSD", number=2)], seen(group=2)[1:]),
+        made(au_size=MIB),
+        asm([group("DATA_SSD", number=2)], [*seen(group=2), asm_disk("DATA_CD_00_exa1cel01", group=2)]),
         asm([group("DATA_SSD", number=0, states={"1": "DISMOUNTED"})], seen()),
     ],
 )
@@ -175,6 +176,76 @@ def test_create_refuses_another_group_of_that_name(facts: AsmFacts) -> None:
         create(facts)
     assert f"({facts.groups[0].state}, {facts.groups[0].type}, " in caught.value.message
     assert "drop diskgroup DATA_SSD" in caught.value.hint
+
+
+def half(lacking: int = 2, *, files: int = 0, **changes: Any) -> AsmFacts:
+    """ASM with DATA_SSD on all of its grid disks but the last ones, which are as ``changes`` say."""
+    disks = seen(group=2, header="MEMBER")
+    late = [replace(d, **{"group": 0, "header": "CANDIDATE", **changes}) for d in disks[-lacking:]]
+    states = {"1": "MOUNTED", "2": "DISMOUNTED"}
+    return asm([group("DATA_SSD", number=2, states=states, files=files)], [*disks[:-lacking], *late])
+
+
+def test_a_group_that_lacks_disks_is_completed() -> None:
+    """Disks that were away when the group was created are added, a cell's whole prefix by one string; then it is mounted."""
+    plan = create(half())
+    assert [(s.target, s.statement) for s in plan.steps] == [
+        ("exa1db01", "ALTER DISKGROUP DATA_SSD ADD DISK 'o/192.168.10.7/ssd_*'"),
+        ("exa1db02", "ALTER DISKGROUP DATA_SSD MOUNT"),
+    ]
+    added = plan.steps[0]
+    late = ("ssd_FD_00_exa1cel03", "ssd_FD_01_exa1cel03")
+    assert [(c.object, c.attribute, c.op, c.value, c.where) for c in (*added.needs, *added.proves)] == [
+        ("asm.diskgroup", "disks", Op.EQ, 4, {"name": "DATA_SSD"}),
+        ("asm.disk", "name", Op.COUNT, 2, {"gridDisk": late, "header": ("CANDIDATE", "FORMER", "PROVISIONED")}),
+        ("asm.diskgroup", "state", Op.EQ, "MOUNTED", {"name": "DATA_SSD"}),
+        ("asm.diskgroup", "disks", Op.EQ, 6, {"name": "DATA_SSD"}),
+        ("asm.disk", "name", Op.COUNT, 2, {"gridDisk": late, "diskgroup": "DATA_SSD"}),
+    ]
+    assert (added.changes[0].before, added.changes[0].after) == ("4", "6")
+    assert (added.undo, added.inverse) == (
+        Undo.IMPOSSIBLE,
+        "disks leave a disk group by ALTER DISKGROUP … DROP DISK and a rebalance",
+    )
+    assert plan.risk is Risk.NONE
+    assert [note[:40] for note in plan.notes] == ["ASM sets appliance.mode only when it cre"]
+
+
+def test_completing_names_single_disks_where_it_must() -> None:
+    """Where a string would catch more than the lacking disks of a cell, each is named by its path."""
+    two = "ALTER DISKGROUP DATA_SSD ADD DISK 'o/192.168.10.6/ssd_FD_01_exa1cel02', 'o/192.168.10.7/ssd_*'"
+    assert create(half(3)).steps[0].statement == two
+    facts = half(1)
+    assert create(facts).steps[0].statement == "ALTER DISKGROUP DATA_SSD ADD DISK 'o/192.168.10.7/ssd_FD_01_exa1cel03'"
+    other = replace(
+        half(), disks=(*half().disks, asm_disk("ssd2_x", "192.168.10.7"), asm_disk("ssd_x", "192.168.10.8"))
+    )
+    assert create(other).steps[0].statement.endswith("ADD DISK 'o/192.168.10.7/ssd_*'")
+
+
+def test_completing_a_group_with_files_moves_them() -> None:
+    """A group that has files already is rebalanced by it: that costs performance, and is said."""
+    plan = create(half(files=7))
+    assert plan.risk is Risk.PERFORMANCE
+    assert "its 7 files are spread over the new disks by a rebalance" in plan.notes[0]
+    assert not create(half(), attributes={"Appliance.Mode": "FALSE"}).notes
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        (replace(half(), disks=half().disks[:-1]), "ASM does not see 1 of the others, for example ssd_FD_01_exa1cel03"),
+        (half(header="MEMBER"), "ASM says that ssd_FD_00_exa1cel03 is MEMBER, not CANDIDATE or FORMER or PROVISIONED"),
+        (half(os_mb=496), "different sizes: 496, 512 MB"),
+    ],
+)
+def test_what_cannot_be_completed(facts: AsmFacts, said: str) -> None:
+    """Disks that ASM does not see, that somebody has, or that are of another size are not added, and nothing is sent."""
+    with pytest.raises(RefusedError, match=said) as caught:
+        create(facts)
+    assert "it exists with 4 of 6 grid disks ssd_*" in caught.value.message
+    assert caught.value.message.endswith("nothing was sent")
+    assert caught.value.hint
 
 
 # -- drop ------------------------------------------------------------------------------------------------------------
@@ -209,7 +280,7 @@ def test_drop_looks_again_for_files_and_clients() -> None:
 
 def test_group_of_unknown_type() -> None:
     """A group that is mounted nowhere has no type that could be told, and that is said."""
-    with pytest.raises(RefusedError, match=r"\(DISMOUNTED, unknown type, 0 disks known\)"):
+    with pytest.raises(RefusedError, match=r"\(DISMOUNTED, unknown type, au_size 4M, 0 disks known\)"):
         create(asm([group("DATA_SSD", number=0, type="", states={"1": "DISMOUNTED"})], seen()))
 
 

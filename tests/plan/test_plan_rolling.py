@@ -260,6 +260,10 @@ REPLAYS: list[tuple[Sequence[Row], list[str]]] = [
     ((off(ONE), gate(ONE), off(TWO)), [TWO]),
     ((off(ONE), Row("outcome", ONE, {"offline": True, "state": "failed"}), off(TWO)), [TWO]),
     ((off(ONE), off(TWO), off(THREE)), [TWO, THREE]),
+    ((off(ONE), Row("outcome", ONE, {"offline": True, "state": "done"}), off(TWO)), [TWO]),
+    ((off(ONE), Row("intent", ONE, {"online": True, "state": "done"}), off(TWO)), [TWO]),
+    ((off(ONE), Row("end", ONE, {"open": True}), off(TWO)), [TWO]),
+    ((off(ONE), Row("gate", body={"open": True}), off(TWO)), []),
 ]
 
 

@@ -168,6 +168,32 @@ def test_slash_runs_again(lab):
     assert ran.lines == ["x", "x", "done"]
 
 
+def test_a_row_of_dashes_continues_once(lab):
+    """A line that ends with dashes goes on with the next line only, however many dashes it ends with."""
+    bare = "set heading off feedback off pagesize 0\n"
+    assert lab.sql(f"{bare}prompt ------\n\nselect 'x' from dual;\n").lines[-1] == "x"
+    assert lab.sql(f"{bare}prompt a-\nb-\nc\nprompt d\n").lines == ["a b c", "d"]
+
+
+@pytest.mark.parametrize("word", ["hea", "head", "headi", "heading"])
+def test_column_options_are_abbreviated(lab, word):
+    """COLUMN takes HEADING and FORMAT from their first three letters on."""
+    ran = lab.sql(f"col dummy forma a9 {word} Nothing\nselect dummy from dual;\n")
+    assert "SP2-" not in ran.out and "Nothing" in ran.out
+
+
+def test_a_loop_over_a_query(lab):
+    """FOR r IN (query) LOOP runs its body once a row with the row's columns in it, loops inside loops too."""
+    ran = lab.sql(
+        "set serveroutput on feedback off\nbegin\n"
+        "  for g in (select group_number n, name from v$asm_diskgroup order by name) loop\n"
+        "    dbms_output.put_line(g.name || ' is ' || g.n);\n"
+        "    for d in (select count(*) c from v$asm_disk where group_number = g.n) loop\n"
+        "      dbms_output.put_line(d.c || ' disks');\n    end loop;\n  end loop;\nend;\n/\n"
+    )
+    assert ran.lines == ["DATA is 1", "36 disks", "RECO is 2", "36 disks"]
+
+
 def test_sqlblanklines(lab):
     """SQLBLANKLINES ON lets a statement hold blank lines."""
     ran = lab.sql("set heading off feedback off sqlblanklines on\nselect 'y'\n\nfrom dual;\n")
@@ -237,7 +263,7 @@ def test_version_and_wrong_option(lab):
 
 def test_block_is_refused(lab):
     """PL/SQL beyond straight lines is not emulated and says so as an error, before any of it is done."""
-    block = "begin\n dbms_output.put_line('x');\n for r in (select 1 from dual) loop null; end loop;\nend;\n/\n"
+    block = "begin\n dbms_output.put_line('x');\n loop exit; end loop;\nend;\n/\n"
     ran = lab.sql(f"set serveroutput on\n{block}")
     assert (ran.codes, "x" in ran.lines) == ([439], False)
 

@@ -70,6 +70,22 @@ def test_what_always_holds(bench: Bench, profile: str) -> None:
     assert _total(values, "DB_FC_BY_ALLOCATED") <= values["FC_BY_ALLOCATED"]["FLASHCACHE"] * (1 + 1e-9)
 
 
+def test_a_cluster_has_what_its_databases_have() -> None:
+    """With several ASM clusters every CLU_ metric has values, LIST CLUSTER names them, and requests are their databases'."""
+    bench = Bench(model="x10m", clusters=2, dbnodes=2)
+    _load(bench, profile="mixed")
+    _load(bench, profile="dw", db="ERP")
+    values = _values(bench)
+    assert [row[0] for row in bench.values("list cluster")] == ["c1", "c2"]
+    for name, definition in metric_definitions().items():
+        if definition.object_type == "IORM_CLUSTER":
+            assert set(values[name]) == {"c1", "c2"}
+    for cluster, database in (("c1", "SPOT"), ("c2", "ERP")):
+        for what in ("IO_RQ_SM", "IO_RQ_LG", "FD_IO_RQ_SM", "FC_IO_RQ", "IO_TM_LG", "FC_BY_ALLOCATED"):
+            assert values[f"CLU_{what}"][cluster] == values[f"DB_{what}"][database]
+    assert values["CLU_IO_RQ_SM"]["c1"] > 0 < values["CLU_FC_BY_ALLOCATED"]["c1"]
+
+
 def test_every_rate_is_a_derivative(bench: Bench) -> None:
     """Each …_SEC of a cumulative metric is its growth since the minute before, for every object."""
     _load(bench, profile="oltp")
@@ -172,6 +188,12 @@ def test_descriptions_are_distinct_in_what_they_say() -> None:
     assert all(text and "  " not in text and text.endswith(")") for text in texts.values())
     assert texts["FC_IO_RQ_R_MISS_SEC"] == "rate: small reads partly served by disk of the flash cache (IO/sec)"
     assert len(set(texts.values())) > 600
+    assert (
+        "kept on flash because the write to disk failed" in texts["FL_BY_KEEP"]
+        and "KEEP obj" not in texts["FL_BY_KEEP"]
+    )
+    redo = ("FL_IO_DB_BY_W", "FL_IO_FL_BY_W", "FL_IO_W", "FL_RQ_W", "FL_IO_TM_W", "FL_RQ_TM_W")
+    assert len({texts[name] for name in redo}) == len(redo) and all("redo" in texts[name] for name in redo)
 
 
 def test_the_past_rises_and_is_the_same_every_time(bench: Bench) -> None:

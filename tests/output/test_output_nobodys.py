@@ -1,0 +1,45 @@
+"""Rows that are no cell's, and output that nothing has room for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from exacell.output.result import Column
+from exacell.output.tables import table_lines
+
+
+def test_the_racks_own_row_is_called_rack() -> None:
+    """Between rows of cells the one of the whole rack is called rack; one of a database node has no cell."""
+    rows = [{"cell": "exa1cel01", "value": 1}, {"cell": None, "value": 3}]
+    assert [line.split()[0] for line in table_lines(rows, (Column("value", "number"),))][2:] == ["exa1cel01", "rack"]
+    rows = [{"cell": "exa1cel01", "node": None}, {"cell": None, "node": "exa1db01"}]
+    assert [line.split()[0] for line in table_lines(rows, (Column("node"),))][2:] == ["exa1cel01", "-"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize("words", [("--help",), ("help",), ("-o", "json", "racks"), ("-o", "csv", "racks")])
+def test_a_full_output_is_one_plain_line(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Standard output without room ends in one line that says so, and in exit code 1."""
+    argv = [sys.executable, "-m", "exacell", *words]
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            argv, stdout=full, stderr=subprocess.PIPE, text=True, env={"EXACELL_HOME": str(tmp_path)}, timeout=60
+        )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "exacell: standard output: no space left on device; the output is cut off, what was done on cells stands\n"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_file_is_one_plain_line(tmp_path: Path) -> None:
+    """A file behind ``>`` that takes no more is named in one line, and the exit code is 1."""
+    argv = [sys.executable, "-m", "exacell", "help > /dev/full"]
+    done = subprocess.run(argv, capture_output=True, text=True, env={"EXACELL_HOME": str(tmp_path)}, timeout=60)
+    assert done.returncode == 1
+    assert "/dev/full: no space left on device; it is cut off" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
