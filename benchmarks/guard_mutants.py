@@ -23,8 +23,15 @@ ENGINE = (
     "tests/engine/test_engine_policy.py",
     "tests/engine/test_engine_rolling.py",
     "tests/engine/test_engine_undo.py",
+    "tests/engine/test_engine_waves.py",
+    "tests/engine/test_engine_following.py",
 )
-RESUMING = ("tests/engine/test_engine_undo.py", "tests/faults/test_fault_resuming.py")
+RESUMING = (
+    "tests/engine/test_engine_undo.py",
+    "tests/engine/test_engine_undoing.py",
+    "tests/engine/test_engine_resuming.py",
+    "tests/faults/test_fault_resuming.py",
+)
 DISKGROUP = ("tests/plan/test_plan_diskgroup.py", "tests/engine/test_engine_policy.py")
 TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/guard.py": ((), GUARD),
@@ -58,9 +65,20 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("refuse_used", "_free_check", "_drop", "_inactive"),
         GRIDDISK,
     ),
-    "plan/carve.py": (("_refuse_names", "_refuse_room", "_done", "media_of", "_awake"), GRIDDISK),
+    "plan/carve.py": (("_refuse_names", "_refuse_room", "_refuse_others", "_done", "media_of", "_awake"), GRIDDISK),
     "plan/facts.py": (("use", "healthy", "caching"), GRIDDISK),
-    "plan/diskgroup.py": (("_refuse_few", "_refuse_mismatch", "_existing", "drop_plan", "_create", "_drop"), DISKGROUP),
+    "plan/diskgroup.py": (
+        ("_refuse_few", "_refuse_mismatch", "_refuse_strangers", "_existing", "drop_plan", "_create", "_drop"),
+        DISKGROUP,
+    ),
+    "plan/diskgroup_add.py": ((), DISKGROUP),
+    "plan/saved.py": (("refuse_moved", "refuse_other_plan"), ("tests/change/test_change_saved_and_drift.py",)),
+    "carrying.py": (("refuse_plan",), ("tests/change/test_change_carrying.py",)),
+    "confirming.py": (("refuse_unrevertible",), ("tests/change/test_change_confirming.py",)),
+    "dcli/judge.py": (
+        ("judge", "_accept", "_refuse_together", "_left_away", "_touched", "_after"),
+        ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_rack.py"),
+    ),
     "plan/watch.py": (("feed",), ("tests/plan/test_plan_watch.py",)),
     "engine.py": (
         ("run", "_admit", "_stages", "_lap", "_pass", "_held"),
@@ -69,7 +87,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "running.py": (("entering", "_elsewhere", "_finished", "finishes"), ENGINE),
     "verdicts.py": (("judge", "judge_sql"), ENGINE),
     "following.py": (("flushes", "proofs"), ENGINE),
-    "gatekeeper.py": (("wait", "linger", "_look"), ("tests/engine/test_engine_rolling.py",)),
+    "gatekeeper.py": (
+        ("wait", "linger", "_look"),
+        ("tests/engine/test_engine_rolling.py", "tests/engine/test_engine_following.py"),
+    ),
     "journal.py": (("_refuse_damage", "verify", "caching_off"), ("tests/journal",)),
     "undoing.py": (("_refuse_impossible", "_refuse_moved", "_statements"), RESUMING),
     "settling.py": (("refuse_running", "unsettled", "_look"), RESUMING),
@@ -96,6 +117,23 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "plan/guard_caches.py:_made",
         "without said is None in said is None or not statement.all or (not fact.flash_disks)",
     ): "a size that is not said is read as empty text, which is no size either: the same proof",
+    (
+        "plan/rebalance.py:resize_griddisk_plan",
+        "without asm is not None in asm is not None and group is not None",
+    ): "a group was found in an ASM that was asked; type checkers need the first side",
+    (
+        "engine.py:_lap",
+        "without rolling is not None in lap.wave and rolling is not None",
+    ): "only a rolled plan has laps with a wave; type checkers need the second side",
+    (
+        "running.py:_elsewhere",
+        "without self.plan.rolling is None in not self.wave or self.plan.rolling is None",
+    ): "only a rolled plan has waves; type checkers need the second side",
+    (
+        "dcli/judge.py:_touched",
+        "without not isinstance(statement, Change) in not isinstance(statement, Change) or statement.object != 'GRIDDISK' or "
+        "statement.verb == 'CREATE'",
+    ): "GRANT and REVOKE are about ROLE and PRIVILEGE, never GRIDDISK; type checkers need the first side",
     ("engine.py:_stages", "True instead of steps"): "a stage without steps reads, sends and journals nothing",
 }
 """(file and function, what was done) → why nobody can notice, or need not."""

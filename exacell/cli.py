@@ -42,9 +42,11 @@ def entry() -> NoReturn:
 def _leave(code: int) -> NoReturn:
     """End the process at once: taking hundreds of modules apart first would cost a tenth of a short run."""
     import atexit
-    import threading
 
-    if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
+    threading = sys.modules.get("threading")  # Where nobody has imported it there is one thread.
+    if threading is not None and any(
+        not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()
+    ):
         sys.exit(code)
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

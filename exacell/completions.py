@@ -47,10 +47,12 @@ def complete(args: Sequence[str], out: TextIO) -> int:
     except ExacellError:
         # A broken configuration is reported by the statement itself, not while it is being typed.
         found = []
+    lines = []
     for text, meta in dict(found).items():
         # A description is one line of text, whatever the registry holds.
         note = " ".join(meta.split())
-        out.write(f"{text}\t{note}\n" if note and shell != "bash" else f"{text}\n")
+        lines.append(f"{text}\t{note}\n" if note and shell != "bash" else f"{text}\n")
+    out.write("".join(lines))
     return ExitCode.DONE
 
 
@@ -149,13 +151,14 @@ def _known(values: Mapping[str, str], env: Mapping[str, str]) -> Known:
 
     @cache
     def ready() -> Known:
+        from exacell.kept_names import KeptNames
         from exacell.kept_racks import kept_racks
-        from exacell.knowledge import knowledge, name_cache
+        from exacell.knowledge import knowledge, names_file
 
         home = Home.from_env(env)
         kept = kept_racks(home, env)
         rack = kept.chosen(values.get("rack", ""))
-        return knowledge(home, lambda: kept.racks, rack, name_cache(home, rack))
+        return knowledge(home, lambda: kept.racks, rack, KeptNames(names_file(home, rack)))
 
     def names(kind: Kind) -> Sequence[str | tuple[str, str]]:
         return () if kind is Kind.ALIAS else ready().names(kind)  # Aliases are for the prompt.

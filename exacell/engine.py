@@ -15,13 +15,13 @@ from types import MappingProxyType
 
 from exacell.asm import AsmClient
 from exacell.board import Board
+from exacell.caching import seen
 from exacell.console import Console
 from exacell.errors import RefusedError
 from exacell.fleet import Fleet
 from exacell.following import Follower, Pause
 from exacell.gatekeeper import Gatekeeper, Passage
-from exacell.journal import Journal, Row, actor
-from exacell.plan import facts as f
+from exacell.journal import FLASHCACHE, Journal, Row, actor
 from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch
 from exacell.plan.rolling import Lap, laps
 from exacell.probe import NO_ANSWER, Prober
@@ -105,15 +105,21 @@ class Engine:
 
         A cell that may still carry out a statement whose answer was lost proves nothing by caching now.
         """
-        unsure = {r.step.target for r in run.report.results if r.step.caching_off and r.outcome is Outcome.UNKNOWN}
-        off = dict.fromkeys(step.target for step in run.plan.steps if step.caching_off)
-        cells = [cell for cell in off if cell not in unsure]
-        if not cells:
-            return []
+        steps = [step for step in run.plan.steps if step.caching_off]
+        unsure = {
+            (r.step.target, r.step.cache)
+            for r in run.report.results
+            if r.step.caching_off and r.outcome is Outcome.UNKNOWN
+        }
         rows = []
-        for cell, answer in self._fleet.query(cells, [f.FLASHCACHE]).good.items():
-            cache = f.build(cell, [f.FLASHCACHE], answer.tables).flash_cache
-            rows.append(Row(kind="observed", target=cell, body={"caching": cache.caching if cache else "off"}))
+        for cache in dict.fromkeys(step.cache for step in steps):
+            off = dict.fromkeys(step.target for step in steps if step.cache == cache)
+            cells = [cell for cell in off if (cell, cache) not in unsure]
+            caching = seen(self._fleet, cells, cache) if cells else {}
+            rows += [
+                Row(kind="observed", target=cell, body={"caching": state, "cache": cache})
+                for cell, state in caching.items()
+            ]
         return rows
 
     # -- waves -----------------------------------------------------------------------------------------------------
@@ -137,20 +143,25 @@ class Engine:
             run.report.interrupted = True
             return f"interrupted before wave {lap.wave}"
         failed = sorted({r.step.target for r in run.report.failures})
-        if failed and not rolling.go_on and lap.wave > 1:
+        if failed and not rolling.go_on:
             return f"a step failed on {', '.join(failed)} (--on-error=stop)"
-        if lap.wave > 1 and (rolling.ask or rolling.pause):
+        if lap.wave > 1:
             passage = self._gatekeeper.linger(rolling, lap.wave, self._console.confirm)
             if not passage.open:
                 return self._held(passage, lap, run)
         offline = any(step.offline for stage in lap.stages for step in stage.steps)
-        broken = {r.step.target for r in run.report.failures if r.step.caching_off or r.step.caching_on}
+        broken = {
+            r.step.target
+            for r in run.report.failures
+            if (r.step.caching_off or r.step.caching_on) and r.step.cache == FLASHCACHE
+        }
         passage = self._gatekeeper.wait(rolling, lap.wave, offline=offline, cached=broken)
         return self._held(passage, lap, run)
 
     def _held(self, passage: Passage, lap: Lap, run: Run) -> str:
         """Journal that a wave was let pass, or why it was not; return that reason."""
-        run.report.interrupted = run.report.interrupted or passage.interrupted
+        if passage.interrupted:
+            run.report.interrupted = True
         body = {
             "wave": lap.wave,
             "cells": list(lap.cells),
@@ -160,7 +171,7 @@ class Engine:
             "reason": passage.reason,
         }
         self._journal.append(self._rack, run.report.change, [Row(kind="gate", body=body)])
-        return "" if passage.open else passage.reason
+        return passage.reason
 
     # -- stages ----------------------------------------------------------------------------------------------------
 

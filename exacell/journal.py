@@ -449,17 +449,23 @@ class Journal:
         return walked, against_head(walked, kept, [str(row[-1]) for row in rows])
 
 
+FLASHCACHE = "flashcache"
+"""The cache that rows speak of which name none."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class CachingOff:
     """A change left caching off on these cells, as far as the journal knows.
 
     Attributes:
         dropped: the cache was dropped there, or may have been, and not made again.
+        cache: flashcache, pmemcache or xrmemcache.
     """
 
     change: int
     cells: tuple[str, ...]
     dropped: bool = False
+    cache: str = FLASHCACHE
 
 
 _NOT_DONE = ("failed", "not done")
@@ -472,23 +478,23 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
     An intent that switches caching off counts from before its statement left; only an outcome that brought caching
     back, or a later observation of it, clears it.
     """
-    off: dict[str, tuple[int, bool]] = {}
+    off: dict[tuple[str, str], tuple[int, bool]] = {}
     for entry in entries:
         body = entry.body
+        cache = str(body.get("cache") or FLASHCACHE)
+        key = (entry.target, cache)
         if entry.kind == "intent" and body.get("cachingOff"):
-            off[entry.target] = (entry.change, "DROP FLASHCACHE" in str(body.get("statement")).upper())
+            off[key] = (entry.change, f"DROP {cache}".upper() in str(body.get("statement")).upper())
         elif (entry.kind == "outcome" and body.get("cachingOn") and body.get("state") == "done") or (
             entry.kind == "observed" and body.get("caching") == "on"
         ):
-            off.pop(entry.target, None)
-        elif (
-            entry.target in off
-            and entry.kind == "outcome"
-            and body.get("cachingOff")
-            and body.get("state") in _NOT_DONE
-        ):
-            off[entry.target] = (off[entry.target][0], False)
-    changes: dict[tuple[int, bool], list[str]] = {}
-    for cell, key in off.items():
-        changes.setdefault(key, []).append(cell)
-    return tuple(CachingOff(change=c, cells=tuple(cells), dropped=d) for (c, d), cells in sorted(changes.items()))
+            off.pop(key, None)
+        elif key in off and body.get("cachingOff") and body.get("state") in _NOT_DONE:
+            off[key] = (off[key][0], False)
+    changes: dict[tuple[int, bool, str], list[str]] = {}
+    for (cell, cache), (change, dropped) in off.items():
+        changes.setdefault((change, dropped, cache), []).append(cell)
+    return tuple(
+        CachingOff(change=change, cells=tuple(cells), dropped=dropped, cache=cache)
+        for (change, dropped, cache), cells in sorted(changes.items())
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from exacell.language.registry import MODULES, adopt, commands, not_loaded
@@ -29,6 +28,8 @@ def use_kept(cache_dir: Path) -> None:
                 return
     except (OSError, ValueError, TypeError, AttributeError, ImportError, EOFError, IndexError, pickle.UnpicklingError):
         pass  # It is written anew below.
+    from dataclasses import replace
+
     ready = [replace(found, handler=not_loaded) for found in commands().values()]
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):

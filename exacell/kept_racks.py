@@ -3,7 +3,7 @@ a shell's completion call longer than anything else that it does."""
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -55,12 +55,12 @@ def kept_racks(home: Home, env: Mapping[str, str], cellip: str = CELLIP) -> Kept
         ConfigError: the configuration can't be read.
     """
     sources = [str(home.config_file), *_rack_files(home), cellip, _cell_group(env)]
-    stamp, path = [_stamp(source) for source in sources], home.cache_dir / "racks.json"
+    stamp, path = [_stamp(source) for source in sources], home.cache_dir / "racks.marshal"
     try:
         status = path.stat()
         mine = status.st_uid == os.getuid() and not status.st_mode & 0o022
-        kept = json.loads(path.read_text(encoding="utf-8")) if mine else None
-    except (OSError, ValueError):
+        kept = marshal.loads(path.read_bytes()) if mine else None
+    except (OSError, ValueError, TypeError, EOFError):
         kept = None
     if not isinstance(kept, dict) or kept.get("stamp") != stamp:
         kept = {"stamp": stamp, **_read(home, env, cellip)}
@@ -111,14 +111,15 @@ def _read(home: Home, env: Mapping[str, str], cellip: str) -> dict[str, Any]:
 
 
 def _kept(rack: RackConfig) -> dict[str, Any]:
-    return {"cells": rack.cells, "groups": dict(rack.groups), "asm": list(rack.asm)}
+    groups = {name: tuple(cells) for name, cells in rack.groups.items()}
+    return {"cells": tuple(rack.cells), "groups": groups, "asm": tuple(rack.asm)}
 
 
-def _write(path: Path, kept: Mapping[str, Any]) -> None:
+def _write(path: Path, kept: dict[str, Any]) -> None:
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as stream:
-            json.dump(kept, stream)
+        with open(descriptor, "wb") as stream:
+            marshal.dump(kept, stream)
         os.replace(temporary, path)

@@ -40,7 +40,12 @@ class RackNames(Protocol):
 
 def name_cache(home: Home, rack: RackNames | None) -> NameCache:
     """Return what was learned from ``rack``, an empty cache without one."""
-    return NameCache(home.cache_dir / "names" / f"{rack.name if rack else 'none'}.json")
+    return NameCache(names_file(home, rack))
+
+
+def names_file(home: Home, rack: RackNames | None) -> Path:
+    """Return the file of what was learned from ``rack``."""
+    return home.cache_dir / "names" / f"{rack.name if rack else 'none'}.json"
 
 
 def knowledge(

@@ -25,6 +25,7 @@ NAMED: Mapping[str, Kind] = {
     "PHYSICALDISK": Kind.PHYSICALDISK,
     "LUN": Kind.LUN,
     "DATABASE": Kind.DB,
+    "ALERTHISTORY": Kind.ALERT,
 }
 """Objects whose names are kept, and as what."""
 
@@ -34,9 +35,13 @@ STATEMENTS: Mapping[str, str] = {
     "PHYSICALDISK": "list physicaldisk attributes name, diskType, status",
     "LUN": "list lun attributes name, status",
     "DATABASE": "list database attributes name",
+    "ALERTHISTORY": "list alerthistory attributes name, severity, alertMessage",
 }
 """What is read from every cell, all in one round trip. asmModeStatus and asmDeactivationOutcome, for
 which a cell asks ASM, are not among them."""
+
+SHOWN: Mapping[str, str] = {"show alerts": "ALERTHISTORY"}
+"""Our own statements whose records are objects with names worth keeping, and which."""
 
 DESCRIPTIONS = "list metricdefinition attributes name, description"
 """What is read from one cell, the first that answered: the definitions are the release's, not the cell's."""
@@ -74,11 +79,12 @@ def learn_rack(
     values: dict[str, set[str]] = {}
     for subject, rows in tables.items():
         values.update(values_of(subject, rows))
-    cache.learn(found, values=values, releases=releases, whole=True)
+    about = {Kind.ALERT: alerts_about(tables["ALERTHISTORY"])}
+    cache.learn(found, about=about, values=values, releases=releases, whole=True)
     described = fleet.query(good[:1], (DESCRIPTIONS,), timeout=timeout, cancel=cancel).rows()
-    about = {str(row["name"]): str(row["description"]) for row in described if row.get("description")}
-    if about:
-        cache.learn({Kind.METRIC: about}, about={Kind.METRIC: about})
+    said = {str(row["name"]): str(row["description"]) for row in described if row.get("description")}
+    if said:
+        cache.learn({Kind.METRIC: said}, about={Kind.METRIC: said})
 
 
 def _columns(answers: Answers) -> list[list[dict[str, Any]]]:
@@ -89,12 +95,33 @@ def observe(cache: NameCache, subject: str, rows: Sequence[Mapping[str, Any]]) -
     """Add what an answer to LIST shows to what is known: names of its objects, and values of its attributes."""
     kind = NAMED.get(subject)
     found = {kind: {*cache.get(kind), *names_of(rows)}} if kind is not None and names_of(rows) else {}
-    cache.learn(found, values=values_of(subject, rows))
+    about: dict[Kind, Mapping[str, str]] = {}
+    if kind is Kind.ALERT:
+        about = {kind: {**cache.vocabulary(kind).about, **alerts_about(rows)}}
+    cache.learn(found, about=about, values=values_of(subject, rows))
 
 
 def names_of(rows: Rows) -> list[str]:
     """Return the names in ``rows``."""
     return [str(row["name"]) for row in rows if row.get("name")]
+
+
+def alerts_about(rows: Rows) -> dict[str, str]:
+    """Return a phrase about each alert of which ``rows`` tell more than the name: cells, severity, what it is about.
+
+    Numbers count per cell: of a name on several cells the first one's alert is told.
+    """
+    from exacell.care.alerts import short_message
+    from exacell.cellset import fold
+
+    told: dict[str, str] = {}
+    cells: dict[str, list[str]] = {}
+    for row in rows:
+        name, message = str(row.get("name") or ""), str(row.get("alertMessage") or "")
+        if name and message:
+            told.setdefault(name, f"{row.get('severity') or 'alert'}: {short_message(message)}")
+            cells.setdefault(name, []).append(str(row.get("cell") or ""))
+    return {name: f"{fold(filter(None, cells[name]))} {phrase}".strip() for name, phrase in told.items()}
 
 
 def values_of(subject: str, rows: Rows) -> dict[str, set[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +24,7 @@ class NameCache:
         self._stamp: tuple[int, int] | None = None
         self._data: dict[str, Any] = {}
         self._searched: dict[str, Any] | None = None
-        self._vocabularies: dict[Kind, Vocabulary] = {}
+        self._vocabularies: dict[Kind, tuple[object, Vocabulary]] = {}
         self.forgotten = 0
         """How often everything was forgotten in this session."""
 
@@ -34,6 +33,8 @@ class NameCache:
             status = self._path.stat()
             stamp = (status.st_mtime_ns, status.st_size)
             if stamp != self._stamp:
+                import json  # Not where everything is known already, and never for a word that a shell completes.
+
                 data = json.loads(self._path.read_text(encoding="utf-8"))
                 self._data = data if isinstance(data, dict) else {}
                 self._stamp = stamp
@@ -53,14 +54,19 @@ class NameCache:
         """Return the names of that kind for completion, with phrases about them and how old that knowledge is."""
         data = self._read()
         if self._searched is not data:
-            self._searched, self._vocabularies = data, {}
+            # What was learned of other kinds since costs the ten thousand names of this one nothing.
+            same = {one: made for one, made in self._vocabularies.items() if made[0] == self._of(one)}
+            self._searched, self._vocabularies = data, same
         if kind not in self._vocabularies:
-            about = self._part("about").get(kind.value) or {}
-            self._vocabularies[kind] = Vocabulary(self.get(kind), about=about)
-        found = self._vocabularies[kind]
+            names, about = of = self._of(kind)
+            self._vocabularies[kind] = of, Vocabulary(names, about=about)
+        found = self._vocabularies[kind][1]
         age = self.age()
         found.note = f"{kind}, seen {age}" if age and not found.about else ""
         return found
+
+    def _of(self, kind: Kind) -> tuple[Sequence[str], Mapping[str, str]]:
+        return self._part("names").get(kind.value, ()), self._part("about").get(kind.value) or {}
 
     def seen(self, subject: str, attribute: str) -> tuple[str, ...]:
         """Return the values that ``attribute`` was seen with; empty when it was not, or with too many."""
@@ -78,13 +84,7 @@ class NameCache:
 
     def age(self, now: float | None = None) -> str:
         """Return how long ago that was, ``5m ago``; empty when it never was."""
-        if self.learned_at is None:
-            return ""
-        seconds = (time.time() if now is None else now) - self.learned_at
-        for unit, letter in ((86_400, "d"), (3_600, "h"), (60, "m")):
-            if seconds >= unit:
-                return f"{seconds // unit:.0f}{letter} ago"
-        return "just now"
+        return "" if self.learned_at is None else age_of(self.learned_at, now)
 
     def learn(
         self,
@@ -124,12 +124,27 @@ class NameCache:
         known: dict[str, Sequence[str]] = dict(self._part("values"))
         for key, each in values.items():
             merged = sorted({*known.get(key.lower(), ()), *each})
-            known[key.lower()] = merged if len(merged) <= _MOST_VALUES else ()
+            known[key.lower()] = merged if len(merged) <= _MOST_VALUES else []
         return known
 
-    def _write(self, data: Mapping[str, Any]) -> None:
+    def _write(self, data: dict[str, Any]) -> None:
+        import json
+
         temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         with suppress(OSError):
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             temporary.write_text(json.dumps(data), encoding="utf-8")
+            status = temporary.stat()
             os.replace(temporary, self._path)
+            # It is what reading the file would give: nobody at the prompt waits for that.
+            self._data = data
+            self._stamp = (status.st_mtime_ns, status.st_size)
+
+
+def age_of(at: float, now: float | None = None) -> str:
+    """Return how long ago ``at`` was, in seconds since the epoch: ``5m ago``."""
+    seconds = (time.time() if now is None else now) - at
+    for unit, letter in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if seconds >= unit:
+            return f"{seconds // unit:.0f}{letter} ago"
+    return "just now"

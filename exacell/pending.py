@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from exacell.caching import again
 from exacell.cellset import fold
 from exacell.confirming import Deadline, open_deadlines
 from exacell.errors import ExitCode, JournalError
-from exacell.journal import CachingOff, Entry, Journal, Row, actor, alive, caching_off
+from exacell.journal import FLASHCACHE, CachingOff, Entry, Journal, Row, actor, alive, caching_off
 from exacell.values import dataclass
 
 
@@ -99,7 +100,14 @@ def _halted(row: Entry) -> Pending:
 
 def _uncached(item: CachingOff) -> Pending:
     cells = fold(item.cells)
-    if item.dropped:
+    if item.cache != FLASHCACHE:
+        mend = f"on {cells} " + (f"create {item.cache} all" if item.dropped else again(item.cache))
+        sentence = (
+            f"change {item.change} left no {item.cache} on {cells}: {mend} makes it again"
+            if item.dropped
+            else f"change {item.change} left {item.cache} not caching on {cells}: {mend} mends it"
+        )
+    elif item.dropped:
         mend = f"undo {item.change}"
         sentence = (
             f"change {item.change} left no flash cache on {cells}: "
@@ -130,28 +138,29 @@ def note_resumed(journal: Journal, rack: str, statement: str, origin: str, finis
     journal.append(rack, change, [Row(kind="end", body={"exitCode": 0, "done": {"nothing to do": 1}})])
 
 
-def observe_caching(journal: Journal, rack: str, caching: Mapping[str, str]) -> str:
+def observe_caching(journal: Journal, rack: str, caching: Mapping[str, str], cache: str = FLASHCACHE) -> str:
     """Note in the journal that caching was seen on, for cells that an earlier change had left without.
 
     Args:
         caching: cell → ``on``, ``off`` or ``unknown``.
+        cache: the one that was looked at.
 
     Returns:
         why it could not be noted, one line; empty when it was. What was read stands all the same.
     """
     try:
-        _observe(journal, rack, caching)
+        _observe(journal, rack, caching, cache)
     except JournalError as error:
         return error.message
     return ""
 
 
-def _observe(journal: Journal, rack: str, caching: Mapping[str, str]) -> None:
+def _observe(journal: Journal, rack: str, caching: Mapping[str, str], cache: str) -> None:
     for item in caching_off(journal.caching_entries(rack)):
         rows = [
-            Row(kind="observed", target=cell, body={"caching": "on"})
+            Row(kind="observed", target=cell, body={"caching": "on", "cache": cache})
             for cell in item.cells
-            if caching.get(cell) == "on"
+            if item.cache == cache and caching.get(cell) == "on"
         ]
         if rows:
             journal.append(rack, item.change, rows)

@@ -80,7 +80,7 @@ class Holder:
         who = f"{self.sudo} as {self.user}" if self.sudo and self.sudo != self.user else self.user
         came = f" (from {self.origin})" if self.origin else ""
         left = "" if self.kept or self.lives else ", which has ended"
-        return f"{who} on {self.host}{came} (process {self.pid}{left}) since {format_duration(self.age)}: {self.why}"
+        return f"{who} on {self.host}{came} (process {self.pid}{left}) for {format_duration(self.age)}: {self.why}"
 
 
 @dataclass(frozen=True, kw_only=True)

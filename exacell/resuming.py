@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from exacell.caching import seen
 from exacell.cellset import fold
 from exacell.changing import refuse_read_only
 from exacell.errors import ExitCode, RefusedError
@@ -12,7 +13,6 @@ from exacell.journal import Entry, Row, actor, caching_off
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result, worst
 from exacell.pending import newest_stopped, note_resumed, observe_caching, stopped
-from exacell.plan import facts as f
 from exacell.plan.rolling import flags_again
 from exacell.probe import Prober
 from exacell.reviving import bring_back, revive
@@ -31,7 +31,7 @@ def unfinished(ctx: Context) -> list[Entry]:
     rack = ctx.need_rack().name
     rows = ctx.journal.unfinished(rack)
     newest = newest_stopped(ctx.journal, rack)
-    if newest is not None and all(row.change != newest.change for row in rows):
+    if newest is not None:  # It has an end, and those before it have none.
         rows.append(newest)
     # A change whose undo did not come to its end is taken back further, not finished.
     going_back = {undoes(row) for row in rows}
@@ -210,13 +210,11 @@ def _nothing_left(ctx: Context, row: Entry, origin: str) -> Result:
     rack = ctx.need_rack()
     statement = str(row.body.get("statement"))
     note_resumed(ctx.journal, rack.name, statement, origin, root_of(ctx.journal, rack.name, row.change))
-    off = [cell for item in caching_off(ctx.journal.caching_entries(rack.name)) for cell in item.cells]
-    if off:
-        caching = {}
-        for cell, answer in ctx.fleet.query(off, [f.FLASHCACHE]).good.items():
-            cache = f.build(cell, [f.FLASHCACHE], answer.tables).flash_cache
-            caching[cell] = cache.caching if cache is not None else "off"
-        observe_caching(ctx.journal, rack.name, caching)
+    off: dict[str, list[str]] = {}
+    for item in caching_off(ctx.journal.caching_entries(rack.name)):
+        off.setdefault(item.cache, []).extend(item.cells)
+    for cache, cells in off.items():
+        observe_caching(ctx.journal, rack.name, seen(ctx.fleet, cells, cache), cache)
     return Result(notes=[f"change {row.change} ({statement}) is complete: nothing was left to do"])
 
 
@@ -252,10 +250,10 @@ def newest_to_undo(ctx: Context) -> int:
     gone = {e.change for e in entries if e.kind == "undone"}
     ended = {e.change for e in entries if e.kind == "end"}
     for entry in reversed(entries):
-        if entry.kind != "plan" or "plan" not in entry.body:
+        if "plan" not in entry.body:  # Only a plan's row holds one, and that of opaque work does not.
             continue
         root = int(entry.body.get("finishes") or entry.change)
-        if root in gone or str(entry.body.get("origin") or "").startswith("undo "):
+        if root in gone or str(entry.body.get("origin")).startswith("undo "):
             continue
         # One that never ended is ended by undo, whether or not anything was sent.
         if entry.change not in ended or _did_something(entries, root):
@@ -269,12 +267,13 @@ _SAID_NO = ("CELL-", "ORA-")
 
 def _did_something(entries: Sequence[Entry], root: int) -> bool:
     """Whether any statement of the change or of those that went on with it was done, or may have been."""
-    own = {root} | {e.change for e in entries if e.kind == "plan" and e.body.get("finishes") == root}
+    own = {root} | {e.change for e in entries if e.body.get("finishes") == root}
     maybe: dict[tuple[int, str, str], bool] = {}
     for entry in entries:
-        if entry.change in own and entry.kind in ("intent", "outcome") and not entry.body.get("mending"):
+        if entry.change in own and entry.kind in ("intent", "outcome"):
             body = entry.body
             sent = entry.kind == "intent" or body.get("state") in ("done", "unknown")
             half = body.get("state") == "failed" and not str(body.get("reason")).startswith(_SAID_NO)
-            maybe[(entry.change, entry.target, str(body.get("what")))] = sent or half
+            # An intent does not say that it mends; its outcome does.
+            maybe[(entry.change, entry.target, str(body.get("what")))] = (sent or half) and not body.get("mending")
     return any(maybe.values())

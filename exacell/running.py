@@ -147,14 +147,12 @@ class Run:
 
     def finishes(self, stage: Stage) -> bool:
         """Whether an interrupted plan still runs this stage: it brings back caching that an earlier one switched off."""
-        targets = {step.target for step in stage.steps}
-        return (
-            bool(stage.steps)
-            and all(step.caching_on for step in stage.steps)
-            and any(
-                result.step.caching_off and result.outcome is Outcome.DONE and result.step.target in targets
-                for result in self.report.results
-            )
+        caches = {(step.target, step.cache) for step in stage.steps}
+        return all(step.caching_on for step in stage.steps) and any(
+            result.step.caching_off
+            and result.outcome is Outcome.DONE
+            and (result.step.target, result.step.cache) in caches
+            for result in self.report.results
         )
 
     def tally(self) -> Mapping[str, int]:

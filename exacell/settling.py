@@ -175,6 +175,7 @@ def _outcome(step: Step, state: str, reason: str, *, mending: bool) -> Row:
         "settled": True,
         "cachingOff": step.caching_off,
         "cachingOn": step.caching_on,
+        "cache": step.cache,
         "mending": mending,
     }
     return Row(kind="outcome", target=step.target, body=body)

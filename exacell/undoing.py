@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from exacell.caching import again
 from exacell.cellset import fold
 from exacell.changing import refuse_read_only
 from exacell.confirming import note_reverted
@@ -206,7 +207,7 @@ def _refuse_impossible(done: Done) -> None:
     reason = next((step.inverse for step in steps if step.undo is Undo.IMPOSSIBLE and step.inverse), "")
     if not steps:
         reason = "it left nothing behind"
-    where = f" on {fold(bare)}" if bare and done.inverse else ""
+    where = f" on {fold(bare)}" if done.inverse else ""
     raise RefusedError(
         f"change {done.change} ({done.statement}) cannot be undone{where}: {reason or 'no inverse was recorded'}; "
         "nothing was sent"
@@ -226,7 +227,7 @@ def _refuse_moved(ctx: Context, done: Done) -> None:
     clusters = {step.asm for steps in done.steps.values() for step in steps if step.asm}
     prober = Prober(ctx.fleet, {name: ctx.asm(name) for name in clusters})
     last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
-    cells = {target: step.proves for target, step in last.items() if not step.asm and target in rack.cells}
+    cells = {target: step.proves for target, step in last.items() if target in rack.cells}
     failures = prober.cells(cells)
     for target, step in last.items():
         if step.asm:
@@ -241,17 +242,15 @@ def _refuse_moved(ctx: Context, done: Done) -> None:
 
 
 def _caching_again(ctx: Context, done: Done) -> list[str]:
-    """Return the statement that ends a flush which the change began and left, on the cells where nothing else does."""
+    """Return the statements that end flushes which the change began and left, on the cells where nothing else does."""
     rack = ctx.need_rack().name
     own = {entry.change for entry in chain(ctx.journal, rack, done.change)}
-    cells = [
-        cell
-        for item in caching_off(ctx.journal.caching_entries(rack))
-        if item.change in own and not item.dropped
-        for cell in item.cells
-        if cell not in done.touched or cell not in done.inverse
-    ]
-    return [f"on {fold(cells)} alter flashcache all cancel flush"] if cells else []
+    off: dict[str, list[str]] = {}
+    for item in caching_off(ctx.journal.caching_entries(rack)):
+        if item.change in own and not item.dropped:
+            left = [cell for cell in item.cells if cell not in done.touched or cell not in done.inverse]
+            off.setdefault(item.cache, []).extend(left)
+    return [f"on {fold(cells)} {again(cache)}" for cache, cells in off.items() if cells]
 
 
 def _statements(ctx: Context, done: Done) -> list[str]:

@@ -407,7 +407,8 @@ def check_patch(ctx: Context, call: Call) -> Result:
     if bad:
         note = f"not ready: {len(bad)} of {len(checks)} checks failed; begin with: {bad[0].way or bad[0].check}"
     elif warned:
-        note = f"ready, with {len(warned)} things to look at: {warned[0].check}: {warned[0].way}"
+        things = "one thing" if len(warned) == 1 else f"{len(warned)} things"
+        note = f"ready, with {things} to look at: {warned[0].check}: {warned[0].way}"
     else:
         note = f"ready: {len(checks)} checks passed; now patchmgr's own prerequisites, one cell at a time"
     return Result(

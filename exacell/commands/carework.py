@@ -26,7 +26,12 @@ _EXAMINER = re.compile(r"[A-Za-z0-9_.@-]{1,64}")
     example="on exa1cel02 ack alert 3 -y",
     params=(
         Param(
-            name="alert", kind=Kind.NAME, positional=True, required=True, words=("all",), help="as show alerts names it"
+            name="alert",
+            kind=Kind.ALERT,
+            positional=True,
+            required=True,
+            words=("all",),
+            help="as show alerts names it",
         ),
         Param(name="by", kind=Kind.NAME, help="who has seen it; you, when it is left out"),
     ),

@@ -24,6 +24,8 @@ _OPTIONS = (
     Param(name="dbnodes", kind=Kind.INT, help="number of database nodes (2)"),
     Param(name="clusters", kind=Kind.INT, help="ASM clusters that share the cells, each with nodes of its own (1)"),
     Param(name="db", kind=Kind.NAMES, help="databases (SPOT,ERP)"),
+    Param(name="pdb", kind=Kind.NAMES, help="pluggable databases, each with its own: SPOT.SALES (none)"),
+    Param(name="vault", kind=Kind.NAMES, help="Exascale vaults, from release 24.1 on (none)"),
     Param(name="model", kind=Kind.NAME, help="hardware: x2, x6, x6ef, x8m, x10m, x10mef (x2)"),
     Param(name="release", kind=Kind.NAME, help="Exadata release of the cells (19.3)"),
     Param(name="mode", kind=Kind.CHOICE, choices=("writeback", "writethrough"), help="flash cache mode (writeback)"),
@@ -110,8 +112,9 @@ def start_rack(ctx: Context, name: str, call: Call) -> tuple[Any, bool]:
     from exacell.emulator import control
 
     given: dict[str, Any] = {p.name: call.args[p.name] for p in _OPTIONS if call.args.get(p.name) is not None}
-    if isinstance(given.get("db"), tuple):
-        given["db"] = ",".join(given["db"])
+    for key, value in given.items():
+        if isinstance(value, tuple):
+            given[key] = ",".join(value)
     return control.start(ctx.home.config_dir, name, options=given, reset=bool(call.args.get("reset")))
 
 

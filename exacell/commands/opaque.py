@@ -107,6 +107,7 @@ def sql_db(ctx: Context, call: Call) -> Result:
 
 def _rows(node: str, rows: Rows) -> Result:
     from exacell.dbsql import names_of
+    from exacell.units import counted
 
     records = [{"cell": None, **row} for row in names_of(rows)]
     numeric = {
@@ -115,7 +116,7 @@ def _rows(node: str, rows: Rows) -> Result:
         if any(isinstance(row[number], (int, float)) for row in rows.rows)
     }
     columns = [Column(name, "number" if name in numeric else "text") for name in rows.columns]
-    return Result(records=records, columns=columns, data=True, notes=[f"{len(records)} rows from {node}"])
+    return Result(records=records, columns=columns, data=True, notes=[f"{counted(len(records), 'row')} from {node}"])
 
 
 def _accepted(ctx: Context, call: Call, what: str, why: str) -> Mapping[str, Value]:

@@ -47,9 +47,10 @@ def tutorial(ctx: Context, call: Call) -> Result:
         ctx.companion = no_companion
         return Result(text=f"The tutorial waits at step {lesson.place + 1}: tutorial goes on.")
     if ctx.rack is None or not ctx.rack.emulated:
+        known = sorted(name for name, rack in ctx.config.racks.items() if rack.emulated)
         raise RefusedError(
             "the tutorial changes the rack that it runs on, so it wants an emulated one",
-            hint="exacell demo, then tutorial",
+            hint=f"connect {known[0]}, then tutorial" if known else "exacell demo in your shell, then tutorial",
         )
     if where in ("skip", "next", "back", "restart"):
         lesson.move(0 if where == "restart" else lesson.place + (-1 if where == "back" else 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.statement import Change, Grant
+from exacell.cellcli.statement import Change, Grant, Scalar, parse
 from exacell.cellset import fold
 from exacell.commands.griddisk import headers_if_needed
 from exacell.dcli.reach import Group
@@ -16,7 +16,11 @@ from exacell.plan.facts import CELL, CellFacts, FlashCache
 from exacell.plan.guard import facts_needed, guard_plan
 from exacell.plan.guard_disks import targets_of
 from exacell.plan.model import Plan
+from exacell.plan.rolling import takes_offline
 from exacell.values import dataclass
+
+_LEAVE = frozenset({"INACTIVE", "SHUTDOWN SERVICES", "RESTART SERVICES"})
+"""Actions after which ASM misses the cell's disks; behind a restart it takes them back, which nobody waits for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +43,26 @@ class Judgement:
         return str(max((plan.risk for plan in self.plans), key=lambda risk: risk.rank, default="none"))
 
     @property
+    def caches(self) -> dict[str, bool]:
+        """The caches that changes switch off → whether the last change of each brings it back."""
+        steps = [step for plan in self.plans for step in plan.steps if step.caching_off or step.caching_on]
+        return {step.cache: step.caching_on for step in steps}
+
+    @property
+    def cache(self) -> str:
+        """The cache that the journal has to speak of: the first one that is left off, else the first one changed."""
+        caches = sorted(self.caches, key=lambda cache: self.caches[cache])
+        return caches[0] if caches else "flashcache"
+
+    @property
     def caching_off(self) -> bool:
-        """Whether some change leaves flash caching off until another one brings it back."""
-        return any(step.caching_off for plan in self.plans for step in plan.steps)
+        """Whether some change leaves that cache off until another one brings it back."""
+        return any(step.caching_off and step.cache == self.cache for plan in self.plans for step in plan.steps)
 
     @property
     def caching_on(self) -> bool:
-        """Whether the last change of the flash cache brings caching back."""
-        about = [step for plan in self.plans for step in plan.steps if step.caching_off or step.caching_on]
-        return bool(about) and about[-1].caching_on
+        """Whether the last change of that cache brings caching back."""
+        return self.caches.get(self.cache, False)
 
 
 def judge(
@@ -109,9 +124,11 @@ def _plans(group: Group, findings: Findings, call: Call, *, serial: bool) -> tup
             statement = found.statement
             touched = _touched(known, statement)
             if touched:
-                plans.append(
-                    guard_plan(group.rack.name, touched, statement, text=found.text, accepted=accepted, headers=headers)
+                made = guard_plan(
+                    group.rack.name, touched, statement, text=found.text, accepted=accepted, headers=headers
                 )
+                _refuse_together(made)
+                plans.append(made)
             known = {cell: _after(fact, statement) for cell, fact in known.items()}
         return plans
 
@@ -123,9 +140,43 @@ def _plans(group: Group, findings: Findings, call: Call, *, serial: bool) -> tup
         together = error
     try:
         # One cell is over before the next one begins: what must not be done to all at once may be done so.
-        return tuple(found for cell in cells for found in plan([cell]))
-    except RefusedError as alone:
-        raise together from alone
+        alone = [plan([cell]) for cell in cells]
+    except RefusedError as error:
+        raise together from error
+    if sum(_left_away(plans) for plans in alone) > 1:
+        raise together
+    return tuple(found for plans in alone for found in plans)
+
+
+def _refuse_together(plan: Plan) -> None:
+    """Refuse a change that takes disks of several cells offline at once: nobody rolls what a command does.
+
+    Raises:
+        RefusedError: naming the cells.
+    """
+    away = takes_offline(plan)
+    if len(away) > 1:
+        raise RefusedError(
+            f"{plan.statement}: it would take disks of {fold(away)} offline together; each cell is a failure group; nothing "
+            "was sent",
+            hint=f"typed in exacell it goes one cell at a time, a gate before each: {plan.statement}",
+        )
+
+
+def _left_away(plans: Sequence[Plan]) -> bool:
+    """Whether the changes of one cell take disks that ASM uses offline and do not bring them back."""
+    away: set[str] = set()
+    for step in (step for plan in plans for step in plan.steps):
+        statement = parse(step.statement)
+        if not isinstance(statement, Change):
+            continue
+        if statement.action in _LEAVE and step.offline:
+            away.add(statement.object)
+        elif statement.action == "STARTUP SERVICES":
+            away.discard("CELL")
+        elif statement.action == "ACTIVE":
+            away.clear()
+    return bool(away)
 
 
 def _touched(facts: Mapping[str, CellFacts], statement: Change | Grant) -> Mapping[str, CellFacts]:
@@ -146,8 +197,8 @@ def _after(fact: CellFacts, statement: Change | Grant) -> CellFacts:
         return replace(fact, flash_cache=None)
     if statement.object == "FLASHCACHE" and statement.verb == "CREATE":
         return replace(fact, flash_cache=FlashCache(name="", size=0, status="normal", degraded=(), cell_disks=()))
-    mode = next((s.text for s in statement.settings if s.attribute.lower() == "flashcachemode"), "")
-    return replace(fact, mode=mode.lower()) if statement.object == "CELL" and mode else fact
+    mode = statement.setting("flashCacheMode")
+    return replace(fact, mode=mode.text.lower()) if statement.object == "CELL" and isinstance(mode, Scalar) else fact
 
 
 def agree(group: Group, judgement: Judgement, flags: Mapping[str, Value], what: str = "dcli") -> None:

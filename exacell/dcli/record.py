@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from exacell.caching import seen
 from exacell.dcli.judge import Judgement
 from exacell.dcli.output import UNREACHABLE, Outcome, exit_status
 from exacell.dcli.reach import Group
@@ -12,7 +13,6 @@ from exacell.dcli.targets import Target
 from exacell.errors import ExitCode
 from exacell.journal import Row, actor
 from exacell.language.registry import Value
-from exacell.plan import facts as f
 from exacell.values import dataclass
 from exacell.verdicts import REPLY_KEPT
 
@@ -91,17 +91,19 @@ class Record:
             "inverse": f"what {self.what} carried is not undone by exacell",
             "cachingOff": self.judgement.caching_off,
             "cachingOn": self.judgement.caching_on,
+            "cache": self.judgement.cache,
         }
 
     def _observed(self) -> list[Row]:
         """Look whether cells whose caching was switched off have it back, as behind every change."""
         if not self.judgement.caching_off:
             return []
-        ctx, rows = self.group.ctx, []
-        for cell, answer in ctx.fleet.query(self.group.cells, [f.FLASHCACHE]).good.items():
-            cache = f.build(cell, [f.FLASHCACHE], answer.tables).flash_cache
-            rows.append(Row(kind="observed", target=cell, body={"caching": cache.caching if cache else "off"}))
-        return rows
+        cache = self.judgement.cache
+        caching = seen(self.group.ctx.fleet, self.group.cells, cache)
+        return [
+            Row(kind="observed", target=cell, body={"caching": state, "cache": cache})
+            for cell, state in caching.items()
+        ]
 
 
 def _outcome(outcome: Outcome) -> dict[str, object]:

@@ -240,6 +240,7 @@ class Asm:
             mode_status=found.mode.value if mounted else "UNKNOWN",
             deactivation_outcome="Yes" if safe else CANNOT_DEACTIVATE,
             size_bytes=found.size_mb * MIB,
+            rebalance=(group.operation.power, group.operation.since) if group.operation is not None else (0, 0.0),
         )
 
     def uses(self, cell: str, griddisk: str) -> bool:

@@ -98,8 +98,8 @@ def start(
 
     Args:
         home: the directory of all of exacell's files.
-        options: of cells, dbnodes, clusters, db, model, release, mode, speed, seed, cellcli-start; only those that differ from
-            the defaults. For a rack that exists they must be what it was made with.
+        options: of cells, dbnodes, clusters, db, pdb, vault, model, release, mode, pmem, speed, seed, cellcli-start; only
+            those that differ from the defaults. For a rack that exists they must be what it was made with.
         reset: stop and remove the rack first.
         timeout: seconds that starting may take.
 
@@ -237,12 +237,14 @@ def _checked(options: Options) -> Json:
                 checked[name] = float(value)
             elif name == "cellcli_start":
                 checked[name] = parse_duration(str(value))
-            elif name == "db":
+            elif name in ("db", "pdb", "vault"):
                 checked[name] = [word.strip() for word in str(value).split(",") if word.strip()]
             elif name in ("model", "release", "mode", "pmem"):
                 checked[name] = str(value).lower()
             else:
-                known = "cells, dbnodes, clusters, db, model, release, mode, pmem, speed, seed, cellcli-start"
+                known = (
+                    "cells, dbnodes, clusters, db, pdb, vault, model, release, mode, pmem, speed, seed, cellcli-start"
+                )
                 raise EmulatorError(f"an emulated rack has no option {key}", hint=f"the options are {known}")
         except ValueError as error:
             raise EmulatorError(f"{key}={value} is no number") from error

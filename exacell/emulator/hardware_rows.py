@@ -8,7 +8,7 @@ from exacell.emulator.build import guid
 from exacell.emulator.cache_rows import pmem_cache_rows
 from exacell.emulator.device_io import RECEIVED, SENT, share
 from exacell.emulator.disk_rows import physical_disk_rows
-from exacell.emulator.metric_objects import IB_PORTS
+from exacell.emulator.metric_scene import IB_PORTS
 from exacell.emulator.metric_words import description
 from exacell.emulator.place import Place
 from exacell.emulator.schema import metrics_in

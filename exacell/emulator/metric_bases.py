@@ -133,7 +133,16 @@ _MEGABYTES_WRITTEN = frozenset(
 )
 """Requests of the disk writer, which moves a megabyte at a time."""
 
-_SUMS = _MEGABYTES_WRITTEN | {
+_KEPT: Mapping[str, str] = {
+    "FC_BYKEEP_USED": "FC_BY_USED",
+    "FC_BYKEEP_DIRTY": "FC_BY_DIRTY",
+    "FC_BYKEEP_OLTP": "FC_BY_ALLOCATED_OLTP",
+}
+"""What is in the cache of segments with CELL_FLASH_CACHE KEEP, and of what it is a part."""
+
+_SUMS = {
+    *_MEGABYTES_WRITTEN,
+    *_KEPT,
     "EXW_FC_IO_BY_ALLOCATED_UNSYNC",
     "EXW_FC_IO_BY_ALLOCATED_SYNC",
     "EXW_FC_IO_BY_W_DKWR_DSYNC",
@@ -141,12 +150,19 @@ _SUMS = _MEGABYTES_WRITTEN | {
 
 
 class CacheBase(Mapping[str, float]):
-    """The values of the flash cache with those that follow from others: ExaWatcher's, and the disk writer's."""
+    """The values of the flash cache with those that follow from others: ExaWatcher's, the disk writer's, those of KEEP.
 
-    def __init__(self, values: Mapping[str, float]) -> None:
+    Args:
+        kept: the share of what is cached that has CELL_FLASH_CACHE KEEP.
+    """
+
+    def __init__(self, values: Mapping[str, float], kept: float) -> None:
         self._values = values
+        self._kept = kept
 
     def __getitem__(self, name: str) -> float:
+        if name in _KEPT:
+            return self._values.get(_KEPT[name], 0.0) * self._kept
         if name not in _SUMS or name in self._values:
             return self._values[name]
         if name in _MEGABYTES_WRITTEN:

@@ -8,115 +8,16 @@ to the whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
 
 from exacell.emulator.ambient import ambient
-from exacell.emulator.cache_kinds import memory_name
-from exacell.emulator.cache_shares import cache_shares
 from exacell.emulator.collection import Collection
-from exacell.emulator.device_io import CAPACITY, FLASH, HARD, OTHER_DATABASE, PMEM, RECEIVED, SENT, share
-from exacell.emulator.disk_models import DiskType
+from exacell.emulator.device_io import CAPACITY, FLASH, HARD, RECEIVED, SENT, share
 from exacell.emulator.metric_bases import KINDS, CacheBase, Columns, DiskBase, MediumColumns
+from exacell.emulator.metric_iorm import WAIT_PART, IormBases, allocated_in_memory, iorm_objects
 from exacell.emulator.metric_rules import DISKS, Base
+from exacell.emulator.metric_scene import IB_PORTS, MEDIA, ROCE_PORTS, Scene
 from exacell.emulator.metrics import CellMetrics
-from exacell.emulator.models import Cell
-from exacell.emulator.profiles import HardwareModel
-from exacell.units import KIB, MIB
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
-
-SPECIAL_DATABASES = ("ASM", OTHER_DATABASE)
-"""Databases of every cell's IORM metrics. Source: reference cellcli.md 4.3."""
-
-GROUPS = ("OTHER_GROUPS", "_ORACLE_BACKGROUND_GROUP_")
-"""Consumer groups of a database without a resource plan: its sessions, and its background processes."""
-
-_BACKGROUND = 5
-"""One part in so many of a database's I/O is its background processes'."""
-
-_WAIT_PART = 40_000
-"""A request waits in IORM's queue for about a fortieth of its service time; the counter is in milliseconds."""
-
-_MEDIA = {DiskType.HARD: HARD, DiskType.FLASH: FLASH, DiskType.CAPACITY: CAPACITY, DiskType.PMEM: PMEM}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scene:
-    """What the metrics of one cell depend on, besides its counters.
-
-    Attributes:
-        clusters: the databases of each ASM cluster, where there are several; one alone has no name on cells.
-        hosts: the database nodes.
-        disk_groups: names of the disk groups that use the cell's grid disks.
-        rdma: names of the RDMA network's ports, as IBPORT has them on InfiniBand, else of RoCE's interfaces.
-        cpus: logical processors.
-        memory_gb: the cell's memory.
-        memory: what the cache in memory is called where there is one, ``PMEM`` or ``XRMEM``; else empty.
-    """
-
-    cell: Cell
-    seed: int
-    databases: tuple[str, ...]
-    clusters: Mapping[str, tuple[str, ...]]
-    hosts: tuple[str, ...]
-    disk_groups: Callable[[], Sequence[str]]
-    infiniband: bool
-    cpus: int
-    memory_gb: int
-    fans: int
-    memory: str
-
-    @classmethod
-    def of(cls, rack: Rack, cell: Cell) -> Scene:
-        """Return the scene of one cell of a rack."""
-
-        def disk_groups() -> list[str]:
-            if rack.asm is None:
-                return []
-            views = (rack.asm.disk(cell.host, name) for name in cell.grid_disks)
-            return sorted({view.disk_group for view in views if view is not None and view.disk_group})
-
-        model: HardwareModel = rack.model
-        return cls(
-            cell=cell,
-            seed=rack.spec.seed,
-            databases=rack.spec.db,
-            clusters={cluster.key: cluster.databases for cluster in rack.clusters if cluster.suffix},
-            hosts=rack.dbnodes,
-            disk_groups=disk_groups,
-            infiniband=model.infiniband,
-            cpus=int(model.cpu_count.partition("/")[0]),
-            memory_gb=model.memory_gb,
-            fans=int(model.fan_count.partition("/")[0]),
-            memory=memory_name(rack.release.number) if cell.memory_cache or cell.pmem_cache else "",
-        )
-
-    @cached_property
-    def disks(self) -> dict[str, list[str]]:
-        """Names of the cell disks of each medium."""
-        disks = sorted(self.cell.cell_disks.items())
-        return {medium: [name for name, disk in disks if disk.disk_type is kind] for kind, medium in _MEDIA.items()}
-
-    @cached_property
-    def by_device(self) -> dict[str, str]:
-        """Cell disks by the names of their block devices."""
-        disks = (disk for disk in self.cell.cell_disks.values() if disk.disk_type is not DiskType.PMEM)
-        return {disk.device_name.removeprefix("/dev/"): disk.name for disk in disks}
-
-    @property
-    def ports(self) -> tuple[str, ...]:
-        """Names of the two RDMA ports as their metrics have them."""
-        return IB_PORTS if self.infiniband else ROCE_PORTS
-
-
-IB_PORTS = ("HCA-1:1", "HCA-1:2")
-"""Source: Oracle SAGUG, alter-ibport."""
-
-ROCE_PORTS = ("re0", "re1")
-"""Names of the two RoCE interfaces. Source: Oracle DBMMN, RoCE network fabric."""
+from exacell.units import KIB
 
 
 def objects_of(object_type: str, scene: Scene) -> list[str]:
@@ -135,12 +36,6 @@ def objects_of(object_type: str, scene: Scene) -> list[str]:
             return sorted(cell.grid_disks)
         case "DISK":
             return sorted(scene.by_device)
-        case "IORM_DATABASE":
-            return sorted((*scene.databases, *SPECIAL_DATABASES))
-        case "IORM_CONSUMER_GROUP":
-            return sorted(f"{database}.{group}" for database in scene.databases for group in GROUPS)
-        case "IORM_CLUSTER":
-            return sorted(scene.clusters)
         case "HOST_INTERCONNECT":
             return sorted(scene.hosts)
         case "IBPORT":
@@ -152,11 +47,11 @@ def objects_of(object_type: str, scene: Scene) -> list[str]:
         case "NET_INTERFACE":
             return sorted(("eth0", *(("ib0", "ib1") if scene.infiniband else ROCE_PORTS)))
         case "DISKGROUP":
-            return list(scene.disk_groups())
+            return sorted(scene.disk_groups())
         case "PMEMCACHE" | "XRMEMCACHE":
             return [object_type] if object_type == f"{scene.memory}CACHE" else []
         case _:
-            return []
+            return iorm_objects(object_type, scene) or []
 
 
 class Bases:
@@ -173,16 +68,16 @@ class Bases:
         self._moment = moment
         self._disks = scene.disks
         self._media: dict[tuple[str, str, float], MediumColumns] = {}
+        iorm = IormBases(scene, collection)
         self._makers: Mapping[str, Callable[[str], Base]] = {
-            "FLASHCACHE": lambda name: CacheBase(self._collection.values),
-            "FLASHLOG": lambda name: self._collection.values,
-            "SMARTIO": lambda name: self._collection.values,
+            "FLASHCACHE": lambda name: CacheBase(collection.values, iorm.kept_share()),
+            "FLASHLOG": lambda name: collection.values,
+            "SMARTIO": lambda name: {**collection.values, **iorm.scans_of_pdbs()},
             "CELLDISK": self._cell_disk,
             "GRIDDISK": self._grid_disk,
             "DISK": self._device,
-            "IORM_DATABASE": self._database,
-            "IORM_CONSUMER_GROUP": self._consumer_group,
-            "IORM_CLUSTER": self._cluster,
+            "DISKGROUP": self._disk_group,
+            "INPUTOUTPUT": self._queues,
             "HOST_INTERCONNECT": self._host,
             "CELL": self._cell,
             "SERVER": self._cell,
@@ -193,6 +88,7 @@ class Bases:
             "NETDEV_QUEUE": self._port,
             "PMEMCACHE": lambda name: self._collection.values,
             "XRMEMCACHE": self._memory_cache,
+            **iorm.makers,
         }
 
     def of(self, object_type: str, objects: Sequence[str]) -> Columns:
@@ -211,7 +107,7 @@ class Bases:
 
     def _medium(self, disk: str) -> tuple[str, int, int]:
         """Return the medium of a cell disk, its place among the disks of that medium, and their number."""
-        medium = _MEDIA[self._scene.cell.cell_disks[disk].disk_type]
+        medium = MEDIA[self._scene.cell.cell_disks[disk].disk_type]
         disks = self._disks[medium]
         return medium, disks.index(disk), len(disks)
 
@@ -258,66 +154,25 @@ class Bases:
             base[f"OS_IO_RQ_{kind}"] = base[f"RQ_{kind}"]
         return base
 
-    # -- databases -----------------------------------------------------------------------------------------------
-
-    def _iorm(self, prefix: str, owner: str, part: Callable[[float], int]) -> dict[str, float]:
-        """Return the base of a database, or of a part of it."""
-        values = self._collection.values
-
-        def count(name: str) -> int:
-            return part(values.get(f"{owner}:{name}", 0))
-
+    def _queues(self, name: str) -> Base:
+        """Return the milliseconds that requests of each kind have waited in IORM's queues."""
         base: dict[str, float] = {}
-        for medium, infix in ((HARD, ""), (FLASH, "_FD"), (CAPACITY, "_CF")):
-            head = f"{prefix}{infix}_IO"
-            base[f"{prefix}{infix}_{DISKS}"] = len(self._disks[medium])
-            base[f"{head}_BY"] = count(f"{medium}.SM.KB") / KIB + count(f"{medium}.LG.KB") / KIB
-            base[f"{head}_RQ"] = base[f"{head}_TM"] = 0
-            for size in ("SM", "LG"):
-                requests, time = count(f"{medium}.{size}.RQ"), count(f"{medium}.{size}.TM")
-                base[f"{head}_RQ_{size}"] = requests
-                base[f"{head}_TM_{size}"] = time
-                base[f"{head}_WT_{size}"] = time // _WAIT_PART
-                base[f"{head}_RQ"] += requests
-                base[f"{head}_TM"] += time
-        for size in ("SM", "LG"):
-            base[f"{prefix}_FC_IO_RQ_{size}"] = count(f"FC.{size}")
-        base[f"{prefix}_FC_IO_RQ"] = base[f"{prefix}_FC_IO_RQ_SM"] + base[f"{prefix}_FC_IO_RQ_LG"]
-        base[f"{prefix}_FC_IO_BY"] = count("FC.KB") / KIB
+        for device, media in (("HDD", (HARD,)), ("FLASH", (FLASH, CAPACITY))):
+            for kind, size in KINDS:
+                times = (int(self._collection.values.get(f"{medium}.{kind}_{size}.TM", 0)) for medium in media)
+                base[f"EXW_IORM_RQ_{kind}_{size}_QUEUE_{device}"] = sum(times) // WAIT_PART
+            base[f"EXW_IORM_RQ_QUEUE_{device}"] = sum(
+                base[f"EXW_IORM_RQ_{kind}_{size}_QUEUE_{device}"] for kind, size in KINDS
+            )
         return base
 
-    def _database(self, name: str) -> Base:
-        values, cell = self._collection.values, self._scene.cell
-        base = self._iorm("DB", name, int)
-        base["DB_FL_IO_RQ"] = values.get(f"{name}:FL.RQ", 0)
-        base["DB_FL_IO_BY"] = values.get(f"{name}:FL.KB", 0) / KIB
-        shares = cache_shares(cell.iorm, self._scene.databases, int(values.get("FC_BY_ALLOCATED", 0.0) * MIB))
-        base["DB_FC_BY_ALLOCATED"] = shares.get(name, 0) / MIB
-        remembered = [d for d in self._scene.databases if not cell.iorm.memory_off(d)]
-        in_memory = allocated_in_memory(values) / len(remembered) if name in remembered else 0.0
-        base["DB_PC_BY_ALLOCATED"] = base["DB_XRM_BY_ALLOCATED"] = in_memory
-        return base
-
-    def _cluster(self, name: str) -> Base:
-        """Return the base of an ASM cluster: the sum of its databases'."""
-        base: dict[str, float] = {}
-        for database in self._scene.clusters[name]:
-            own = self._database(database)
-            spaces = ("FC_BY_ALLOCATED", "PC_BY_ALLOCATED", "XRM_BY_ALLOCATED")
-            parts = self._iorm("CLU", database, int) | {f"CLU_{space}": own[f"DB_{space}"] for space in spaces}
-            for key, amount in parts.items():
-                base[key] = amount if key.endswith(DISKS) else base.get(key, 0) + amount
-        return base
+    def _disk_group(self, name: str) -> Base:
+        power, since = self._scene.disk_groups().get(name, (0, 0.0))
+        return {"REBAL_POWER": power if self._moment >= since else 0}
 
     def _memory_cache(self, name: str) -> Base:
         values = self._collection.values
         return {**values, "XRM_BY_ALLOCATED": allocated_in_memory(values)}
-
-    def _consumer_group(self, name: str) -> Base:
-        database, _, group = name.partition(".")
-        if group == GROUPS[1]:
-            return self._iorm("CG", database, lambda total: int(total) // _BACKGROUND)
-        return self._iorm("CG", database, lambda total: int(total) - int(total) // _BACKGROUND)
 
     # -- the cell and its network ----------------------------------------------------------------------------------
 
@@ -365,8 +220,3 @@ class Bases:
                 requests_per_second=requests / 60.0,
             ),
         }
-
-
-def allocated_in_memory(values: Mapping[str, float]) -> float:
-    """Return the megabytes that the cache in memory holds, whichever kind of memory that is."""
-    return values.get("XRM_BY_ALLOCATED", values.get("PC_BY_ALLOCATED", 0.0))

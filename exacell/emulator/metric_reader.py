@@ -8,12 +8,13 @@ from typing import NamedTuple
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.collection import Collection
 from exacell.emulator.metric_bases import Columns
-from exacell.emulator.metric_objects import Bases, Scene, objects_of
+from exacell.emulator.metric_objects import Bases, objects_of
 from exacell.emulator.metric_rules import OUTLIERS, efficiency, rules
+from exacell.emulator.metric_scene import Scene
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.schema import MetricDefinition
 
-_AMBIENT = frozenset(("CELL", "SERVER", "CELL_FILESYSTEM"))
+_AMBIENT = frozenset(("CELL", "SERVER", "CELL_FILESYSTEM", "DISKGROUP"))
 """Object types whose metrics differ from minute to minute although no counter moves."""
 
 _WHOLE_UNITS = frozenset(("IO requests", "us", "ms", "Bytes"))

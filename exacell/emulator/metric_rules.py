@@ -22,6 +22,9 @@ Column = Callable[[str], list[float]]
 DISKS = "disks"
 """Name under which a base says over how many devices its busy time spreads; 1 when it does not."""
 
+CPUS = "cpus"
+"""Name under which a base says over how many processors the time of smart scans spreads."""
+
 _BUSY_US = MINUTE * 1e6
 _MEANS: Mapping[str, tuple[str, str]] = {
     "FL_IO_TM_W_RQ": ("FL_IO_TM_W", "FL_IO_W"),
@@ -56,6 +59,8 @@ _RENAMED_RATES: Mapping[str, str] = {
     "EXW_ROCE_RX_BY_SEC": "EXW_ROCE_PORT_RCV_BY",
     "EXW_ROCE_TX_BY_SEC": "EXW_ROCE_PORT_XMIT_BY",
 }
+_SCANS = ("PDB_SCAN_TM", "ELIGIBLE", "PASSED")
+
 LINK_MB_SEC = 4000.0
 """Megabytes that one port of the RDMA network carries in a second: QDR InfiniBand, 32 Gbit/s of payload."""
 
@@ -121,6 +126,12 @@ def efficiency(prevented: float, actual: float) -> float:
     return 100.0 * prevented / (prevented + actual) if prevented + actual else 100.0
 
 
+def _offloaded(scan: float, eligible: float, passed: float, *before: float) -> float:
+    """Return the percentage of a minute's smart scans that was not passed through; 0 without any."""
+    scan, eligible, passed = scan - before[0], eligible - before[1], passed - before[2]
+    return 100.0 * max(0.0, eligible - passed) / eligible if scan and eligible else 0.0
+
+
 OUTLIERS = ("FL_PREVENTED_OUTLIERS", "FL_ACTUAL_OUTLIERS")
 """The counters of which :func:`efficiency` takes values, or growths."""
 
@@ -128,7 +139,7 @@ OUTLIERS = ("FL_PREVENTED_OUTLIERS", "FL_ACTUAL_OUTLIERS")
 def _of_iorm(name: str) -> Rule | None:
     """Return the rule of a LOAD or UTIL of IORM; None for its other metrics."""
     head, found, tail = name.partition("_IO_")
-    if not found or head.partition("_")[0] not in ("DB", "PDB", "CG", "CLU", "VLT", "VOL"):
+    if not found or head.partition("_")[0] not in ("DB", "PDB", "CG", "CLU", "CT", "VLT", "VOL"):
         return None
     if tail == "LOAD":
         return _busy(f"{head}_IO_TM", percent=False)
@@ -155,6 +166,12 @@ def _rule(definition: MetricDefinition) -> Rule:
     name = definition.name
     if name == "FL_EFFICIENCY_PERCENTAGE":
         return Rule(OUTLIERS, (), efficiency)
+    if name == "PDB_SIO_OF_PCT":
+        return Rule(_SCANS, _SCANS, _offloaded)
+    if name == "PDB_CPU_UTIL_SIO":
+        return _busy("PDB_SCAN_TM", percent=True, disks=CPUS)
+    if name.startswith("EXW_IORM_RQ_"):
+        return _growth(name, MINUTE * 1000)
     if name in _FORMER:
         return _value(_FORMER[name])
     if name == "GD_FC_HIT_RATIO_PCT":

@@ -14,6 +14,7 @@ from exacell.emulator.disk_rows import cell_disk_rows, grid_disk_rows, lun_rows,
 from exacell.emulator.iorm_rows import cluster_rows, database_rows, iorm_plan_rows, iorm_profile_rows
 from exacell.emulator.models import STOPPED
 from exacell.emulator.place import Place
+from exacell.emulator.tenant_rows import pluggable_database_rows, vault_rows, volume_rows
 from exacell.emulator.values import Row
 
 _EXASCALE = {
@@ -85,7 +86,7 @@ def cell_rows(place: Place) -> list[Row]:
 
 
 def nothing(place: Place) -> list[Row]:
-    """Return no rows: a cell without Exascale, pluggable databases, profiles or requests."""
+    """Return no rows: a cell without requests or diagnostic packages."""
     return []
 
 
@@ -106,9 +107,9 @@ ROWS: Mapping[str, Callable[[Place], list[Row]]] = {
     "PHYSICALDISK": physical_disk_rows,
     "PMEMCACHE": pmem_cache_rows,
     "PMEMLOG": pmem_log_rows,
-    "PLUGGABLEDATABASE": nothing,
-    "VAULT": nothing,
-    "VOLUME": nothing,
+    "PLUGGABLEDATABASE": pluggable_database_rows,
+    "VAULT": vault_rows,
+    "VOLUME": volume_rows,
     "XRMEMCACHECONTENT": memory_content_rows,
     "XRMEMLOG": pmem_log_rows,
 }

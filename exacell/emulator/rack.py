@@ -25,8 +25,8 @@ from exacell.emulator.fault_effects import settle as settle_faults
 from exacell.emulator.faults import FaultBook
 from exacell.emulator.load_profiles import PROFILES, Profile
 from exacell.emulator.memory import came_down, hold_back, refresh_memory_cache, remember
-from exacell.emulator.metric_objects import Scene
 from exacell.emulator.metric_reader import MetricReader
+from exacell.emulator.metric_scene import Scene
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell
 from exacell.emulator.profiles import (
@@ -53,6 +53,7 @@ class AsmDiskView:
     Attributes:
         mode_status: ONLINE, OFFLINE, DROPPED, UNUSED, SYNCING or UNKNOWN.
         deactivation_outcome: ``Yes``, or the sentence why it can't go offline.
+        rebalance: power of the rebalance that runs in its disk group, and since when; power 0 when none runs.
     """
 
     disk_group: str | None
@@ -62,6 +63,7 @@ class AsmDiskView:
     mode_status: str
     deactivation_outcome: str
     size_bytes: int | None
+    rebalance: tuple[int, float] = (0, 0.0)
 
 
 class AsmView(Protocol):

@@ -13,6 +13,7 @@ from exacell.emulator.profiles import (
     hardware_model,
     release_profile,
 )
+from exacell.emulator.tenants import checked_pdbs, checked_vaults
 from exacell.errors import EmulatorError
 
 MODES = ("writeback", "writethrough")
@@ -36,6 +37,8 @@ class RackSpec:
         cellcli_start: wall seconds that the start of ``cellcli`` takes, as a Java client does.
         node_names: host names of the database nodes; empty for the usual ones.
         client: the name under which grid disks are available to the only cluster; empty for the usual one.
+        pdb: pluggable databases with their databases, ``SPOT.SALES``; cells alone know of them.
+        vault: Exascale vaults, among which cells count the databases in turn, from release 24.1 on.
         clusters: ASM clusters, among which nodes, databases and the space of the grid disks are divided.
 
     Raises:
@@ -56,6 +59,8 @@ class RackSpec:
     clusters: int = 1
     node_names: tuple[str, ...] = ()
     client: str = ""
+    pdb: tuple[str, ...] = ()
+    vault: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 2 <= self.cells <= _MAX_CELLS:
@@ -83,6 +88,8 @@ class RackSpec:
         object.__setattr__(self, "mode", self.mode.lower())
         release = release_profile(self.release, model)
         object.__setattr__(self, "release", release.name)
+        object.__setattr__(self, "pdb", checked_pdbs(self.pdb, self.db, release.number))
+        object.__setattr__(self, "vault", checked_vaults(self.vault, release.number))
         if release.number < WRITE_BACK_SINCE:
             object.__setattr__(self, "mode", "writethrough")
         object.__setattr__(self, "pmem", self.pmem.lower())

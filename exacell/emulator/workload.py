@@ -271,6 +271,8 @@ def data_io(
         _io(rng, counters, database, back, READ, SMALL, reads)
         _io(rng, counters, database, back, WRITE, SMALL, writes)
         _scan(rng, counters, database, back, scanned, None)
+        if clauses[0]:
+            _add(counters, FC_IO_RQKEEP_R_SKIP=binomial(rng, reads, clauses[0]))
         return 0, 0
     warm = warmth(cell, now)
     hits = binomial(rng, reads, warm)
@@ -307,6 +309,9 @@ def data_io(
     if not cell.write_back:
         _io(rng, counters, database, back, WRITE, SMALL, writes)
     populated = _scan(rng, counters, database, back, scanned, held_share(cell))
+    if kept:
+        hot = binomial(rng, writes, kept)
+        _add(counters, FC_IO_RQKEEP_W=hot, FC_IO_BYKEEP_W=hot * _BLOCK / MIB)
     return (misses + first) * _BLOCK + populated * MIB, first * _BLOCK if cell.write_back else 0
 
 

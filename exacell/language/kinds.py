@@ -79,6 +79,7 @@ def _convert(param: Param, text: str) -> Value:
             | Kind.RACK
             | Kind.SNAPSHOT
             | Kind.CELL
+            | Kind.ALERT
             | Kind.PLAN
             | Kind.BASELINE
             | Kind.ASM

@@ -59,6 +59,7 @@ class Kind(StrEnum):
     CELLDISK = "celldisk"
     PHYSICALDISK = "physicaldisk"
     LUN = "lun"
+    ALERT = "alert"
     PLAN = "plan"
     BASELINE = "baseline"
     CHANGE = "change"
@@ -281,6 +282,7 @@ MODULES = (
     "typing",
     "cells",
     "flashcache",
+    "memorycache",
     "contents",
     "griddisk",
     "diskgroup",
@@ -350,6 +352,8 @@ def command(
 
 
 _ADOPTED: dict[tuple[str, ...], Command] = {}
+_ORDERED: dict[tuple[str, ...], Command] = {}
+"""All commands, in the order of their modules."""
 
 
 def not_loaded(ctx: Context, call: Call) -> Result:
@@ -366,6 +370,11 @@ def commands() -> Mapping[tuple[str, ...], Command]:
     """Return all commands by their words, importing the command modules on first use."""
     if _ADOPTED:
         return _ADOPTED
-    for module in MODULES:
-        importlib.import_module(f"exacell.commands.{module}")
-    return _COMMANDS
+    global _ORDERED
+    found = _ORDERED
+    if len(found) != len(_COMMANDS) or not found:
+        places = {importlib.import_module(f"exacell.commands.{name}").__name__: n for n, name in enumerate(MODULES)}
+        # Whoever imported one of the modules by itself before does not change the order.
+        by_place = sorted(_COMMANDS.items(), key=lambda item: places.get(item[1].handler.__module__, len(places)))
+        found = _ORDERED = dict(by_place)
+    return found

@@ -135,6 +135,19 @@ def _next_words(done: Sequence[Piece], typed: Piece) -> Iterator[Suggestion]:
     yield from matching(sorted(offered.items()), typed.text, typed.start)
 
 
+def needed_word(text: str) -> str:
+    """Return the word without which the whole words of ``text``, up to the cursor, are no statement: ``offline`` behind
+    ``can``. Empty when they are one, or when more than one word may follow."""
+    begun = [piece.lower for piece in pieces(text[_last_statement(text) :])]
+    if begun.pop() or not begun:
+        return ""
+    words = tuple(begun[2:] if begun[0] == "on" else begun)
+    if not words or words[0] in _VERBS or words in commands():
+        return ""
+    found = {each[len(words)] for each in commands() if each[: len(words)] == words}
+    return found.pop() if len(found) == 1 else ""
+
+
 def _command(done: Sequence[Piece]) -> Command | None:
     table = commands()
     for count in range(min(len(done), 4), 0, -1):

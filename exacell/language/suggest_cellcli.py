@@ -34,6 +34,7 @@ _LIVE = {
     "CELLDISK": Kind.CELLDISK,
     "PHYSICALDISK": Kind.PHYSICALDISK,
     "LUN": Kind.LUN,
+    "ALERTHISTORY": Kind.ALERT,
     "CELL": Kind.CELL,
 }
 """Objects whose names are known, and as what."""

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from itertools import accumulate, islice
-from string import ascii_lowercase, ascii_uppercase, digits
 from typing import overload
 
 from exacell.cellcli.schema import metrics
@@ -124,7 +123,7 @@ def pieces(text: str, offset: int = 0) -> list[Piece]:
     return found
 
 
-_UPPER, _LOWER_OR_DIGIT = frozenset(ascii_uppercase), frozenset(ascii_lowercase + digits)
+_UPPER, _LOWER_OR_DIGIT = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _PART = r"(?:^|(?<=[\W_])|(?<=[a-z0-9])(?=[A-Z]))"
 
 

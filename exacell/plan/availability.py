@@ -154,7 +154,7 @@ def activate(fact: CellFacts, grids: Sequence[GridDisk]) -> Step | None:
         target=fact.cell,
         statement=f"ALTER GRIDDISK {_which(fact, names)} ACTIVE",
         what=f"bring {counted(len(names), 'grid disk')} back"
-        + (" and wait for ASM" if any(in_use(grid) or not grid.asm_mode for grid in grids) else ""),
+        + (" and wait for ASM" if any(in_use(grid) for grid in grids) else ""),
         proves=back_online(grids),
         hopes=still_members(grids),
         within=ONLINE_WITHIN,
@@ -255,8 +255,7 @@ def online_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
             within=ONLINE_WITHIN,
             online=True,
         )
-        if stages or syncing:
-            stages.append(Stage(title="wait for ASM", key="active", steps=(waiting,)))
+        stages.append(Stage(title="wait for ASM", key="active", steps=(waiting,)))
     if not stages:
         return Plan(statement=statement, rack=rack, done={fact.cell: "all of its grid disks are active and ONLINE"})
     return Plan(
@@ -331,7 +330,6 @@ def restart_plan(rack: str, facts: Mapping[str, CellFacts], *, service: str, sta
         rack=rack,
         stages=tuple(stages),
         warnings=tuple(warnings),
-        risk=Risk.PERFORMANCE if stops else Risk.NONE,
     )
 
 

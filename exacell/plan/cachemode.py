@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
+from exacell.cellset import fold
 from exacell.plan.availability import active_stages, cellsrv, deactivate, refuse_unspared, services_check
 from exacell.plan.estimate import flush_note
 from exacell.plan.facts import CellFacts
@@ -66,7 +67,7 @@ def mode_plan(
     left = [fact for cell, fact in cells.items() if cell in done and _left_behind(fact, dropped)]
     done = {cell: why for cell, why in done.items() if cells[cell] not in left}
     todo = [fact for cell, fact in cells.items() if cell not in done and fact not in left]
-    _refuse(todo, mode)
+    _refuse(todo)
     sizes = {fact.cell: _size(fact, usual) for fact in (*todo, *left)}
     stages = _stages(todo, left, mode, sizes, dropped)
     other = MODES[1 - MODES.index(mode)]
@@ -87,10 +88,10 @@ def mode_plan(
     )
 
 
-def _refuse(todo: Sequence[CellFacts], mode: str) -> None:
+def _refuse(todo: Sequence[CellFacts]) -> None:
     reasons: dict[str, str] = {}
     for fact in todo:
-        if mode == "writeback" and fact.release and not fact.at_least(WRITE_BACK_SINCE):
+        if fact.release and not fact.at_least(WRITE_BACK_SINCE):
             reasons[fact.cell] = (
                 f"release {fact.release} knows no write-back flash cache; {WRITE_BACK_SINCE} is the first that does"
             )
@@ -115,7 +116,7 @@ def _size(fact: CellFacts, usual: int | None) -> int:
     if fact.flash_cache is not None:
         return fact.flash_cache.size
     room = fact.cache_room()
-    return usual if usual is not None and usual <= room else room
+    return room if usual is None else min(usual, room)
 
 
 def _old(fact: CellFacts) -> bool:
@@ -123,12 +124,12 @@ def _old(fact: CellFacts) -> bool:
 
 
 def _notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], usual: int | None) -> list[str]:
-    notes = []
+    alike: dict[str, list[str]] = {}
     for fact in todo:
         release = f"release {fact.release}" if fact.release else f"release unknown, taken for {ONLINE_SINCE} or later"
         how = "its disks go offline and CELLSRV is stopped for the change" if _old(fact) else "CELLSRV is not restarted"
-        notes.append(f"{fact.cell}: {_made(fact, sizes[fact.cell], usual)}; {release}: {how}")
-    return notes
+        alike.setdefault(f"{_made(fact, sizes[fact.cell], usual)}; {release}: {how}", []).append(fact.cell)
+    return [f"{fold(cells)}: {says}" for says, cells in alike.items()]
 
 
 def _made(fact: CellFacts, size: int, usual: int | None) -> str:

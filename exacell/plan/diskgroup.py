@@ -361,7 +361,7 @@ def drop_plan(
         stages=tuple(stages),
         risk=risk,
         loss=loss,
-        loss_reasons={name: why} if loss else {},
+        loss_reasons=dict.fromkeys(loss, why),
         inverse={} if contents else _created_again(asm, group, members, (asm.node, *others)),
         notes=(f"{name}: {group.files} files, {len(members)} disks, {group.total_mb} MB; their headers become FORMER",),
     )

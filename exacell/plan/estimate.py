@@ -68,7 +68,7 @@ def flush_seconds(fact: CellFacts) -> float | None:
     Dirty data goes to the hard disks, all at once.
     """
     dirty = fact.metric_bytes("FC_BY_DIRTY")
-    disks = sum(1 for disk in fact.cell_disks if not disk.flash)
+    disks = sum(1 for disk in fact.cell_disks if disk.hard)
     if dirty is None or not disks:
         return None
     return dirty / (FLUSH_RATE * disks) + COLLECTIONS
@@ -81,7 +81,7 @@ def flush_note(facts: Sequence[CellFacts]) -> str:
         return ""
     _, slowest = max(known, key=lambda item: item[0])
     dirty = slowest.metric_bytes("FC_BY_DIRTY") or 0
-    disks = sum(1 for disk in slowest.cell_disks if not disk.flash)
+    disks = sum(1 for disk in slowest.cell_disks if disk.hard)
     return (
         f"time of the flush: {human_size(dirty)} dirty on {slowest.cell} to {disks} hard disks, {human_size(FLUSH_RATE)} a "
         "second each (assumed), and a collection of metrics"

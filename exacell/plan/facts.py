@@ -18,6 +18,8 @@ CELL = "list cell attributes name, releaseVersion, flashCacheMode, cellsrvStatus
 CELL_PMEM = CELL + ", pmemCacheMode"
 """Where the release has PMEM that may be write-back. Source: reference cellcli.md section 8 (19.3 to before 23.1)."""
 PMEMCACHE = "list pmemcache attributes name, size, status"
+XRMEMCACHE = "list xrmemcache detail"
+"""With DETAIL a cell prints what it has: a cache in DRAM has neither size nor status, and can't be flushed."""
 FLASHCACHE = "list flashcache attributes name, size, effectiveCacheSize, status, degradedCelldisks, cellDisk"
 FLASHLOG = "list flashlog attributes name, size, status"
 CELLDISK = "list celldisk attributes name, diskType, size, freeSpace, status, flushStatus, flushError"
@@ -76,7 +78,7 @@ class PmemCache:
 
 @dataclass(frozen=True, kw_only=True)
 class CellDisk:
-    """A cell disk; sizes in bytes, ``flash`` by its diskType."""
+    """A cell disk; sizes in bytes, ``flash`` and ``pmem`` by its diskType."""
 
     name: str
     flash: bool
@@ -85,6 +87,12 @@ class CellDisk:
     status: str
     flush_status: str
     flush_error: str
+    pmem: bool = False
+
+    @property
+    def hard(self) -> bool:
+        """Whether it is on a hard disk."""
+        return not self.flash and not self.pmem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,6 +322,7 @@ def _celldisk(rows: Sequence[Record]) -> dict[str, Any]:
             CellDisk(
                 name=_text(row, "name"),
                 flash=_text(row, "diskType").lower() == "flashdisk",
+                pmem=_text(row, "diskType").lower() == "pmem",
                 size=_size(row, "size"),
                 free=_size(row, "freeSpace"),
                 status=_text(row, "status").lower(),
@@ -368,6 +377,7 @@ _READERS = {
     CELL: _cell,
     CELL_PMEM: _cell,
     PMEMCACHE: _pmemcache,
+    XRMEMCACHE: _pmemcache,
     FLASHCACHE: _flashcache,
     FLASHLOG: _flashlog,
     CELLDISK: _celldisk,

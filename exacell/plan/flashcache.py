@@ -244,10 +244,11 @@ def _flush_notes(cells: Mapping[str, CellFacts]) -> tuple[str, ...]:
         and (used := fact.metric_bytes("FC_BY_USED")) is not None
     }
     if len(known) <= FEW:
-        notes = [
-            f"{cell}: {human_size(dirty)} dirty, {human_size(used)} used of {human_size(_size(cells[cell]))}"
-            for cell, (dirty, used) in known.items()
-        ]
+        alike: dict[str, list[str]] = {}
+        for cell, (dirty, used) in known.items():
+            holds = f"{human_size(dirty)} dirty, {human_size(used)} used of {human_size(_size(cells[cell]))}"
+            alike.setdefault(holds, []).append(cell)
+        notes = [f"{fold(names)}: {holds}" for holds, names in alike.items()]
     else:
         most = max(known, key=lambda cell: known[cell][0])
         dirty, used = (sum(pair[place] for pair in known.values()) for place in (0, 1))

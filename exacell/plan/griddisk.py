@@ -10,7 +10,7 @@ from exacell.plan.carve import media_of
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.flashcache import recreate_stages
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
-from exacell.units import format_size, whole_size
+from exacell.units import counted, format_size, whole_size
 
 Headers = Mapping[str, str] | None
 """Grid disk name (lower case) → header_status over all ASM clusters; None when no ASM could be asked."""
@@ -43,9 +43,12 @@ def refuse_used(what: str, grids_by_cell: Mapping[str, Sequence[GridDisk]], head
     if not used:
         return
     reason, cells = next(iter(used.items()))
-    more = "" if len(used) == 1 else f" (and {len(used) - 1} more reasons)"
+    more = "" if len(used) == 1 else f" (and {counted(len(used) - 1, 'more reason')})"
     hint = " and ".join(f"drop diskgroup {group}" for group in sorted(groups))
-    hint = f"{hint} lets go of them first" if hint else "start ASM and mount its disk groups, or wait for it to let go"
+    lets = "lets" if len(groups) == 1 else "let"
+    hint = (
+        f"{hint} {lets} go of them first" if hint else "start ASM and mount its disk groups, or wait for it to let go"
+    )
     raise RefusedError(f"{what} refused on {fold(cells)}: {reason}{more}; nothing was sent", hint=hint)
 
 
@@ -79,10 +82,10 @@ def release_plan(
             stages += recreate_stages(grown, sizes_by_cell)
             for cell in (fact.cell for fact in grown):
                 done.pop(cell, None)
-            notes += [
-                f"{cell}: flash cache {format_size(_cache(facts[cell]))} → {format_size(size)}"
-                for cell, size in sizes_by_cell.items()
-            ]
+            grows: dict[str, list[str]] = {}
+            for cell, size in sizes_by_cell.items():
+                grows.setdefault(f"{format_size(_cache(facts[cell]))} → {format_size(size)}", []).append(cell)
+            notes += [f"{fold(cells)}: flash cache {grow}" for grow, cells in grows.items()]
     warnings = ("the cache starts empty after it has grown",) if any(s.key.startswith("create") for s in stages) else ()
     return Plan(
         statement=statement,

@@ -163,7 +163,7 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
                 Change(object="iormplan", name=cell, attribute="objective", before=fact.objective or "-", after=after)
             )
         if value is not None:
-            after = render_value(value) or "-"
+            after = (value.text if isinstance(value, Scalar) else render_value(value)) or "-"
             changes.append(
                 Change(object="iormplan", name=cell, attribute="dbPlan", before=fact.iorm_text or "-", after=after)
             )
@@ -180,6 +180,8 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
                 undo=Undo.STATEMENT if inverse else Undo.IMPOSSIBLE,
                 inverse=f"ALTER IORMPLAN {inverse}"
                 if inverse
+                else "what they were is not known"
+                if known and names
                 else "exacell keeps an inverse of dbplan and objective alone",
             )
         )

@@ -141,11 +141,44 @@ def _unproven_pmem(fact: CellFacts) -> str:
 
 def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
     """Return the plan for a statement on the PMEM cache (XRMEM from 23.1, which is never write-back)."""
-    if statement.verb == "CREATE" or statement.action:
-        proves: dict[str, tuple[Check, ...]] = {}
-        if statement.action == "FLUSH" and "NOWAIT" not in statement.flags and statement.object == "PMEMCACHE":
-            proves = dict.fromkeys(facts, (PMEM_FLUSHED,))
-        return lossy(rack, facts, statement, text, {}, proves=proves, within=FLUSH_WITHIN, expect=1)
+    cache = statement.object.lower()
+    if statement.action == "FLUSH":
+        # What XRMEMCACHE says of a flush on PMEM is not documented: there the reply alone counts.
+        waits = "NOWAIT" not in statement.flags and cache == "pmemcache"
+        back = f"alter {cache} all cancel flush"
+        return lossy(
+            rack,
+            facts,
+            statement,
+            text,
+            {},
+            warnings=(f"{cache} does not cache again until {back.upper()}",),
+            proves=dict.fromkeys(facts, (PMEM_FLUSHED,) if waits else ()),
+            within=FLUSH_WITHIN,
+            expect=1,
+            caching_off=True,
+            cache=cache,
+            undo=Undo.STATEMENT,
+            inverse=back.upper(),
+            back=back,
+        )
+    if statement.action == "CANCEL FLUSH":
+        steps = [
+            guarded_step(
+                cell,
+                statement,
+                Risk.NONE,
+                expect=1,
+                caching_on=True,
+                cache=cache,
+                undo=Undo.NOTHING,
+                inverse="",
+            )
+            for cell in facts
+        ]
+        return guarded_plan(rack, text, steps)
+    if statement.verb == "CREATE":
+        return lossy(rack, facts, statement, text, {}, expect=1, caching_on=True, cache=cache)
     force = statement.has("FORCE")
     reasons = {
         cell: "FORCE throws away dirty data that can't be flushed" if force else _unproven_pmem(fact)
@@ -153,7 +186,19 @@ def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
         if fact.pmem_writeback and (force or _unproven_pmem(fact))
     }
     needs = {cell: (PMEM_FLUSHED,) for cell, fact in facts.items() if fact.pmem_writeback}
-    return lossy(rack, facts, statement, text, reasons, needs=needs, expect=1, inverse="the cached blocks are gone")
+    return lossy(
+        rack,
+        facts,
+        statement,
+        text,
+        reasons,
+        needs=needs,
+        expect=1,
+        inverse="the cached blocks are gone",
+        # One in DRAM comes back by itself.
+        caching_off=statement.verb == "DROP" and cache == "pmemcache",
+        cache=cache,
+    )
 
 
 def flashlog(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:

@@ -136,8 +136,9 @@ class Step:
         undo, inverse: see Undo.
         asm: the ASM cluster's name for SQL steps.
         shell: True when ``statement`` is an operating-system command for the database node (srvctl).
-        caching_off: this step leaves the flash cache not caching until a later step mends it.
+        caching_off: this step leaves a cache not caching until a later step mends it.
         caching_on: this step brings caching back.
+        cache: the one that ``caching_off`` and ``caching_on`` speak of: flashcache, pmemcache or xrmemcache.
         offline: this step takes grid disks that ASM uses offline, until a step with ``online`` has proven them back.
         online: this step brings the target's disks back; what it ``proves`` shows that ASM has them all ONLINE.
         limit: seconds that ``watch`` may take, None for as long as it takes.
@@ -162,6 +163,7 @@ class Step:
     shell: bool = False
     caching_off: bool = False
     caching_on: bool = False
+    cache: str = "flashcache"
     offline: bool = False
     online: bool = False
     limit: float | None = None

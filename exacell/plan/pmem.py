@@ -22,6 +22,13 @@ PMEM_FLUSHED = Check(
     object="pmemcache", attribute="status", value=FLUSHED, why="a write-back PMEM cache may hold the only copy of data"
 )
 _NONE = Check(object="pmemcache", op=Op.ABSENT)
+_CACHING = Check(object="pmemcache", attribute="status", op=Op.IN, value=("normal", "warning"))
+_FLUSH_ACTIVE = Check(
+    object="pmemcache",
+    attribute="status",
+    op=Op.IN,
+    value=("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed"),
+)
 
 
 def flush_stages(cells: Sequence[CellFacts], gate: Gate = Gate.EACH) -> list[Stage]:
@@ -90,6 +97,8 @@ def _flush(fact: CellFacts, cache: PmemCache) -> Step:
         within=FLUSH_WITHIN,
         expect=0 if active else 1,
         risk=Risk.PERFORMANCE,
+        caching_off=True,
+        cache="pmemcache",
     )
 
 
@@ -98,9 +107,11 @@ def _rearm(fact: CellFacts) -> Step:
         target=fact.cell,
         statement="ALTER PMEMCACHE ALL CANCEL FLUSH",
         what="let PMEM cache again",
-        only_if=(Check(object="pmemcache", attribute="status", op=Op.IN, value=("normal - flushing", FLUSHED)),),
-        proves=(Check(object="pmemcache", attribute="status", value="normal"),),
+        only_if=(_FLUSH_ACTIVE,),
+        proves=(_CACHING,),
         expect=1,
+        caching_on=True,
+        cache="pmemcache",
     )
 
 
@@ -116,6 +127,8 @@ def _drop(fact: CellFacts, cache: PmemCache) -> Step:
         undo=Undo.IMPOSSIBLE,
         inverse=_GONE,
         changes=(Change(object="pmemcache", name=cache.name, attribute="status", before=cache.status, after="-"),),
+        caching_off=True,
+        cache="pmemcache",
     )
 
 
@@ -145,4 +158,6 @@ def _create(cell: str) -> Step:
         proves=(Check(object="pmemcache", attribute="status", value="normal"),),
         expect=1,
         changes=(Change(object="pmemcache", name=cell, attribute="status", before="-", after="normal"),),
+        caching_on=True,
+        cache="pmemcache",
     )

@@ -312,7 +312,7 @@ def _as_wanted(wanted: _Resize, group: DiskGroup) -> bool:
 def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
     total = _total(wanted, group)
     shrinks = group.total_mb > total
-    even = group.total_mb % wanted.count == 0 and not wanted.others
+    even = len({grid.size for grid in wanted.all}) == 1 and not wanted.others
     check = Check(object="asm.diskgroup", attribute="totalMb", value=total, where={"name": group.name})
     quiet = Check(object="asm.operation", op=Op.ABSENT, where={"diskgroup": group.name})
     moves = Check(

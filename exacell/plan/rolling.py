@@ -60,11 +60,11 @@ def why_not(plan: Plan) -> str:
     between = next((s for s in plan.stages[places[0] : places[-1] + 1] if s.steps and not _on_cells(s)), None)
     if between is not None:
         return f"'{between.title}' is done on database nodes between the cells' stages"
-    caching: dict[str, bool] = {}
+    caching: dict[tuple[str, str], bool] = {}
     online: dict[str, bool] = {}
     for step in (s for stage in plan.stages if stage.gate is not Gate.MEND for s in stage.steps):
         if step.caching_off or step.caching_on:
-            caching[step.target] = step.caching_on
+            caching[step.target, step.cache] = step.caching_on
         if step.offline or step.online:
             online[step.target] = step.online
     if not all(caching.values()):

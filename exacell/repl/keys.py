@@ -42,7 +42,8 @@ def bindings() -> KeyBindings:
 
 
 def complete(buffer: Buffer) -> None:
-    """Take or walk the menu, or open it; behind a word to which nothing can be added, go on to the next word."""
+    """Take or walk the menu, or open it; behind a word to which nothing can be added, go on to the next one:
+    a word that must follow is written."""
     state = buffer.complete_state
     if state is not None:
         taken = state.current_completion
@@ -60,11 +61,16 @@ def complete(buffer: Buffer) -> None:
 
 
 def _next_word(buffer: Buffer, word: str) -> None:
-    # The blank opens the next menu, as any typed character does.
-    if not word.endswith(_OPEN):
-        buffer.insert_text(" ")
-    else:
+    if word.endswith(_OPEN):
         buffer.start_completion()
+        return
+    from exacell.language.suggest import needed_word
+
+    before, added = buffer.document.text_before_cursor, " "
+    while needed := needed_word(before + added):
+        added += f"{needed} "
+    # What is inserted opens the next menu, as any typed character does.
+    buffer.insert_text(added)
 
 
 def _whole_word(buffer: Buffer) -> str:

@@ -48,7 +48,9 @@ class Learner:
         self._shown.wait()
         if not self._stop.is_set():
             load_all()
-            gc.enable()  # Off since the start; see exacell.cli.
+            # Off since the start; see exacell.cli. What was loaded stays, and would be looked through time and again.
+            gc.freeze()
+            gc.enable()
             self._begin()
 
     def _begin(self) -> None:
@@ -81,12 +83,15 @@ class Learner:
         self._shown.set()
 
     def observe(self, line: Line, result: Result) -> None:
-        """Learn from an answer to LIST that passes by."""
-        from exacell.learning import observe
+        """Learn from an answer that passes by: to LIST, or to a statement of ours that shows objects."""
+        from exacell.learning import SHOWN, observe
 
         statement = line.cellcli
-        if statement is not None and not statement.changes and result.records:
-            observe(self._ctx.learned, statement.object, result.records)
+        subject = SHOWN.get(line.call.command.name) if line.call is not None else None
+        if statement is not None and not statement.changes:
+            subject = statement.object
+        if subject is not None and result.records:
+            observe(self._ctx.learned, subject, result.records)
 
     def _work(self, stop: threading.Event) -> None:
         from exacell.language.registry import Kind
@@ -105,5 +110,6 @@ class Learner:
                     return
                 quiet = 0.0 if self._busy.is_set() else quiet + 0.25
             learn_rack(ctx.fleet, cells, cache, timeout=_SLOWEST, cancel=stop)
+            cache.vocabulary(Kind.GRIDDISK)  # Made ready here, not at the next key.
         except ExacellError:
             return

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import paramiko
 
 _PIECE = 1 << 20
-SPILL = 2 << 20
-"""Bytes of one stream of one command that are kept in memory; the rest of a larger answer waits on disk until it is
-complete. Many answers that grow side by side in memory would take it twice."""
+SPILL = 512 << 10
+"""Bytes of one stream of one command that are kept in memory; a larger answer waits on disk until it is complete. Many
+answers that grow side by side in memory would take it twice."""
 _INLINE_STDIN = 16 << 10
 """Bytes of standard input that are sent before reading; more is sent by a thread, so that a command that answers before
 it has read everything cannot block on us while we block on it."""
@@ -87,6 +87,8 @@ class Store:
             return text
 
     def _text(self) -> str:
+        if self._file is not None and self._data and not self._disk_full:
+            self._spill()  # Joining the two in memory would hold the answer three times.
         if self._file is None:
             return self._data.decode("utf-8", "backslashreplace")
         import mmap
@@ -94,7 +96,7 @@ class Store:
         if self._file.seek(0, os.SEEK_END) == 0:
             return self._data.decode("utf-8", "backslashreplace")
         with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            if self._data:  # a character may lie across the two
+            if self._data:  # The disk is full; a character may lie across the two.
                 return (bytes(mapped) + self._data).decode("utf-8", "backslashreplace")
             return str(mapped, "utf-8", "backslashreplace")
 

@@ -2,12 +2,14 @@
 
 ``import fabric`` takes 130 ms, half of it for modules that a connection never uses: unittest.mock (and asyncio with
 it) for a class that tests use, a YAML parser for configuration files that we do not read, importlib.metadata for a
-version number, and what the packages invoke and fabric offer at their front doors: task runners, argument parsers.
+version number, a library that copies signatures, and what the packages invoke and fabric offer
+at their front doors: task runners, argument parsers.
 Here each of those is put off to its first use, if there ever is one. Measured: docs/performance.md.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import sys
@@ -21,6 +23,7 @@ from typing import Any
 
 _MOCK = "unittest.mock"
 _METADATA = "importlib.metadata"
+_DECORATOR = "decorator"
 _YAML = "invoke.vendor.yaml"
 _OFFERED = {
     "invoke": {
@@ -44,7 +47,7 @@ def import_fabric() -> None:
         put_off = _PutOff()
         sys.meta_path.insert(0, put_off)
         try:
-            with _instead(_MOCK, _later_mock), _instead(_METADATA, _version_only):
+            with _instead(_MOCK, _later_mock), _instead(_METADATA, _version_only), _instead(_DECORATOR, _wrapping):
                 for package in _OFFERED:
                     _open_door(package)
                 import fabric.connection  # noqa: F401
@@ -115,6 +118,23 @@ def _later_mock(name: str) -> ModuleType:
 
     module = ModuleType(name)
     module.__dict__["Mock"] = mock
+    return module
+
+
+def _wrapping(name: str) -> ModuleType:
+    """Return a stand-in whose decorator wraps as functools does. Source: fabric.connection, opens."""
+
+    def decorator(caller: Any) -> Any:
+        def decorate(method: Any) -> Any:
+            def call(*args: Any, **kwargs: Any) -> Any:
+                return caller(method, *args, **kwargs)
+
+            return functools.wraps(method)(call)
+
+        return decorate
+
+    module = ModuleType(name)
+    module.__dict__["decorator"] = decorator
     return module
 
 

@@ -121,6 +121,7 @@ def test_sql_queries_answer(rack) -> None:
     assert [(row["NAME"], row["STATE"]) for row in groups] == [("DATA", "MOUNTED"), ("RECO", "MOUNTED")]
     assert isinstance(groups[0]["FREE_MB"], int)
     assert rack.json('sql db=SPOT "select name from v$database"')[0]["NAME"] == "SPOT"
+    assert "1 row from" in rack.say('sql db=SPOT "select name from v$database"').err
     wrong = rack.say('sql asm "select nix from v$instance"')
     assert wrong.code == 1
     assert "ORA-00904" in wrong.err

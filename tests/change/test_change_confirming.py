@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from exacell.confirming import (
+    LONGEST,
     Deadline,
     WaitingRun,
     confirm,
@@ -202,11 +204,24 @@ def plan(undo: Undo = Undo.STATEMENT, inverse: str = "i", *, back: bool = True, 
     return Plan(statement="s", rack="r", stages=(Stage(title="t", steps=(step,)),), inverse=taken_back)
 
 
+def of_asm(*, back: bool = True, beside: bool = False) -> Plan:
+    """A change on two nodes of an ASM cluster whose inverse is known for the first; ``beside`` on a cell too."""
+    steps = [Step(target=node, what="w", statement="S", undo=Undo.STATEMENT, asm="main") for node in ("db1", "db2")]
+    steps += [Step(target="c2", what="w", statement="S", undo=Undo.STATEMENT)] if beside else []
+    stages = (Stage(title="t", steps=tuple(steps)),)
+    return Plan(statement="s", rack="r", stages=stages, inverse={"db1": ("back",)} if back else {})
+
+
 REFUSED = [
     (plan(back=False), 60.0, "could not be taken back on c1, because no inverse is known; nothing was sent"),
     (plan(Undo.IMPOSSIBLE, "it is gone", back=False), 60.0, "on c1, because it is gone; nothing was sent"),
     (plan(risk=Risk.DATA), 60.0, r"it loses what nothing brings back \(data\); nothing was sent"),
     (plan(Undo.NOTHING, back=False), 60.0, "because no inverse is known"),
+    (plan(Undo.IMPOSSIBLE, "", back=False), 60.0, "on c1, because no inverse is known; nothing was sent"),
+    (replace(plan(), loss=("c1",), loss_reasons={"c1": "x"}), 60.0, "it loses what nothing brings back"),
+    (of_asm(back=False), 60.0, r"on db\[1-2\], because no inverse is known"),
+    (of_asm(beside=True), 60.0, "on c2, because no inverse is known"),
+    (plan(), -1.0, "the time must be above 0"),
     (plan(), 0.0, "the time must be above 0"),
     (plan(), 8 * 86400.0, "at most 168h"),
 ]
@@ -220,8 +235,12 @@ def test_what_has_no_inverse_is_refused_up_front(made: Plan, seconds: float, sai
 
 
 def test_what_has_an_inverse_may_be_guarded() -> None:
-    """It should accept a plan with an inverse on every target that it changes."""
+    """It should accept a plan with an inverse on every target that it changes, up to a week; of ASM one node's suffices."""
     refuse_unrevertible(plan(), 1800.0)
+    refuse_unrevertible(plan(), LONGEST)
+    refuse_unrevertible(of_asm(), 60.0)
+    idle = Step(target="c9", what="w", statement="S", undo=Undo.NOTHING)
+    refuse_unrevertible(replace(plan(), stages=(*plan().stages, Stage(title="t", steps=(idle,)))), 60.0)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from exacell.errors import ExitCode
 from exacell.journal import Journal, Row, actor
-from exacell.pending import newest_stopped, pending
+from exacell.pending import newest_stopped, observe_caching, pending
 
 INTERRUPTED, FAILED = int(ExitCode.INTERRUPTED), int(ExitCode.FAILED)
 BACK = {"c1": ["alter iormplan dbplan=((name=A,share=1))"]}
@@ -62,3 +62,26 @@ def test_an_older_change_is_told_no_more(tmp_path: Path) -> None:
         change = journal.begin("t1", {"statement": "resize flashcache size=1g", **actor()})
         journal.append("t1", change, [ended(code)])
     assert newest_stopped(journal, "t1") is None and not pending(journal, "t1")
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        (
+            "ALTER PMEMCACHE ALL FLUSH NOWAIT",
+            "change 1 left pmemcache not caching on c1: on c1 alter pmemcache all cancel flush mends it",
+        ),
+        ("DROP PMEMCACHE", "change 1 left no pmemcache on c1: on c1 create pmemcache all makes it again"),
+    ],
+)
+def test_pmem_that_was_left_off_is_told_until_it_is_seen_on(tmp_path: Path, statement: str, sentence: str) -> None:
+    """A PMEM cache that a change left off is pending, with the statement that mends it, until that very cache is seen on."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "flush flashcache", **actor()})
+    body = {"statement": statement, "cachingOff": True, "cache": "pmemcache"}
+    journal.append("t1", change, [Row(kind="intent", target="c1", body=body), ended(FAILED)])
+    observe_caching(journal, "t1", {"c1": "on"})
+    observe_caching(journal, "t1", {"c1": "off"}, "pmemcache")
+    assert [(item.state, item.sentence) for item in pending(journal, "t1")] == [("caching off", sentence)]
+    observe_caching(journal, "t1", {"c1": "on"}, "pmemcache")
+    assert not pending(journal, "t1")

@@ -42,7 +42,7 @@ def test_somebody_elses_lock_is_refused_with_who_where_since_and_why(lock: RackL
     """It should refuse, and keep the other's lock, when another host holds it."""
     _write(lock)
     with (
-        pytest.raises(RefusedError, match=r"maria on elsewhere \(process 77\) since .*: resize; nothing was sent"),
+        pytest.raises(RefusedError, match=r"maria on elsewhere \(process 77\) for .*: resize; nothing was sent"),
         lock.held("x"),
     ):
         raise AssertionError("it was taken")

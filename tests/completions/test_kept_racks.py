@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import sys
 from pathlib import Path
 
@@ -70,13 +71,13 @@ def test_a_broken_configuration_is_an_error_each_time(home: Home) -> None:
             kept_racks(home, env(home))
 
 
-@pytest.mark.parametrize("damaged", ["", "[]", '{"stamp": 1}', "{"])
-def test_a_damaged_kept_file_is_written_anew(damaged: str, home: Home) -> None:
+@pytest.mark.parametrize("damaged", [b"", marshal.dumps([]), marshal.dumps({"stamp": 1}), b"{", b"[\xff"])
+def test_a_damaged_kept_file_is_written_anew(damaged: bytes, home: Home) -> None:
     """A kept file that is no list of racks is as good as none; others may not write it."""
     kept_racks(home, env(home))
-    path = home.cache_dir / "racks.json"
-    path.write_text(damaged)
-    assert set(kept_racks(home, env(home)).racks) == {"t1", "u2"} and path.read_text() != damaged
+    path = home.cache_dir / "racks.marshal"
+    path.write_bytes(damaged)
+    assert set(kept_racks(home, env(home)).racks) == {"t1", "u2"} and path.read_bytes() != damaged
     path.chmod(0o666)
     kept_racks(home, env(home))
     assert path.stat().st_mode & 0o777 == 0o600

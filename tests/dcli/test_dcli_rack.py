@@ -426,3 +426,20 @@ def test_on_limits_the_targets(dcli: Dcli, capsys: pytest.CaptureFixture[str]) -
     assert main(["-r", "wb", "on exa1cel03 dcli hostname;"]) == 0
     assert main(["-r", "wb", "-c", "exa1cel01", "dcli", "hostname"]) == 0
     assert capsys.readouterr().out.split() == [w for c in ("2", "3", "1") for w in (f"exa1cel0{c}:", f"exa1cel0{c}")]
+
+
+AT_ONCE = [
+    "alter cell restart services cellsrv",
+    "alter cell shutdown services all",
+    "alter griddisk all inactive",
+]
+
+
+@pytest.mark.parametrize("serial", [(), ("--serial",)])
+@pytest.mark.parametrize("change", AT_ONCE)
+def test_two_failure_groups_never_go_together(dcli: Callable[..., Done], change: str, serial: tuple[str, ...]) -> None:
+    """What takes disks of several cells offline is refused before anything is sent, one after the other as well unless each
+    cell has its disks back before the next one."""
+    done = dcli("-c", SHORT, *serial, f"cellcli -e {change}", before=("-y",))
+    assert done.code == 2
+    assert "offline together; each cell is a failure group; nothing was sent" in done.err

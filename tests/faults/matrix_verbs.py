@@ -216,12 +216,19 @@ VERBS: tuple[Verb, ...] = (
         caching=False,
         other=PLAN,
     ),
-    Verb(name="ALTER PMEMCACHE FLUSH", statement="alter pmemcache all flush -y", rack=PMEM, other=PMEM_REARM),
+    Verb(
+        name="ALTER PMEMCACHE FLUSH",
+        statement="alter pmemcache all flush -y",
+        rack=PMEM,
+        caching=False,
+        other=PMEM_REARM,
+    ),
     Verb(
         name="DROP PMEMCACHE",
         statement="drop pmemcache -y",
         rack=PMEM,
         prepare=("raw: alter pmemcache all flush",),
+        caching=False,
         other=PMEM_REARM,
     ),
     Verb(

@@ -339,6 +339,22 @@ def test_caching_off_by_change() -> None:
     assert [(item.change, item.cells) for item in caching_off(rows)] == [(1, ("c3",)), (2, ("c2",)), (3, ("c1",))]
 
 
+def test_flash_and_pmem_are_told_apart() -> None:
+    """What is said of one cache of a cell says nothing of the other; rows that name none speak of the flash cache."""
+    rows = [
+        entry("intent", cachingOff=True),
+        entry("intent", cachingOff=True, cache="pmemcache", statement="ALTER PMEMCACHE ALL FLUSH NOWAIT"),
+        entry("observed", caching="on", cache="flashcache"),
+    ]
+    assert [(item.cache, item.dropped) for item in caching_off(rows)] == [("pmemcache", False)]
+    rows.append(entry("intent", cachingOff=True, cache="pmemcache", statement="DROP PMEMCACHE"))
+    assert [(item.cache, item.dropped) for item in caching_off(rows)] == [("pmemcache", True)]
+    rows.append(entry("outcome", cachingOn=True, state="done"))
+    assert caching_off(rows)
+    rows.append(entry("outcome", cachingOn=True, state="done", cache="pmemcache"))
+    assert caching_off(rows) == ()
+
+
 def test_caching_entries_are_all_that_matter(journal: Journal) -> None:
     """The quick look into a long journal finds exactly the rows that decide, and only this rack's."""
     bodies = [

@@ -367,3 +367,13 @@ def test_a_read_imports_no_command() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_order_of_commands_is_always_the_same() -> None:
+    """Commands stand in the order of their modules, whichever of these was imported first by itself."""
+    code = "from exacell.language.registry import commands; print([found.name for found in commands().values()])"
+    orders = {
+        subprocess.run([sys.executable, "-c", first + code], capture_output=True, text=True, check=True).stdout
+        for first in ("", "import exacell.commands.help, exacell.commands.dcli; ")
+    }
+    assert len(orders) == 1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exacell.language.registry import Kind, Param, commands
-from exacell.language.suggest import suggest
+from exacell.language.suggest import needed_word, suggest
 from exacell.language.suggestion import Known, pieces
 
 KNOWN = {
@@ -137,3 +137,22 @@ def test_pieces_keep_their_places(text: str) -> None:
     found = pieces(text)
     assert all(text[p.start : p.start + len(p.text)] == p.text for p in found)
     assert found[-1].start + len(found[-1].text) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("can ", "offline"),
+        ("racks; on c1 can ", "offline"),
+        ("can", ""),
+        ("can offline ", ""),
+        ("show ", ""),
+        ("cells ", ""),
+        ("list ", ""),
+        ("on c1 ", ""),
+        ("", ""),
+    ],
+)
+def test_the_only_word_that_may_follow_is_known(text: str, word: str) -> None:
+    """Where a statement of ours can go on in one way alone that word is known, and nowhere else."""
+    assert needed_word(text) == word

@@ -28,6 +28,7 @@ LIVE = {
     Kind.BASELINE: ["golden"],
     Kind.IORM: ["before_test"],
     Kind.ASM: ["main"],
+    Kind.ALERT: [("3_1", "exa1cel02 critical: hard disk failed")],
 }
 
 
@@ -70,6 +71,9 @@ def offered(text: str, known: Known = RACK, **more: object) -> list[str]:
         ("list cell --format=js", "list cell --format=json"),
         ("apply ", "apply monday"),
         ("undo 1", "undo 12"),
+        ("ack alert 3", "ack alert 3_1"),
+        ("list alerthistory ", "list alerthistory 3_1"),
+        ("alter alerthistory 3", "alter alerthistory 3_1"),
         ("journal show 1", "journal show 12"),
         ("drift baseline=", "drift baseline=golden"),
         ("drop diskgroup D asm=", "drop diskgroup D asm=main"),

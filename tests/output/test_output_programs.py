@@ -50,6 +50,7 @@ def documented() -> dict[str, list[str]]:
 
 STATEMENTS = {
     "show flashcache": "show flashcache",
+    "show xrmemcache": "show xrmemcache",
     "show griddisk": "show griddisk",
     "delta A B": "delta a b",
     "show health": "show health",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plan_factory import CELLS, asm, asm_disk, cache, cell, disk, free_grid, grid, group, rack
+from plan_factory import CELLS, asm, asm_disk, cache, cell, disk, free_grid, grid, group, rack, with_free
 from plan_shown import check_approved, check_no_other, lines_of
 
 from exacell.plan.availability import SERVICES, offline_plan, online_plan, restart_plan
@@ -50,6 +50,11 @@ def mixed(name: str = ONE) -> CellFacts:
     return cell(name, grid_disks=grids)
 
 
+def bare(**changes: Any) -> CellFacts:
+    """A cell without a flash cache and without room for one."""
+    return with_free(cell(flash_cache=None, **changes), 0)
+
+
 def online(fact: CellFacts) -> Plan:
     return online_plan("t1", fact, statement="x")
 
@@ -70,17 +75,39 @@ def resizing(size: int, *cells: CellFacts) -> Plan:
     return resize_plan("t1", {c.cell: c for c in cells}, size=size, statement="x")
 
 
+def uneven(size: int, first: int, second: int, *, asked: bool = True, **changes: Any) -> Plan:
+    """A resize of DATA on one cell with two disks, the second one changed; sizes in G."""
+    names = (f"CD_00_{ONE}", f"CD_01_{ONE}")
+    both = {} if changes.get("asm_group") else changes
+    own = (grid(names[0], size=first * GIB, **both), grid(names[1], size=second * GIB, **changes))
+    fact = cell(grid_disks=own, cell_disks=tuple(disk(name, free=90 * GIB) for name in names))
+    total = (first + second) * 1024
+    found = group(total_mb=total, free_mb=total - 1000, required_mirror_free_mb=1000)
+    disks = [asm_disk(f"DATA_{name}", group=1, header="MEMBER") for name in names]
+    asked_asm = asm([found], disks) if asked else None
+    return resize_griddisk_plan("t1", {ONE: fact}, asked_asm, prefix="DATA", size=size * GIB, statement="x")
+
+
 def grids(
-    size: int, *, now: int = 100, free: int = 50, used_mb: int = 60_000, only: int = 3, rest: int = 100, **changes: Any
+    size: int,
+    *,
+    now: int = 100,
+    free: int = 50,
+    used_mb: int = 60_000,
+    only: int = 3,
+    rest: int = 100,
+    asm_mb: int | None = None,
+    **changes: Any,
 ) -> Plan:
-    """A resize of DATA on the first cells; sizes in G, ``rest`` that of the disks on the cells that are not selected."""
+    """A resize of DATA on the first cells; sizes in G, ``rest`` that of the disks on the cells that are not selected, and
+    ``asm_mb`` the MB that ASM takes of each disk where that is another size."""
     facts = {}
     for name in CELLS[:only]:
         own = tuple(grid(f"CD_0{n}_{name}", size=now * GIB, **changes) for n in (0, 1))
         facts[name] = cell(
             name, grid_disks=own, cell_disks=tuple(disk(f"CD_0{n}_{name}", free=free * GIB) for n in (0, 1))
         )
-    total = (2 * only * now + 2 * (3 - only) * rest) * 1024
+    total = (2 * only * now + 2 * (3 - only) * rest) * 1024 if asm_mb is None else 6 * asm_mb
     found = group(total_mb=total, free_mb=total - used_mb, required_mirror_free_mb=1000)
     sizes = {name: now if place < only else rest for place, name in enumerate(CELLS)}
     disks = [
@@ -98,6 +125,15 @@ CASES: dict[str, Callable[[], Plan]] = {
     "offline, no release known": lambda: offline(cell(release="")),
     "offline, newest": lambda: offline(cell(release=NEWEST)),
     "offline, mixed": lambda: offline(mixed()),
+    "offline, one away": lambda: offline(
+        cell(
+            grid_disks=(
+                grid("CD_00_exa1cel01"),
+                grid("CD_01_exa1cel01", status="inactive", asm_mode="OFFLINE", deactivation=NO),
+                free_grid("FD_00_exa1cel01", deactivation=""),
+            )
+        )
+    ),
     "offline, unused": lambda: offline(cell(grid_disks=(free_grid("FD_00_exa1cel01"),))),
     "offline, outcome unknown": lambda: offline(cell(grid_disks=(grid("CD_00_exa1cel01", deactivation=""),))),
     "offline twice": lambda: offline(away()),
@@ -107,9 +143,20 @@ CASES: dict[str, Callable[[], Plan]] = {
     "online, nothing but CELLSRV": lambda: online(cell(cellsrv="stopped", grid_disks=())),
     "online, syncing": lambda: online(cell(grid_disks=(grid("CD_00_exa1cel01", asm_mode="SYNCING"),))),
     "online, mixed": lambda: online(mixed()),
-    "online twice": lambda: online(cell()),
+    "online twice": lambda: online(cell(grid_disks=(grid("CD_00_exa1cel01"), free_grid("FD_00_exa1cel01")))),
+    "online, dropped": lambda: online(
+        cell(
+            grid_disks=(
+                grid("CD_00_exa1cel01", status="inactive", asm_mode="DROPPED"),
+                grid("CD_01_exa1cel01", status="inactive", asm_mode="DROPPED", asm_group=""),
+            )
+        )
+    ),
     **{f"restart {service}": lambda service=service: restart(service) for service in SERVICES},
     "restart, one away": lambda: restart("cellsrv", **{ONE: away()}),
+    "restart, free disks and no cache": lambda: restart_plan(
+        "t1", {ONE: cell(grid_disks=mixed().grid_disks, flash_cache=None)}, service="cellsrv", statement="x"
+    ),
     "restart, no grid disks": lambda: restart_plan("t1", {ONE: cell(grid_disks=())}, service="cellsrv", statement="x"),
     "restart, flushed": lambda: restart("all", **{TWO: cell(TWO, flash_cache=cache(TWO, status="normal - flushed"))}),
     "to write-through": lambda: mode("writethrough", cell(), cell(TWO, metrics={})),
@@ -126,12 +173,27 @@ CASES: dict[str, Callable[[], Plan]] = {
     "to write-through, disk needed": lambda: mode(
         "writethrough", cell(release=OLD, grid_disks=(grid("CD_00_x", deactivation=NO),))
     ),
+    "to write-back, full": lambda: mode("writeback", bare(mode=""), usual=GIB),
+    "to write-back, usual just fits": lambda: mode("writeback", cell(mode="", flash_cache=None), usual=2 * GIB),
+    "to write-back, no release known": lambda: mode("writeback", cell(release="", mode="")),
+    "to write-through, too old": lambda: mode("writethrough", cell(release="11.2.2.4.2")),
+    "to write-through, done and full": lambda: mode("writethrough", bare(mode="writethrough")),
+    "to write-through, done and a disk idle": lambda: mode(
+        "writethrough",
+        cell(mode="writethrough", grid_disks=(grid("CD_00_x", status="inactive", asm_mode="UNUSED"),)),
+    ),
+    "to write-through, cache gone": lambda: mode("writethrough", cell(flash_cache=None)),
     "to write-through, no release known": lambda: mode("writethrough", cell(release="")),
     "PMEM to write-through": lambda: mode("writethrough", pmem(), pmem(TWO, "normal - flushing"), pmem(THREE, "")),
     "PMEM to write-through, dropped": lambda: mode("writethrough", pmem(status=""), pmem(TWO, ""), dropped={ONE}),
     "PMEM to write-through, only created": lambda: mode(
         "writethrough", pmem(status="", pmem_mode="writethrough", mode="writethrough"), dropped={ONE}
     ),
+    "PMEM to write-through, dropped and made again": lambda: mode("writethrough", pmem(), dropped={ONE}),
+    "PMEM write-through already, dropped and made again": lambda: mode(
+        "writethrough", pmem(pmem_mode="writethrough", mode="writethrough"), dropped={ONE}
+    ),
+    "PMEM stays, flash to write-back": lambda: mode("writeback", pmem(mode="writethrough")),
     "PMEM write-through already": lambda: mode("writethrough", pmem(pmem_mode="writethrough")),
     "PMEM mode without cache": lambda: mode("writethrough", pmem(status="")),
     "PMEM to write-back": lambda: mode("writeback", pmem(mode="writethrough", pmem_mode="writethrough")),
@@ -139,6 +201,9 @@ CASES: dict[str, Callable[[], Plan]] = {
     "PMEM flush under way": lambda: flushing(pmem(status="normal - flushing")),
     "PMEM write-back without cache": lambda: flushing(pmem(status="")),
     "PMEM resize": lambda: resizing(36 * GIB, pmem()),
+    "PMEM resize twice": lambda: resizing(
+        40 * GIB, pmem(status=""), pmem(TWO, "normal - flushed", pmem_mode="writethrough"), pmem(THREE)
+    ),
     "PMEM resize, left flushed": lambda: resizing(40 * GIB, pmem(status="normal - flushed"), pmem(TWO)),
     "PMEM resize, cache gone": lambda: resizing(GIB, pmem(status="normal - flushed", flash_cache=None)),
     "grow": lambda: grids(120),
@@ -147,6 +212,17 @@ CASES: dict[str, Callable[[], Plan]] = {
     "shrink, others not": lambda: grids(80, only=2),
     "grow, others done": lambda: grids(120, only=2, rest=120),
     "resize twice": lambda: grids(100),
+    "shrink, ASM done": lambda: grids(80, rest=80, asm_mb=80 * 1024),
+    "shrink, cells done": lambda: grids(80, now=80, asm_mb=100 * 1024),
+    "grow, ASM done": lambda: grids(120, asm_mb=120 * 1024),
+    "shrink, just fits": lambda: grids(80, used_mb=6 * 80 * 1024),
+    "grow, one disk done": lambda: uneven(120, 100, 120),
+    "grow, two sizes": lambda: uneven(120, 60, 100),
+    "shrink, one disk done": lambda: uneven(80, 80, 100),
+    "resize, two groups": lambda: uneven(80, 100, 100, asm_group="RECO"),
+    "resize, nobody asked": lambda: uneven(80, 100, 100, asked=False),
+    "resize twice, unused": lambda: uneven(100, 100, 100, asm_mode="UNUSED", asm_group="", asked=False),
+    "grow, unused": lambda: uneven(120, 100, 100, asm_mode="UNUSED", asm_group="", asked=False),
     "grow too far": lambda: grids(200),
     "grow as far as it goes": lambda: grids(149),
     "shrink too far": lambda: grids(9),

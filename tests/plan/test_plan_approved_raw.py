@@ -84,6 +84,7 @@ DISKS = [
     ("alter griddisk all flashdisk size=1G", "used and free"),
     ("alter griddisk all flashdisk size=1G where size > 1G", "used and free"),
     ("alter griddisk all flashdisk comment='x'", "used and free"),
+    ("alter griddisk all flashdisk comment='x' force", "used and free"),
     (f"drop celldisk FD_00_{ONE}", "used and free"),
     (f"drop celldisk FD_01_{ONE} force", "used"),
     ("drop celldisk all", "no grid disks"),

@@ -14,7 +14,7 @@ from exacell.plan.cachemode import mode_plan
 from exacell.plan.facts import CellFacts, PmemCache
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.model import Gate, Plan, Risk
-from exacell.plan.rolling import takes_offline
+from exacell.plan.rolling import takes_offline, why_not
 from exacell.units import GIB
 
 ONE = CELLS[0]
@@ -228,6 +228,25 @@ def test_pmem_is_flushed_first_and_caches_again_last() -> None:
     assert "pmemcache" in [n.object for n in step(resize, "drop").needs]
     mend = stage(resize, "pmemmend")
     assert (mend.mends, mend.unless) == ("pmemflush", "pmemrearm")
+
+
+def test_pmem_is_re_armed_whatever_its_flush_came_to() -> None:
+    """A degraded PMEM cache, too, caches again behind a flush; flash and PMEM are told apart as caches that are off."""
+    plan = flush_plan("t1", {ONE: pmem(cell())}, recreate=False, statement="x")
+    for key in ("pmemrearm", "pmemmend"):
+        rearm = stage(plan, key).steps[0]
+        statuses = rearm.only_if[0].value
+        assert {f"{word} - {state}" for word in ("normal", "warning") for state in ("flushing", "flushed")} == {
+            *statuses
+        }
+        assert rearm.proves[0].value == ("normal", "warning")
+        assert rearm.caching_on and rearm.cache == "pmemcache"
+    flushed = step(plan, "pmemflush")
+    assert flushed.caching_off and flushed.cache == "pmemcache"
+    assert step(plan, "flush").cache == "flashcache"
+    assert why_not(plan) == ""
+    left = replace(plan, stages=tuple(s for s in plan.stages if s.key != "pmemrearm"))
+    assert "it leaves caching off" in why_not(left)
 
 
 def test_write_through_pmem_needs_nothing() -> None:

@@ -88,6 +88,19 @@ def test_anything_but_the_name_refuses(answer: str | None) -> None:
     assert "--accept-data-loss=exa1cel01" in caught.value.hint
 
 
+def test_the_reason_stands_with_the_refusal() -> None:
+    """Why data would be lost is said, each reason once."""
+    whole = Plan(
+        statement="drop it",
+        rack="t1",
+        risk=Risk.DATA,
+        loss=("a", "b"),
+        loss_reasons={"a": "it is dirty", "b": "it is dirty"},
+    )
+    with pytest.raises(RefusedError, match=r"data would be lost on a, b: it is dirty; nothing was sent"):
+        agree(whole, {}, SilentConsole())
+
+
 def test_a_wrong_name_does_not_accept_another() -> None:
     """Accepting the loss of one thing accepts nothing else."""
     with pytest.raises(RefusedError, match="data would be lost on DATA"):

@@ -159,6 +159,7 @@ def test_create_again_is_done_or_mounts() -> None:
     plan = create(made(states={"1": "MOUNTED", "2": "DISMOUNTED"}))
     assert [s.statement for s in plan.steps] == ["ALTER DISKGROUP DATA_SSD MOUNT"]
     assert plan.targets == ("exa1db02",)
+    assert not plan.notes
 
 
 @pytest.mark.parametrize(
@@ -209,6 +210,13 @@ def test_a_group_that_lacks_disks_is_completed() -> None:
     )
     assert plan.risk is Risk.NONE
     assert [note[:40] for note in plan.notes] == ["ASM sets appliance.mode only when it cre"]
+
+
+def test_a_group_that_is_mounted_everywhere_is_completed_too() -> None:
+    """That a group is mounted on all nodes does not make it whole."""
+    facts = half()
+    mounted = replace(facts, groups=(replace(facts.groups[0], states={"1": "MOUNTED", "2": "MOUNTED"}),))
+    assert [s.key for s in create(mounted).stages] == ["add"]
 
 
 def test_completing_names_single_disks_where_it_must() -> None:
@@ -302,6 +310,11 @@ def test_drop_on_one_node() -> None:
     assert [s.key for s in plan.stages] == ["drop"]
 
 
+def test_drop_of_a_group_whose_disks_nobody_sees() -> None:
+    """Where ASM lists no disk of the group, that the group is gone is all that can be proven."""
+    assert [c.op for c in drop(asm([group()])).steps[1].proves] == [Op.ABSENT]
+
+
 def test_drop_of_nothing() -> None:
     """A group that ASM does not know is gone already."""
     plan = drop(asm(), name="nix")
@@ -349,6 +362,28 @@ def test_drop_is_refused_while_a_stranger_has_it_mounted() -> None:
     facts = asm([group(files=0)])
     with pytest.raises(RefusedError, match=r"\+ASM2 on exa1db02.example.com has it mounted"):
         drop_plan("t1", facts, "DATA", nodes={"exa1db01": "1"}, accepted=(), statement="x")
+
+
+STRANGERS = [
+    ({"1": "MOUNTED", "2": "DISMOUNTED"}, ""),
+    ({"1": "MOUNTED", "2": "MOUNTED"}, "+ASM2 on exa1db02.example.com"),
+    ({"1": "DISMOUNTED", "2": "MOUNTED", "3": "MOUNTED"}, "+ASM2 on exa1db02.example.com"),
+    ({"1": "MOUNTED", "2": "DISMOUNTED", "3": "MOUNTED", "4": "MOUNTED"}, "instance 3, 4"),
+]
+
+
+@pytest.mark.parametrize(("states", "said"), STRANGERS)
+def test_just_the_strangers_that_have_it_mounted_are_named(states: dict[str, str], said: str) -> None:
+    """Instances of the configuration, and those that do not have the group mounted, hold nothing up and are not named."""
+    facts = asm([group(files=0, states=states)])
+    try:
+        drop_plan("t1", facts, "DATA", nodes={"exa1db01": "1"}, accepted=(), statement="x")
+    except RefusedError as error:
+        refused = error.message
+    else:
+        refused = ""
+    assert bool(refused) == bool(said)
+    assert refused.startswith(f"drop diskgroup DATA refused: {said} has it mounted" if said else "")
 
 
 def test_files_may_be_asked_for_by_name() -> None:

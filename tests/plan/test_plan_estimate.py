@@ -52,6 +52,15 @@ def test_a_followed_flush_without_dirty_bytes_has_no_figure() -> None:
     assert e.flush_note([replace(cell(), metrics={})]) == ""
 
 
+def test_only_hard_disks_take_what_a_flush_writes() -> None:
+    """Cell disks on PMEM take nothing of a flush: as many hard disks, as long, and as many are told."""
+    fact = dirty(cell(), GIB)
+    memory = tuple(replace(disk, name=f"PM_{disk.name}", flash=False, pmem=True) for disk in fact.flash_disks)
+    more = replace(fact, cell_disks=(*fact.cell_disks, *memory))
+    assert e.flush_seconds(more) == e.flush_seconds(fact)
+    assert e.flush_note([more]) == e.flush_note([fact])
+
+
 def test_a_flush_takes_as_long_as_its_slowest_cell() -> None:
     """The dirtiest cell decides; its arithmetic is told with the plan, and every step has its own cell's seconds."""
     facts = rack()

@@ -46,6 +46,16 @@ def test_flush_sends_flush_follows_it_and_cancels() -> None:
     assert plan.warnings
 
 
+def test_flush_tells_equal_caches_once() -> None:
+    """Cells whose caches hold as much are one note of a flush, and one that holds something else is another."""
+    facts = list(rack().values())
+    assert "exa1cel[01-03]: 2G dirty, 30G used of 40G" in flush(*facts).notes
+    facts[0] = replace(facts[0], metrics={**facts[0].metrics, "FC_BY_DIRTY": (3.0 * GIB, 1000)})
+    notes = flush(*facts).notes
+    assert "exa1cel01: 3G dirty, 30G used of 40G" in notes
+    assert "exa1cel[02-03]: 2G dirty, 30G used of 40G" in notes
+
+
 def test_a_flush_that_fails_is_mended_unless_rearmed() -> None:
     """For every flushed cell there is a mending CANCEL FLUSH, needed unless the cell was re-armed."""
     plan = flush(*rack().values())

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from plan_factory import CELLS, cache, cell, disk, free_grid, grid, rack, sent, stage, step, with_flash_grids, with_free
 
+from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.carve import carve_plan, media_of
 from exacell.plan.facts import CellFacts, GridDisk
@@ -83,12 +84,15 @@ def test_used(found: GridDisk, headers: Mapping[str, str] | None, said: str) -> 
 
 
 def test_used_on_several_cells_is_folded() -> None:
-    """All cells with one reason are named together, and other reasons are counted."""
+    """All cells with one reason are named together, other reasons are counted, and two groups let go, one lets go."""
     used = {name: [grid(f"FD_00_{name}")] for name in CELLS}
     used[CELLS[2]] = [grid(f"FD_00_{CELLS[2]}", "RECO")]
-    with pytest.raises(RefusedError, match=r"refused on exa1cel\[01-02\]: .*\(and 1 more reasons\)") as caught:
+    with pytest.raises(RefusedError, match=r"refused on exa1cel\[01-02\]: .*\(and 1 more reason\)") as caught:
         refuse_used("x", used, None)
-    assert "drop diskgroup DATA and drop diskgroup RECO" in caught.value.hint
+    assert caught.value.hint == "drop diskgroup DATA and drop diskgroup RECO let go of them first"
+    with pytest.raises(RefusedError) as caught:
+        refuse_used("x", {CELLS[0]: used[CELLS[0]]}, None)
+    assert caught.value.hint == "drop diskgroup DATA lets go of them first"
 
 
 # -- carve -----------------------------------------------------------------------------------------------------------
@@ -116,6 +120,16 @@ def test_carve_takes_the_smallest_free_space() -> None:
 def test_carve_size_is_rounded_down() -> None:
     """An explicit size is rounded down to 16M."""
     assert sent(carve(cell(), each=100 * MIB)) == ["CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=96M"]
+
+
+def test_carve_wakes_what_a_release_left_inactive() -> None:
+    """Grid disks that exist and are inactive are activated, and those that are active are left alone."""
+    asleep, awake = with_flash_grids(cell(), status="inactive"), with_flash_grids(cell(CELLS[1]))
+    plan = carve(asleep, awake)
+    assert sent(plan) == ["ALTER GRIDDISK ssd_FD_00_exa1cel01,ssd_FD_01_exa1cel01 ACTIVE"]
+    assert sent(plan, CELLS[1]) == []
+    assert list(plan.done) == [CELLS[1]]
+    assert not carve(awake).stages
 
 
 @pytest.mark.parametrize(("redundancy", "size"), [("external", "160M"), ("normal", "304M"), ("high", "464M")])
@@ -312,6 +326,17 @@ def test_release_without_such_disks() -> None:
     plan = release(with_flash_grids(cell()), cell(CELLS[1]))
     assert plan.done == {CELLS[1]: "it has no grid disks ssd_*"}
     assert not release(cell(), prefix="nix").changes_something
+
+
+def test_regrow_tells_equal_cells_once() -> None:
+    """Cells whose caches grow alike are one note, and one that differs is another."""
+    facts = [with_free(with_flash_grids(f), 8 * MIB) for f in rack().values()]
+    grows = [note for note in release(*facts, regrow=True).notes if "flash cache" in note]
+    assert len(grows) == 1
+    assert grows[0].startswith(f"{fold(CELLS)}: flash cache ")
+    facts[0] = with_free(facts[0], 32 * MIB)
+    grows = [note for note in release(*facts, regrow=True).notes if "flash cache" in note]
+    assert [note.split(":")[0] for note in grows] == [CELLS[0], fold(CELLS[1:])]
 
 
 def test_regrow_flushes_and_creates_over_what_is_freed() -> None:

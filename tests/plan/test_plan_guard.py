@@ -292,6 +292,22 @@ def test_stopping_cellsrv_asks_asm(verb: str, service: str) -> None:
         guard(text, cell(grid_disks=(grid("CD_00_x", deactivation="No"),)))
 
 
+def test_a_service_that_is_not_said_is_all_of_them() -> None:
+    """A statement without a service, whoever built it, is guarded as one for all services."""
+    statement = parse("alter cell shutdown services cellsrv")
+    assert isinstance(statement, Change)
+    plan = guard_plan("t1", {CELLS[0]: cell()}, replace(statement, argument=""), text="x", accepted=(), headers=None)
+    assert only(plan).offline
+    assert only(plan).needs
+
+
+def test_ignore_redundancy_never_stops_two_cells() -> None:
+    """Accepting it for one cell is possible, for two failure groups at once it is not."""
+    text = "alter cell shutdown services cellsrv ignore redundancy"
+    with pytest.raises(RefusedError, match=r"disks of exa1cel\[01-03\] offline together"):
+        guard(text, accepted=CELLS)
+
+
 def test_ignore_redundancy_is_a_loss() -> None:
     """IGNORE REDUNDANCY needs the loss accepted by the cell's name."""
     text = "alter cell shutdown services cellsrv ignore redundancy"
@@ -336,7 +352,7 @@ def test_cell_disks_without_used_grid_disks_are_a_loss() -> None:
 @pytest.mark.parametrize("text", ["alter physicaldisk 20:0 drop for replacement", "drop pmemlog all"])
 def test_what_is_not_understood_is_a_loss(text: str) -> None:
     """What exacell can't judge needs the loss accepted."""
-    with pytest.raises(RefusedError, match="can't judge what it takes away"):
+    with pytest.raises(RefusedError, match="can't judge what it takes away; nothing was sent"):
         guard(text, cell())
     assert guard(text, cell(), accepted=[CELLS[0]]).risk is Risk.DATA
 
@@ -347,7 +363,7 @@ def test_creating_what_is_not_known_takes_nothing() -> None:
     statement = parse("create pmemlog all")
     assert isinstance(statement, Change)
     forced = replace(statement, flags=("FORCE",))
-    with pytest.raises(RefusedError, match="can't judge what it takes away"):
+    with pytest.raises(RefusedError, match=r"can't judge what it takes away \(FORCE\); nothing was sent"):
         guard_plan("t1", rack(), forced, text="x", accepted=(), headers=None)
 
 
@@ -370,6 +386,30 @@ def test_write_back_pmem_needs_proof() -> None:
         guard("alter pmemcache celldisk='PM_00' force", pmem(FLUSHED))
 
 
+@pytest.mark.parametrize(
+    ("text", "off", "on"),
+    [
+        ("alter pmemcache all flush", True, False),
+        ("alter pmemcache all flush nowait", True, False),
+        ("alter xrmemcache all flush", True, False),
+        ("alter pmemcache all cancel flush", False, True),
+        ("alter xrmemcache all cancel flush", False, True),
+        ("create pmemcache all", False, True),
+        ("drop pmemcache", True, False),
+        ("drop xrmemcache", False, False),
+        ("alter pmemcache all size=1T", False, False),
+    ],
+)
+def test_whether_pmem_caches_afterwards(text: str, off: bool, on: bool) -> None:
+    """FLUSH and DROP leave PMEM not caching, CANCEL FLUSH and CREATE bring it back, each under the name that was typed."""
+    plan = guard(text, pmem(FLUSHED))
+    step = only(plan)
+    assert (step.caching_off, step.caching_on) == (off, on)
+    assert step.cache == text.split()[1]
+    back = (f"alter {step.cache} all cancel flush",) if off and "flush" in text else ()
+    assert plan.inverse.get(step.target, ()) == back
+
+
 def test_flash_behind_write_back_pmem_is_not_proven_alone() -> None:
     """A flushed flash cache may not go while write-back PMEM in front of it is not flushed."""
     flash = cache(CELLS[0], status=FLUSHED)
@@ -379,21 +419,21 @@ def test_flash_behind_write_back_pmem_is_not_proven_alone() -> None:
     assert objects == ["flashcache", "pmemcache"]
 
 
-@pytest.mark.parametrize(
-    ("text", "proven"),
-    [
-        ("create pmemcache all", False),
-        ("alter pmemcache all flush", True),
-        ("alter pmemcache all flush nowait", False),
-        ("alter pmemcache all cancel flush", False),
-        ("alter xrmemcache all flush", False),
-    ],
-)
-def test_pmem_statements_that_take_nothing(text: str, proven: bool) -> None:
+PMEM_PROOFS: list[tuple[str, tuple[Check, ...]]] = [
+    ("create pmemcache all", ()),
+    ("alter pmemcache all flush", (PMEM_FLUSHED,)),
+    ("alter pmemcache all flush nowait", ()),
+    ("alter pmemcache all cancel flush", ()),
+    ("alter xrmemcache all flush", ()),
+]
+
+
+@pytest.mark.parametrize(("text", "proofs"), PMEM_PROOFS)
+def test_pmem_statements_that_take_nothing(text: str, proofs: tuple[Check, ...]) -> None:
     """CREATE and the flushes of a PMEM cache need no proof before; FLUSH alone is proven by the status afterwards."""
     step = only(guard(text, pmem()))
     assert step.needs == ()
-    assert step.proves == ((PMEM_FLUSHED,) if proven else ())
+    assert step.proves == proofs
 
 
 def test_write_through_pmem_holds_no_only_copy() -> None:

@@ -113,7 +113,7 @@ def test_resize_twice_changes_nothing() -> None:
     """Disks and group of the size already are done; what an interrupted run left is finished."""
     assert not resize(100 * GIB).stages
     asm_done = data(80 * GIB)
-    assert [s.key for s in resize(80 * GIB, asm_facts=asm_done).stages][-1] == "cells"
+    assert [s.key for s in resize(80 * GIB, asm_facts=asm_done).stages] == ["asm", "cells"]
     cells_done = facts(120 * GIB)
     assert [s.key for s in resize(120 * GIB, cells_done).stages] == ["asm"]
 
@@ -130,6 +130,19 @@ def test_free_disks_need_no_asm() -> None:
     free = {ONE: cell(grid_disks=(free_grid("CD_00_exa1cel01", "DATA", size=GIB),))}
     plan = resize_griddisk_plan("t1", free, None, prefix="data", size=512 * MIB, statement="x")
     assert [s.key for s in plan.stages] == ["cells"]
+    least = resize_griddisk_plan("t1", free, None, prefix="data", size=16 * MIB, statement="x")
+    assert sent(least) == ["ALTER GRIDDISK DATA_CD_00_exa1cel01 size=16M"]
+
+
+def test_the_last_of_the_room_may_be_taken() -> None:
+    """A size for which the room just suffices is not refused."""
+    assert sent(resize(150 * GIB))[0].endswith("size=150G")
+
+
+def test_only_a_shrink_waits_for_data_to_move() -> None:
+    """A shrink is estimated by what ASM has to move, a growth has nothing to move."""
+    assert (step(resize(80 * GIB), "asm", NODE).estimate or 0) > 30
+    assert step(resize(120 * GIB), "asm", NODE).estimate is None
 
 
 # -- power -----------------------------------------------------------------------------------------------------------
@@ -152,7 +165,7 @@ def test_power_of_what_runs() -> None:
     plan = power(8, operation("DATA"), operation("RECO", 2))
     assert sent(plan, NODE) == ["ALTER DISKGROUP DATA REBALANCE POWER 8", "ALTER DISKGROUP RECO REBALANCE POWER 8"]
     assert plan.inverse[NODE][0] == "set rebalance power=4 diskgroup=DATA asm=main"
-    assert not power(4, operation("DATA")).stages
+    assert power(4, operation("DATA")).done == {NODE: "power is 4 already"}
     assert "no rebalance runs" in power(4).done[NODE]
 
 
@@ -169,7 +182,12 @@ def test_power_starts_one_where_it_is_named() -> None:
     plan = power(2, name="reco")
     assert sent(plan, NODE) == ["ALTER DISKGROUP RECO REBALANCE POWER 2"]
     assert plan.irreversible
-    with pytest.raises(RefusedError, match="OTHER is not mounted"):
+    assert plan.inverse == {}
+    assert sent(power(1024, name="reco"), NODE)
+    with pytest.raises(RefusedError, match=r"OTHER is not mounted on exa1db01; there are DATA, RECO$"):
         power(2, name="other")
+    for groups, known in (((), "none"), ((group(number=0),), "DATA")):
+        with pytest.raises(RefusedError, match=f"DATA is not mounted on exa1db01; there are {known}$"):
+            power_plan("t1", asm(groups), power=2, group="data", statement="x")
     with pytest.raises(RefusedError, match=r"0 .* to 1024"):
         power(2000)

@@ -15,7 +15,7 @@ from exacell.plan.diskgroup import drop_plan
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.gate import closed, offline_cells, spoken, unmounted
 from exacell.plan.model import Gate, Plan, Rolling
-from exacell.plan.replay import finished_cells, overlaps
+from exacell.plan.replay import Overlap, finished_cells, overlaps
 from exacell.plan.rolling import Asked, flags_again, laps, roll, takes_offline, why_not
 from exacell.units import GIB
 
@@ -344,3 +344,56 @@ def test_what_another_statement_asked_for_is_gentle() -> None:
     assert waves(restart(), Asked(size=1, pause=60.0, gently=True)) == ((ONE,), (TWO,), (THREE,))
     none = Plan(statement="s", rack="t1")
     assert roll(none, Asked(pause=60.0, on_error="continue", gently=True), rack_cells=CELLS) is none
+
+
+def test_a_pause_without_waves_is_gently_dropped() -> None:
+    """What another statement's flags say about waves is no error where nothing rolls; for one cell it never is."""
+    plan = flush()
+    assert roll(plan, Asked(pause=60.0, gently=True), rack_cells=CELLS) is plan
+    alone = flush_plan("t1", rack(ONE), recreate=False, statement="flush flashcache")
+    assert roll(alone, Asked(pause=60.0, on_error="continue"), rack_cells=CELLS) is alone
+
+
+@pytest.mark.parametrize(("count", "more"), [(12, False), (13, True)])
+def test_a_wrong_canary_names_at_most_a_dozen_cells(count: int, more: bool) -> None:
+    """The cells that may be the canary are named, a dozen of them at most, and that there are more is told."""
+    names = [f"c{number:02}" for number in range(count)]
+    plan = flush_plan("t1", rack(*names), recreate=False, statement="flush flashcache")
+    with pytest.raises(RefusedError) as caught:
+        roll(plan, Asked(canary="exa9"), rack_cells=names)
+    assert caught.value.hint == "they are: " + ", ".join(names[:12]) + (" …" if more else "")
+
+
+@pytest.mark.parametrize(("size", "said"), [(0, "all cells together"), (2, "2 cells at a time")])
+def test_two_failure_groups_are_too_many(size: int, said: str) -> None:
+    """Of two cells whose disks go offline both at once are refused, saying what was asked for."""
+    plan = restart_plan("t1", rack(ONE, TWO), service="cellsrv", statement="restart")
+    with pytest.raises(RefusedError, match=f"restart: {said} would take disks of several failure groups offline"):
+        waves(plan, Asked(size=size))
+
+
+def test_one_cell_that_stays_offline_holds_up_nobody() -> None:
+    """Where the disks of just one of several cells stay offline, the plan goes together unless rolling was asked for."""
+    away = restart().stages[0]
+    plan = Plan(
+        statement="s",
+        rack="t1",
+        stages=(replace(away, steps=away.steps[:1]), replace(restart("ms").stages[0], key="ms")),
+    )
+    assert takes_offline(plan) == (ONE,)
+    assert "disks offline" in roll(plan, Asked(), rack_cells=CELLS).warnings[-1]
+    with pytest.raises(RefusedError, match="disks offline") as caught:
+        roll(plan, Asked(size=1), rack_cells=CELLS)
+    assert caught.value.hint == "--no-rolling changes all cells together"
+
+
+def test_waves_are_all_there_is_where_nodes_do_nothing() -> None:
+    """A rolled plan of cells alone has no part before or after its waves."""
+    assert [lap.wave for lap in laps(roll(flush(), Asked(size=1), rack_cells=CELLS))] == [1, 2, 3]
+
+
+def test_an_overlap_tells_whose_turn_it_was() -> None:
+    """What overlapped is told with the cells that were away and the wave, 0 where the journal has none."""
+    assert overlaps((off(ONE), off(TWO))) == (Overlap(target=TWO, away=(ONE,), wave=1),)
+    bare = Row("intent", TWO, {"offline": True, "wave": None})
+    assert overlaps((off(ONE), bare)) == (Overlap(target=TWO, away=(ONE,), wave=0),)

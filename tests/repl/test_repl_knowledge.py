@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import threading
 from collections.abc import Sequence
 from contextlib import closing
@@ -16,7 +17,7 @@ from exacell.history import Entry, append_history, may_change, offered_on, read_
 from exacell.journal import Journal
 from exacell.knowledge import files
 from exacell.language.registry import Kind
-from exacell.learning import STATEMENTS, learn_rack, observe, stale
+from exacell.learning import SHOWN, STATEMENTS, learn_rack, observe, stale
 from exacell.names import NameCache
 from exacell.paths import Home
 from exacell.plan.saved import SavedPlan
@@ -34,6 +35,10 @@ TABLES: dict[str, list[dict[str, Any]]] = {
     "PHYSICALDISK": [{"name": "20:0", "diskType": "HardDisk", "status": "normal"}],
     "LUN": [{"name": "0_0", "status": "normal"}],
     "DATABASE": [{"name": "SPOT"}],
+    "ALERTHISTORY": [
+        {"cell": "c1", "name": "3_1", "severity": "critical", "alertMessage": "Flash disk failed."},
+        {"cell": "c2", "name": "3_1", "severity": "warning", "alertMessage": "File system is 80% full."},
+    ],
 }
 
 
@@ -117,6 +122,21 @@ def test_answers_that_pass_by_teach_too(tmp_path: Path) -> None:
     assert cache.seen("griddisk", "comment") == () and cache.learned_at is None
 
 
+def test_alerts_are_known_by_number_with_what_they_are_about(tmp_path: Path) -> None:
+    """Alerts come with cells, severity and message from a reading of the rack, and from show alerts what is new."""
+    cache = NameCache(tmp_path / "t1.json")
+    learn_rack(FakeFleet(), ("c1",), cache, cancel=threading.Event())  # type: ignore[arg-type]
+    assert cache.vocabulary(Kind.ALERT).meta("3_1") == "c[1-2] critical: Flash disk failed."
+    observe(cache, SHOWN["show alerts"], [{"cell": "c1", "name": "4", "severity": "info", "alertMessage": "Hello"}])
+    observe(cache, "ALERTHISTORY", [{"cell": "c1", "name": "5"}, {"cell": "c1", "name": "4"}])
+    assert cache.get(Kind.ALERT) == ("3_1", "4", "5")
+    assert [cache.vocabulary(Kind.ALERT).meta(name) for name in ("3_1", "4", "5")] == [
+        "c[1-2] critical: Flash disk failed.",
+        "c1 info: Hello",
+        "",
+    ]
+
+
 def test_another_process_sees_what_was_learned(tmp_path: Path) -> None:
     """A cache is read again when its file has changed, and a damaged file is an empty one."""
     first, second = NameCache(tmp_path / "t1.json"), NameCache(tmp_path / "t1.json")
@@ -127,6 +147,22 @@ def test_another_process_sees_what_was_learned(tmp_path: Path) -> None:
     assert second.get(Kind.DB) == () and first.forgotten == 1
     (tmp_path / "t1.json").write_text("[broken")
     assert first.get(Kind.DB) == ()
+
+
+def test_what_this_process_learned_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After its own write a cache parses nothing, and a kind of which nothing new was learned is not made ready again."""
+    cache = NameCache(tmp_path / "t1.json")
+    cache.learn({Kind.GRIDDISK: ["A"], Kind.DB: ["SPOT"]})
+    before = cache.vocabulary(Kind.GRIDDISK)
+    monkeypatch.setitem(sys.modules, "json", None)
+    assert cache.get(Kind.GRIDDISK) == ("A",)
+    monkeypatch.undo()
+    cache.learn({Kind.DB: ["SPOT", "SALES"]}, values={"LUN.status": map(str, range(13))}, whole=True)
+    assert cache.vocabulary(Kind.GRIDDISK) is before and list(cache.vocabulary(Kind.DB)) == ["SALES", "SPOT"]
+    stamp = (tmp_path / "t1.json").stat().st_mtime_ns
+    cache.learn({}, values={"LUN.status": map(str, range(13))})
+    assert (tmp_path / "t1.json").stat().st_mtime_ns == stamp and cache.seen("lun", "status") == ()
+    assert NameCache(tmp_path / "t1.json").vocabulary(Kind.DB).note == cache.vocabulary(Kind.DB).note
 
 
 def test_use_is_counted_for_each_first_word_and_kept(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import sys
 
 PUT_OFF = (
     *("unittest.mock", "asyncio", "importlib.metadata", "invoke.vendor.yaml.reader"),
-    *("invoke.program", "invoke.loader", "fabric.executor", "fabric.tasks"),
+    *("decorator", "invoke.program", "invoke.loader", "fabric.executor", "fabric.tasks"),
 )
 
 

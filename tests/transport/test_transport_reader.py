@@ -6,6 +6,7 @@ import io
 import tempfile
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -222,6 +223,21 @@ def test_store_in_memory_and_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
         assert store.text == seen and len(store) == len(seen.encode())
     assert store.hand_over() == seen
     assert store.text == "" and not len(store)
+
+
+def test_store_hands_over_without_copies() -> None:
+    """It should need no more memory than the text of a large answer and a piece that is not on disk yet."""
+    store, piece = channel.Store(), b"x" * 300_001
+    tracemalloc.start()
+    try:
+        while len(store) < 10_000_000:
+            store.add(piece)
+        text = store.hand_over()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(text) >= 10_000_000
+    assert peak < len(text) + 3 * channel.SPILL
 
 
 def test_store_on_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from exacell.emulator.device_io import RECEIVED, SENT
 from exacell.emulator.disk_models import CellDisk, DiskType, Lun
 from exacell.emulator.hardware_rows import offload_groups, software_history_rows
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.metric_objects import IB_PORTS
+from exacell.emulator.metric_scene import IB_PORTS
 from exacell.emulator.models import Cell
 from exacell.emulator.place import Place
 from exacell.emulator.program import Pause

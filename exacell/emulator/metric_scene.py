@@ -1,0 +1,107 @@
+"""What the metrics of a cell depend on, besides its counters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from exacell.emulator.cache_kinds import memory_name
+from exacell.emulator.device_io import CAPACITY, FLASH, HARD, PMEM
+from exacell.emulator.disk_models import DiskType
+from exacell.emulator.models import Cell
+from exacell.emulator.profiles import HardwareModel
+from exacell.emulator.tenants import vault_databases
+
+if TYPE_CHECKING:
+    from exacell.emulator.rack import Rack
+
+MEDIA = {DiskType.HARD: HARD, DiskType.FLASH: FLASH, DiskType.CAPACITY: CAPACITY, DiskType.PMEM: PMEM}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What the metrics of one cell depend on, besides its counters.
+
+    Attributes:
+        clusters: the databases of each ASM cluster, where there are several; one alone has no name on cells.
+        hosts: the database nodes.
+        pdbs: pluggable databases with their databases: ``SPOT.SALES``.
+        vaults: the databases of each vault.
+        kept: the share of the data of databases that has CELL_FLASH_CACHE KEEP; only of those that have any.
+        disk_groups: the disk groups that use the cell's grid disks, each with the power of its rebalance, 0 without one,
+            and since when it has that.
+        rdma: names of the RDMA network's ports, as IBPORT has them on InfiniBand, else of RoCE's interfaces.
+        cpus: logical processors.
+        memory_gb: the cell's memory.
+        memory: what the cache in memory is called where there is one, ``PMEM`` or ``XRMEM``; else empty.
+    """
+
+    cell: Cell
+    seed: int
+    databases: tuple[str, ...]
+    clusters: Mapping[str, tuple[str, ...]]
+    pdbs: tuple[str, ...]
+    vaults: Mapping[str, tuple[str, ...]]
+    kept: Mapping[str, float]
+    hosts: tuple[str, ...]
+    disk_groups: Callable[[], Mapping[str, tuple[int, float]]]
+    infiniband: bool
+    cpus: int
+    memory_gb: int
+    fans: int
+    memory: str
+
+    @classmethod
+    def of(cls, rack: Rack, cell: Cell) -> Scene:
+        """Return the scene of one cell of a rack."""
+
+        def disk_groups() -> dict[str, tuple[int, float]]:
+            if rack.asm is None:
+                return {}
+            views = (rack.asm.disk(cell.host, name) for name in cell.grid_disks)
+            known = (view for view in views if view is not None)
+            return {view.disk_group: view.rebalance for view in known if view.disk_group}
+
+        model: HardwareModel = rack.model
+        return cls(
+            cell=cell,
+            seed=rack.spec.seed,
+            databases=rack.spec.db,
+            clusters={cluster.key: cluster.databases for cluster in rack.clusters if cluster.suffix},
+            pdbs=rack.spec.pdb,
+            vaults=vault_databases(rack.spec.vault, rack.spec.db),
+            kept={name: kept for name, (kept, _none) in rack.cache_clauses.items() if kept},
+            hosts=rack.dbnodes,
+            disk_groups=disk_groups,
+            infiniband=model.infiniband,
+            cpus=int(model.cpu_count.partition("/")[0]),
+            memory_gb=model.memory_gb,
+            fans=int(model.fan_count.partition("/")[0]),
+            memory=memory_name(rack.release.number) if cell.memory_cache or cell.pmem_cache else "",
+        )
+
+    @cached_property
+    def disks(self) -> dict[str, list[str]]:
+        """Names of the cell disks of each medium."""
+        disks = sorted(self.cell.cell_disks.items())
+        return {medium: [name for name, disk in disks if disk.disk_type is kind] for kind, medium in MEDIA.items()}
+
+    @cached_property
+    def by_device(self) -> dict[str, str]:
+        """Cell disks by the names of their block devices."""
+        disks = (disk for disk in self.cell.cell_disks.values() if disk.disk_type is not DiskType.PMEM)
+        return {disk.device_name.removeprefix("/dev/"): disk.name for disk in disks}
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """Names of the two RDMA ports as their metrics have them."""
+        return IB_PORTS if self.infiniband else ROCE_PORTS
+
+
+IB_PORTS = ("HCA-1:1", "HCA-1:2")
+"""Source: Oracle SAGUG, alter-ibport."""
+
+ROCE_PORTS = ("re0", "re1")
+"""Names of the two RoCE interfaces. Source: Oracle DBMMN, RoCE network fabric."""

@@ -1,0 +1,131 @@
+"""What is inside databases and beside them as cells see it: pluggable databases, categories, vaults and their volumes.
+
+None of them does I/O of its own: each has a fixed part of a database's, so that they add up to it. Which part is ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from exacell.emulator.profiles import EXASCALE_SINCE
+from exacell.emulator.schema import Release
+from exacell.errors import EmulatorError
+
+PLUGGABLE_SINCE: Release = (12, 2)
+"""Since when cells list pluggable databases and have metrics of them. Source: reference cellcli.md 8."""
+
+VOLUMES = 2
+"""Volumes of each vault."""
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,29}")
+_VOLUME_SLOTS = 5
+"""A volume has one in so many of its vault's slots; the others are those of the databases' files."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a whole: the slots from ``first`` up to but not with ``end`` of ``count`` equal ones.
+
+    >>> Part(0, 2, 3)(100), Part(2, 3, 3)(100)
+    (67, 33)
+    """
+
+    first: int
+    end: int
+    count: int
+
+    def __call__(self, total: float) -> int:
+        """Return the part of a total; parts of disjoint slots add up, and never shrink while the total grows."""
+        slots = self.end - self.first
+        whole, rest = divmod(int(total), self.count)
+        return whole * slots + min(max(rest - self.first, 0), slots)
+
+    @property
+    def fraction(self) -> float:
+        """The part as a share of 1."""
+        return (self.end - self.first) / self.count
+
+
+WHOLE = Part(0, 1, 1)
+
+
+def pdb_parts(pdbs: Sequence[str]) -> dict[str, tuple[str, Part]]:
+    """Return the database of each pluggable database and the part of it: of n in one, the first has n slots, the last 1.
+
+    Args:
+        pdbs: each with its database: ``SPOT.SALES``.
+    """
+    inside: dict[str, list[str]] = {}
+    for name in pdbs:
+        inside.setdefault(name.partition(".")[0], []).append(name)
+    found: dict[str, tuple[str, Part]] = {}
+    for database, names in inside.items():
+        first, count = 0, len(names) * (len(names) + 1) // 2
+        for number, name in enumerate(names):
+            end = first + len(names) - number
+            found[name] = (database, Part(first, end, count))
+            first = end
+    return found
+
+
+def category_of(databases: Sequence[str], categories: Sequence[str]) -> dict[str, str]:
+    """Return the category of each database: those of the plan in turn, because there is no DBRM that would tell."""
+    return {name: categories[number % len(categories)] for number, name in enumerate(databases)}
+
+
+def vault_databases(vaults: Sequence[str], databases: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the databases of each vault: they go to the vaults in turn."""
+    return {vault: tuple(databases[number :: len(vaults)]) for number, vault in enumerate(vaults)}
+
+
+def volume_parts(vaults: Iterable[str]) -> dict[str, tuple[str, Part]]:
+    """Return the vault of each volume, and the part of it."""
+    numbers = range(VOLUMES)
+    return {f"{vault}_vol{n + 1}": (vault, Part(n, n + 1, _VOLUME_SLOTS)) for vault in vaults for n in numbers}
+
+
+def checked_pdbs(pdbs: Sequence[str], databases: Sequence[str], release: Release) -> tuple[str, ...]:
+    """Return pluggable databases with the names of their databases as the rack spells them.
+
+    Raises:
+        EmulatorError: the release has none, one is no name, of no database of the rack, or named twice.
+    """
+    known = {name.upper(): name for name in databases}
+    found: list[str] = []
+    for text in pdbs:
+        database, dot, name = text.partition(".")
+        if not dot or not _NAME.fullmatch(name):
+            raise EmulatorError(
+                f"pdb={text} is no pluggable database: it must be DATABASE.NAME, for example SPOT.SALES"
+            )
+        if database.upper() not in known:
+            raise EmulatorError(f"pdb={text} is in no database of the rack; it has {', '.join(databases)}")
+        found.append(f"{known[database.upper()]}.{name}")
+    _refuse_twice("pdb", found)
+    if found and release < PLUGGABLE_SINCE:
+        raise EmulatorError(f"pdb={','.join(pdbs)} is not possible: cells know pluggable databases since release 12.2")
+    return tuple(found)
+
+
+def checked_vaults(vaults: Sequence[str], release: Release) -> tuple[str, ...]:
+    """Return the vaults of a rack.
+
+    Raises:
+        EmulatorError: the release has none, one is no name, or named twice.
+    """
+    for name in vaults:
+        if not _NAME.fullmatch(name):
+            raise EmulatorError(f"vault={name} is not a vault's name: a letter, then up to 29 letters, digits, _ $ #")
+    _refuse_twice("vault", vaults)
+    if vaults and release < EXASCALE_SINCE:
+        raise EmulatorError(
+            f"vault={','.join(vaults)} is not possible: vaults are Exascale's, which cells have since release 24.1"
+        )
+    return tuple(vaults)
+
+
+def _refuse_twice(option: str, names: Sequence[str]) -> None:
+    if len({name.upper() for name in names}) != len(names):
+        raise EmulatorError(f"{option}={','.join(names)} names one twice")

@@ -1,0 +1,37 @@
+"""Whether the transport can carry a plan is asked before anybody confirms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from exacell.carrying import capabilities_of, refuse_plan
+from exacell.errors import RefusedError
+from exacell.plan.model import Plan, Stage, Step
+from exacell.transport.capabilities import EXACLI_CLOUD, SSH
+
+
+def plan(**step: Any) -> Plan:
+    stage = Stage(title="t", steps=(Step(**{"target": "c1", "what": "w", "statement": "DROP FLASHCACHE", **step}),))
+    return Plan(statement="s", rack="r", stages=(stage,))
+
+
+def test_what_the_transport_cannot_carry_is_refused_with_its_rule() -> None:
+    """A statement that the transport can't carry refuses the plan, naming cell, statement, transport, rule and way out."""
+    with pytest.raises(RefusedError, match=r"c1: 'DROP FLASHCACHE' can't go over the transport exacli: ") as caught:
+        refuse_plan(plan(), EXACLI_CLOUD)
+    assert EXACLI_CLOUD.only_why in caught.value.message
+    assert "set transport ssh" in caught.value.hint
+
+
+@pytest.mark.parametrize("step", [{"asm": "main"}, {"shell": True}, {"statement": ""}, {"statement": "LIST CELL"}])
+def test_what_it_need_not_carry_is_none_of_its_business(step: dict[str, Any]) -> None:
+    """Steps of database nodes, steps that send nothing, and what the transport carries refuse nothing."""
+    refuse_plan(plan(**step), EXACLI_CLOUD)
+
+
+def test_ssh_carries_all() -> None:
+    """ssh carries every statement, and so does a transport that publishes nothing."""
+    refuse_plan(plan(), SSH)
+    assert capabilities_of(object()) is SSH  # type: ignore[arg-type]  # whatever it is

@@ -1,0 +1,135 @@
+"""All metric definitions of all releases: each has values on some rack, and all but an explained few move."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import replace
+
+import pytest
+from cells_bench import IN_DATA, AsmStub, Bench
+
+from exacell.emulator.schema import metric_definitions, metrics_in
+
+RACKS: tuple[dict[str, object], ...] = (
+    {"model": "x6ef", "release": "12.1.2"},
+    {"model": "x6ef", "release": "19.3", "pdb": ("SPOT.A",)},
+    {"model": "x8m", "release": "22.1", "pdb": ("SPOT.A",), "clusters": 2},
+    {"model": "x10m", "release": "24.1", "pdb": ("SPOT.A",), "clusters": 2, "vault": ("V1",)},
+    {"model": "x10mef", "release": "26.1", "pdb": ("SPOT.A",), "clusters": 2, "vault": ("V1",)},
+)
+
+STILL = {
+    "errors, drops and retries, which nobody has on an emulated network and its disks without a fault": (
+        r"(CD|GD)_IO_ERRS(_MIN|_SCRUB)?|FC_IO_ERRS|FL_(DISK|FLASH)_IO_ERRS|FL_BY_KEEP|GD_NVM_READ_RETRIES"
+        r"|N_MB_(RDMA_)?DROP(_SEC)?|N_MB_RESENT(_SEC)?|N_RDMA_RETRY_TM|N_IB_XMIT_(DISCARDS|WAIT)|OS_NET_.*(ERROR|DRP)_SEC"
+        r"|EXW_ROCE_(LOCAL_ACK|RNR_NAK|NP_|RP_).*|EXW_ROCE_PAUSE|EXW_RDS_.*|EXW_MEM_.*_FAILURES(_SEC)?"
+    ),
+    "dirty data whose grid disk is away, which only the stuck-flush fault makes": r"FC_BY_STALE_DIRTY",
+    "scrubbing, which never runs": r"(CD|GD)_IO_(BY|RQ|TM)_R_SCRUB(_SEC|_RQ)?",
+    "sparse grid disks, of which there are none": r"GD_SP_.*",
+    "columnar data, of which there is none": r"FC_COL_.*|PDB_CPU_UTIL_COL",
+    "large and temporary writes, ageing and media recovery, which no load has": (
+        r"EXW_FC_(BY_CACHED_)?LW_.*|EXW_FC_IO_.*_(AGING|LWDSYNC)(_SEC)?|FC_IO_(BY|RQ)_W_LG_(CHINT|DTAGE|MRCV)"
+    ),
+    "reads and writes for other mirrors, which ASM is not played for": (
+        r"FC_IO_(BY|RQ)_R_(ACTIVE_SECONDARY|PROXYREAD)(_MISS)?(_SEC)?|FC_IO_(BY|RQ)_[RW]_SKIP_NCMIRROR"
+    ),
+    "reasons to pass a cache or the log by that never arise": (
+        r"FC_IO_(BY|RQ)_[RW]_SKIP_(FC_THROTTLE|LG)(_SEC)?|EXW_XRM_IO_(BY|RQ)_R_SKIP(_SEC)?"
+        r"|FL_IO_W_SKIP_(BUSY|BUSY_MIN|DISABLED_GD|IORM_LIMIT|LARGE|NO_BUFFER)"
+    ),
+    "what the cache does for itself, which is not played": (
+        r"FC_BY_SYNCED|FC_BYKEEP_OVERWR(_SEC)?|FC_IO_(BY|RQ)_W_METADATA(_SEC)?|FC_IO_RQ_REPLACEMENT_.*"
+    ),
+    "scans that read one range from flash and disk, write, or are sent back; scans are not told apart by session": (
+        r"SIO_IO_(RD|RD_RQ)_FC_HD(_SEC)?|SIO_IO_WR_.*|SIO_IO_RV_OF(_SEC)?|EXW_SIO_SESSIONS_.*"
+    ),
+    "requests without data and swap, of which there are none": r"CL_IO_RQ_NODATA(_SEC)?|CL_FFI_.*|CL_SWAP_.*|OS_SWAP_BY_USED",
+    "kinds of processor time that storage servers hardly have": r"OS_CPU_(GNICE|GUEST|IRQ|NICE|SOFT|STEAL)_PCT",
+}
+"""Why metrics stay 0 whatever the loads do: a pattern for each reason."""
+
+FIXED = (
+    r"CL_(CPU_COUNT|FANS|FSUT|BBU_CHARGE|MEMUT|MEMUT_CS|VIRTMEM_[CM]S)|OS_(MEM|SWAP)_BY_(TOTAL|FREE)|EXW_CELLMEM_.*"
+    r"|EXW_MEM_.*"
+)
+"""What has a value that is the same all the time: sizes, counts, and memory pools, which are all reserved at the start."""
+
+
+class _Watch:
+    """Notes the values of all metrics of a rack's first cell, and which of them were not always the same."""
+
+    def __init__(self) -> None:
+        self.seen: dict[tuple[int, str, str], float] = {}
+        self.names: set[str] = set()
+        self.moved: set[str] = set()
+        self.above_zero: set[str] = set()
+
+    def look(self, bench: Bench) -> None:
+        release = bench.rack.release.number
+        moment = bench.rack.collection_time(bench.cell)
+        for reading in bench.rack.reader(bench.cell).readings(moment, metrics_in(release).values()):
+            name = reading.definition.name
+            self.names.add(name)
+            if reading.number:
+                self.above_zero.add(name)
+            if self.seen.setdefault((id(bench), name, reading.object_name), reading.number) != reading.number:
+                self.moved.add(name)
+
+
+def _day(bench: Bench, watch: _Watch) -> None:
+    """Let a cell go through every load, a flush, a rebalance, and redo that the log does not take."""
+
+    def load(profile: str, seconds: float = 60) -> None:
+        end = bench.rack.start_load(db="SPOT", redo=9000, seconds=seconds, profile=profile).end
+        bench.pass_time(end - bench.rack.clock.now() + 0.001)
+        watch.look(bench)
+
+    watch.look(bench)
+    bench.rack.asm = AsmStub(replace(IN_DATA, rebalance=(4, 0.0)))
+    bench.e("alter iormplan catplan=((name=A,level=1,allocation=80),(name=OTHER,level=2,allocation=100))")
+    bench.e("alter iormplan objective=low_latency")
+    bench.rack.cache_clauses["SPOT"] = (0.3, 0.2)
+    watch.look(bench)
+    bench.pass_time(60)
+    bench.rack.asm = AsmStub(IN_DATA)
+    for profile in ("oltp", "dw", "mixed", "batch"):
+        load(profile, 120)
+    bench.e("alter flashcache all flush nowait")
+    bench.pass_time(61)
+    watch.look(bench)
+    bench.flush()
+    load("mixed")
+    bench.e("alter flashcache all cancel flush")
+    bench.e("alter iormplan dbplan=((name=SPOT,flashlog=off),(name=other,share=1))")
+    load("redo")
+    bench.e("drop flashlog")
+    load("redo")
+
+
+@pytest.fixture(scope="module")
+def watch() -> _Watch:
+    """What was seen of four racks, which between them have every object that has metrics."""
+    found = _Watch()
+    benches = [Bench(**options) for options in RACKS]
+    for bench in benches:
+        _day(bench, found)
+    return found
+
+
+def test_every_metric_has_an_object(watch: _Watch) -> None:
+    """Each of the definitions, of all releases, has values on a rack that a release and the options of start make."""
+    assert set(metric_definitions()) - watch.names == set()
+
+
+def test_every_metric_moves_but_those_with_a_reason(watch: _Watch) -> None:
+    """What is always 0 stands in the list with its reason, what never changes is a size; everything else moves."""
+    zero = watch.names - watch.above_zero
+    explained: dict[str, set[str]] = defaultdict(set)
+    for reason, pattern in STILL.items():
+        explained[reason] = {name for name in metric_definitions() if re.fullmatch(pattern, name)}
+    assert zero - set().union(*explained.values()) == set()
+    assert {reason: names - zero for reason, names in explained.items() if names - zero} == {}
+    constant = watch.above_zero - watch.moved
+    assert {name for name in constant if not re.fullmatch(FIXED, name)} == set()

@@ -1,0 +1,64 @@
+"""Which cells the journal says are without caching, and whether their cache is gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from exacell.journal import CachingOff, Journal, Row, caching_off
+
+OFF: dict[str, object] = {"cachingOff": True}
+ON: dict[str, object] = {"cachingOn": True}
+
+
+def flush(cell: str) -> Row:
+    return Row(kind="intent", target=cell, body={**OFF, "statement": "ALTER FLASHCACHE ALL FLUSH NOWAIT"})
+
+
+def drop(cell: str) -> Row:
+    return Row(kind="intent", target=cell, body={**OFF, "statement": "drop flashcache"})
+
+
+def ended(cell: str, state: str, flags: dict[str, object]) -> Row:
+    return Row(kind="outcome", target=cell, body={**flags, "state": state})
+
+
+def seen(cell: str, caching: str) -> Row:
+    return Row(kind="observed", target=cell, body={"caching": caching})
+
+
+def left(*cells: str, dropped: bool = False) -> CachingOff:
+    return CachingOff(change=1, cells=cells, dropped=dropped)
+
+
+CASES: list[tuple[list[Row], tuple[CachingOff, ...]]] = [
+    ([], ()),
+    ([flush("c1")], (left("c1"),)),
+    ([flush("c1"), ended("c1", "done", OFF)], (left("c1"),)),
+    ([flush("c1"), ended("c1", "done", ON)], ()),
+    ([flush("c1"), ended("c1", "failed", ON)], (left("c1"),)),
+    ([flush("c1"), seen("c1", "off")], (left("c1"),)),
+    ([flush("c1"), seen("c1", "on")], ()),
+    ([drop("c1")], (left("c1", dropped=True),)),
+    ([drop("c1"), ended("c1", "unknown", OFF)], (left("c1", dropped=True),)),
+    # What was refused, or found not to have happened, dropped nothing: the flush before it is what is left.
+    ([drop("c1"), ended("c1", "failed", OFF)], (left("c1"),)),
+    ([drop("c1"), ended("c1", "not done", OFF)], (left("c1"),)),
+    # That the cache could not be made again does not bring the old one back.
+    ([drop("c1"), ended("c1", "done", OFF), ended("c1", "failed", ON)], (left("c1", dropped=True),)),
+    ([drop("c1"), ended("c1", "failed", {})], (left("c1", dropped=True),)),
+    # Seen caching before the statement was settled: nothing is left to mend.
+    ([drop("c1"), seen("c1", "on"), ended("c1", "not done", OFF)], ()),
+    ([flush("c1"), drop("c2"), flush("c3")], (left("c1", "c3"), left("c2", dropped=True))),
+    ([drop("c1"), drop("c2"), ended("c2", "failed", OFF)], (left("c2"), left("c1", dropped=True))),
+]
+
+
+@pytest.mark.parametrize(("rows", "found"), CASES)
+def test_cells_without_caching(tmp_path: Path, rows: list[Row], found: tuple[CachingOff, ...]) -> None:
+    """A cell counts from the intent to switch caching off until it is seen back, and as dropped while that may be so."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "s"})
+    journal.append("t1", change, rows)
+    assert caching_off(journal.caching_entries("t1")) == found
