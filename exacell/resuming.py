@@ -200,8 +200,11 @@ def again(ctx: Context, row: Entry, origin: str, targets: Sequence[str], flags: 
     finally:
         ctx.origin, ctx.finishing = before
     dry = flags.get("dry-run") or ctx.options.dry_run
-    if len(ctx.changes) == changes and result.exit_code is ExitCode.DONE and not dry:
-        _nothing_left(ctx, row, origin)
+    if result.exit_code is ExitCode.DONE and not dry:
+        if len(ctx.changes) == changes:
+            _nothing_left(ctx, row, origin)
+        else:
+            _look_at_caches(ctx, root)
     return result
 
 
@@ -209,13 +212,21 @@ def _nothing_left(ctx: Context, row: Entry, origin: str) -> Result:
     """Record that a change needed nothing more, and whether its cells are caching again."""
     rack = ctx.need_rack()
     statement = str(row.body.get("statement"))
-    note_resumed(ctx.journal, rack.name, statement, origin, root_of(ctx.journal, rack.name, row.change))
-    off: dict[str, list[str]] = {}
-    for item in caching_off(ctx.journal.caching_entries(rack.name)):
-        off.setdefault(item.cache, []).extend(item.cells)
-    for cache, cells in off.items():
-        observe_caching(ctx.journal, rack.name, seen(ctx.fleet, cells, cache), cache)
+    root = root_of(ctx.journal, rack.name, row.change)
+    note_resumed(ctx.journal, rack.name, statement, origin, root)
+    _look_at_caches(ctx, root)
     return Result(notes=[f"change {row.change} ({statement}) is complete: nothing was left to do"])
+
+
+def _look_at_caches(ctx: Context, root: int) -> None:
+    """Record which caches that a change or its parts left off cache again: what came back late is in no later plan."""
+    rack = ctx.need_rack().name
+    off: dict[str, list[str]] = {}
+    for item in caching_off(ctx.journal.caching_entries(rack)):
+        if root_of(ctx.journal, rack, item.change) == root:
+            off.setdefault(item.cache, []).extend(item.cells)
+    for cache, cells in off.items():
+        observe_caching(ctx.journal, rack, seen(ctx.fleet, cells, cache), cache)
 
 
 def inverse_of(ctx: Context, change: int) -> dict[str, tuple[str, ...]]:

@@ -28,8 +28,12 @@ def seen(cell: str, caching: str) -> Row:
     return Row(kind="observed", target=cell, body={"caching": caching})
 
 
-def left(*cells: str, dropped: bool = False) -> CachingOff:
-    return CachingOff(change=1, cells=cells, dropped=dropped)
+def of(cache: str, row: Row) -> Row:
+    return Row(kind=row.kind, target=row.target, body={**row.body, "cache": cache})
+
+
+def left(*cells: str, dropped: bool = False, cache: str = "flashcache") -> CachingOff:
+    return CachingOff(change=1, cells=cells, dropped=dropped, cache=cache)
 
 
 CASES: list[tuple[list[Row], tuple[CachingOff, ...]]] = [
@@ -52,6 +56,11 @@ CASES: list[tuple[list[Row], tuple[CachingOff, ...]]] = [
     ([drop("c1"), seen("c1", "on"), ended("c1", "not done", OFF)], ()),
     ([flush("c1"), drop("c2"), flush("c3")], (left("c1", "c3"), left("c2", dropped=True))),
     ([drop("c1"), drop("c2"), ended("c2", "failed", OFF)], (left("c2"), left("c1", dropped=True))),
+    # Each cache of a cell is off, dropped and back by itself; a row that names none speaks of the flash cache.
+    ([flush("c1"), of("pmemcache", ended("c1", "done", ON))], (left("c1"),)),
+    ([flush("c1"), of("pmemcache", flush("c1")), ended("c1", "done", ON)], (left("c1", cache="pmemcache"),)),
+    ([of("pmemcache", flush("c1")), of("pmemcache", seen("c1", "on"))], ()),
+    ([of("pmemcache", drop("c1"))], (left("c1", cache="pmemcache"),)),
 ]
 
 
