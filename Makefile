@@ -5,13 +5,13 @@ VENV := .venv
 PIP_QUIET := --quiet --disable-pip-version-check
 ARGS ?=
 
-.PHONY: install demo test faults mutants lint clean
+.PHONY: install demo test faults mutants lint man clean
 
 install: $(VENV)/.installed
 
 $(VENV)/bin/python:
-	@test -n "$(PYTHON)" || { echo "exacell needs Python 3.11 or newer: install python3.11, or say make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); sh .ci/install-os-packages venv && $(PYTHON) -m venv $(VENV); }
+	@test -n "$(PYTHON)" || { echo "exacell needs Python 3.11 or newer and finds none: install python3.11 (Debian, Ubuntu: with python3.11-venv), or say make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { rm -rf $(VENV); sh .ci/install-os-packages venv $(PYTHON) && $(PYTHON) -m venv $(VENV); }
 
 $(VENV)/.installed: $(VENV)/bin/python setup.cfg pyproject.toml
 	@echo "installing exacell into $(VENV) ..." >&2

@@ -25,7 +25,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import IO, ClassVar
 
 from lab import HERE, Lab
 
@@ -285,7 +285,8 @@ class Bench:
 
     def _exacell(self, hostfile: Path) -> list[str]:
         config = str(self.lab.folder / "ssh_config")
-        return [self.python, "-m", "exacell", "-g", str(hostfile), "-l", self.lab.user, "--ssh-config", config]
+        program = str(Path(self.python).parent / "exacell")
+        return [program, "-g", str(hostfile), "-l", self.lab.user, "--ssh-config", config]
 
     def _cold_clients(self, count: int) -> dict[str, list[str]]:
         hostfile, config = self.lab.hostfile(count), self.lab.folder / "ssh_config"
@@ -359,7 +360,7 @@ class Held:
         self._process = subprocess.Popen(
             words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/"
         )
-        self._ready = "exacell" in words[1:3]
+        self._ready = Path(words[0]).name == "exacell"
 
     def __enter__(self) -> Held:
         return self
@@ -399,7 +400,7 @@ class Held:
         return 0.0
 
     @property
-    def _stdin(self):  # type: ignore[no-untyped-def]
+    def _stdin(self) -> IO[bytes]:
         assert self._process.stdin is not None
         return self._process.stdin
 
@@ -436,13 +437,17 @@ class Held:
 def installed(folder: Path) -> str:
     """Return the interpreter of a new virtual environment that finds exacell and its libraries without detours.
 
-    As after a plain ``pip install``: an editable one runs code of its own at each start of Python.
+    As after a plain ``pip install``: an editable one runs code of its own at each start of Python. The program ``exacell``
+    stands beside it, as pip writes it.
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     libraries = next(path for path in sys.path if (Path(path) / "fabric").is_dir())
     site = next((folder / "lib").glob("python*")) / "site-packages"
     (site / "benchmark.pth").write_text(f"{HERE.parent}\n{libraries}\n")
-    return str(folder / "bin" / "python")
+    python, program = folder / "bin" / "python", folder / "bin" / "exacell"
+    program.write_text(f"#!{python}\nimport sys\nfrom exacell.cli import entry\nsys.exit(entry())\n")
+    program.chmod(0o755)
+    return str(python)
 
 
 def table(title: str, rows: dict[str, Row], base: str) -> None:

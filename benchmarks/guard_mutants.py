@@ -16,7 +16,10 @@ from types import CodeType
 
 FLASHCACHE = ("tests/plan/test_plan_flashcache.py", "tests/engine/test_engine_flash.py")
 GRIDDISK = ("tests/plan/test_plan_griddisk.py", "tests/plan/test_plan_flashcache.py")
-GUARD = ("tests/plan/test_plan_guard.py",)
+GUARD = (
+    "tests/plan/test_plan_guard.py",
+    *(f"tests/plan/test_plan_guard_{noun}.py" for noun in ("caches", "pmem", "disks", "cell", "iorm")),
+)
 ROLLING = ("tests/plan/test_plan_rolling.py",)
 ENGINE = (
     "tests/engine/test_engine_flash.py",
@@ -44,6 +47,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/availability.py": ((), ("tests/plan/test_plan_availability.py",)),
     "plan/cachemode.py": ((), ("tests/plan/test_plan_availability.py",)),
     "plan/pmem.py": ((), ("tests/plan/test_plan_availability.py",)),
+    "plan/memorycache.py": ((), ("tests/plan/test_plan_approved.py",)),
+    "plan/unchanged.py": ((), ("tests/plan/test_plan_unchanged.py",)),
     "plan/rebalance.py": (
         ("resize_griddisk_plan", "_refuse_no_room", "_group", "_refuse_full", "_asm_stage", "_cell_step", "power_plan"),
         ("tests/plan/test_plan_rebalance.py",),
@@ -76,12 +81,15 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "carrying.py": (("refuse_plan",), ("tests/change/test_change_carrying.py",)),
     "confirming.py": (("refuse_unrevertible",), ("tests/change/test_change_confirming.py",)),
     "dcli/judge.py": (
-        ("judge", "_accept", "_refuse_together", "_left_away", "_touched", "_after"),
+        ("judge", "_accept", "_plans"),
         ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_rack.py"),
     ),
+    "dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_rack.py")),
+    "dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py",)),
+    "dcli/work.py": (("_refusal",), ("tests/faults/test_fault_leaving.py",)),
     "plan/watch.py": (("feed",), ("tests/plan/test_plan_watch.py",)),
     "engine.py": (
-        ("run", "_admit", "_stages", "_lap", "_pass", "_held"),
+        ("run", "_carry_out", "_admit", "_stages", "_lap", "_pass", "_held"),
         ENGINE,
     ),
     "running.py": (("entering", "_elsewhere", "_finished", "finishes"), ENGINE),
@@ -91,7 +99,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("wait", "linger", "_look"),
         ("tests/engine/test_engine_rolling.py", "tests/engine/test_engine_following.py"),
     ),
-    "journal.py": (("_refuse_damage", "verify", "caching_off"), ("tests/journal",)),
+    "journal.py": (("_refuse_damage", "verify"), ("tests/journal",)),
+    "caching_off.py": ((), ("tests/journal",)),
     "undoing.py": (("_refuse_impossible", "_refuse_moved", "_statements"), RESUMING),
     "settling.py": (("refuse_running", "unsettled", "_look"), RESUMING),
     "resuming.py": (("unfinished", "retry", "newest_to_undo", "_did_something"), RESUMING),
@@ -130,7 +139,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without self.plan.rolling is None in not self.wave or self.plan.rolling is None",
     ): "only a rolled plan has waves; type checkers need the second side",
     (
-        "dcli/judge.py:_touched",
+        "dcli/sequence.py:_touched",
         "without not isinstance(statement, Change) in not isinstance(statement, Change) or statement.object != 'GRIDDISK' or "
         "statement.verb == 'CREATE'",
     ): "GRANT and REVOKE are about ROLE and PRIVILEGE, never GRIDDISK; type checkers need the first side",

@@ -13,6 +13,11 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # Imported where it is used: what an import costs is measured.
+    from exacell.transport.ssh import SshTransport
 
 _PIECE = 1 << 16
 Pairs = Iterable[tuple[str, str]]
@@ -44,7 +49,7 @@ def _print(prefix: str, text: str) -> None:
         start = end + 1
 
 
-def _transport(hosts: list[str], ssh_config: Path, user: str):  # type: ignore[no-untyped-def]
+def _transport(hosts: list[str], ssh_config: Path, user: str) -> SshTransport:
     from exacell.config import RackConfig, Settings
     from exacell.transport.ssh import SshTransport
 

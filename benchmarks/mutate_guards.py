@@ -1,13 +1,15 @@
 """Prove that the tests hold the guards: break each guard's condition, one at a time, and see which breakage is noticed.
 
-    python benchmarks/mutate_guards.py [--jobs=2] [--only=words] [--list] [--afresh] [--write]
+    python benchmarks/mutate_guards.py [--jobs=2] [--only=words] [--quick] [--list] [--afresh] [--write]
 
 ``guard_mutants.py`` says what is broken. A copy of the project is tested as it is first, and which test runs which line of a
 guard is kept. Then each breakage is put into the function in memory, in a fork of the process that has collected the tests,
 and only the tests that come to its line are run, those that notice most first, up to the first that fails.
 Results are kept in ``build/mutants.jsonl``: a run that was ended goes on where it was, functions that have changed since are
-tried again, and so is whatever was not noticed; ``--afresh`` forgets them all. Prints the breakages that no test noticed and
-a table by module (``--write`` keeps it in docs/reliability.md), and leaves with 1 when EQUIVALENT does not explain them all.
+tried again, and so is whatever was not noticed; ``--afresh`` forgets them all. ``--quick`` runs only the tests that stand
+beside a function's file in ``guard_mutants.py``: what they do not notice another test may. Prints the breakages that no test
+noticed and a table by module (``--write`` keeps it in docs/reliability.md), and leaves with 1 when EQUIVALENT does not
+explain them all.
 """
 
 from __future__ import annotations
@@ -264,7 +266,9 @@ def copy_project(folder: Path) -> Path:
     return folder
 
 
-def try_on(folder: Path, todo: Sequence[Mutant], jobs: int, report: Callable[[Mutant, str], None]) -> None:
+def try_on(
+    folder: Path, todo: Sequence[Mutant], jobs: int, report: Callable[[Mutant, str], None], *, quick: bool
+) -> None:
     """Try mutants on the copy in ``folder``, in this process, which has imported nothing of exacell."""
     os.chdir(folder)
     sys.path.insert(0, str(folder))
@@ -272,9 +276,11 @@ def try_on(folder: Path, todo: Sequence[Mutant], jobs: int, report: Callable[[Mu
     sys.dont_write_bytecode = True
     subprocess.run([sys.executable, "-m", "compileall", "-q", "exacell", "tests"], cwd=folder, check=True)
     given = ["-q", "-s", *(word for name in ("randomly", "cacheprovider", "xdist") for word in ("-p", f"no:{name}"))]
-    named = {test for _, tests in TARGETS.values() for test in tests if not test.startswith(MORE)}
+    beside = [TARGETS[file][1] for file in ({mutant.file for mutant in todo} if quick else TARGETS)]
+    more = () if quick else MORE
+    named = {test for tests in beside for test in tests if not test.startswith(more)}
     plugin = Trying(folder, todo, jobs, report)
-    status = pytest.main([*given, "--hypothesis-seed=0", *MORE, *sorted(named)], plugins=[plugin])
+    status = pytest.main([*given, "--hypothesis-seed=0", *more, *sorted(named)], plugins=[plugin])
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"pytest ended with {status}")
 
@@ -320,6 +326,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description="mutate the guards and see which mutants the tests notice")
     options.add_argument("--jobs", type=int, default=2, help="mutants tried at a time")
     options.add_argument("--only", default="", help="only mutants whose description has one of these words")
+    options.add_argument("--quick", action="store_true", help="run the tests beside the functions' files only")
     options.add_argument("--list", action="store_true", help="list the mutants, run nothing")
     options.add_argument("--afresh", action="store_true", help="forget the results of earlier runs")
     options.add_argument("--write", action="store_true", help="keep the table in docs/reliability.md")
@@ -346,7 +353,7 @@ def main() -> int:
         every = chosen(folder, given.only)
         todo = [mutant for mutant in every if not noticed.get(mutant.name)]
         if todo:
-            try_on(folder, todo, given.jobs, report)
+            try_on(folder, todo, given.jobs, report, quick=given.quick)
     seconds = time.monotonic() - started
     table, odd = told(every, noticed, seconds)
     for mutant in every:

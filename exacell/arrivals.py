@@ -29,7 +29,9 @@ class Recording(Fleet):
         self._told = told
         self._replies: dict[tuple[str, str], Reply] = {}
         self._asked: set[str] = set()
-        self._count, self._since = 0, 0.0
+        self._targets: set[str] = set()
+        """Those that were asked while one of them had not answered."""
+        self._since = 0.0
         self._changed = threading.Lock()
 
     def run(
@@ -42,7 +44,10 @@ class Recording(Fleet):
         """Send requests and remember the replies."""
         commands = {request.target: request.command for request in requests}
         with self._changed:
-            self._asked, self._count, self._since = set(commands), len(commands), time.monotonic()
+            if not self._asked:
+                self._targets, self._since = set(), time.monotonic()
+            self._asked |= set(commands)
+            self._targets |= set(commands)
 
         def arrived(reply: Reply) -> None:
             with self._changed:
@@ -65,7 +70,7 @@ class Recording(Fleet):
     def sentence(self) -> str:
         """Whom it waits for: ``waiting for exa1cel[03,07]: 12 of 14 answered, 5s``; empty when for nobody, or not long."""
         with self._changed:
-            late, asked, waited = CellSet(self._asked), self._count, time.monotonic() - self._since
+            late, asked, waited = CellSet(self._asked), len(self._targets), time.monotonic() - self._since
         if not len(late) or waited < TELL_AFTER:
             return ""
         return f"waiting for {late}: {asked - len(late)} of {asked} answered, {waited:.0f}s"
@@ -101,8 +106,8 @@ class Replay(Fleet):
     def __init__(self, fleet: Fleet, replies: dict[tuple[str, str], Reply]) -> None:
         super().__init__(fleet.transport, like=fleet)
         self._replies = replies
-        self.incomplete = False
-        """Whether it was asked something to which no reply has come."""
+        self.incomplete: set[str] = set()
+        """The targets that were asked something to which no reply has come."""
 
     def run(
         self,
@@ -122,5 +127,5 @@ class Replay(Fleet):
         known = self._replies.get((request.target, request.command))
         if known is not None:
             return replace(known)
-        self.incomplete = True
+        self.incomplete.add(request.target)
         return Reply(target=request.target, state=State.NOT_ATTEMPTED, problem="no answer yet")

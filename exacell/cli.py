@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from exacell.errors import ConfigError, ExacellError, ExitCode, StatementError
+from exacell.late import put_off, without
 
 if TYPE_CHECKING:
     from exacell.context import Context, Options
@@ -27,6 +28,9 @@ def entry() -> NoReturn:
     """Run the program and leave with its exit code."""
     gc.disable()  # Loading makes no garbage worth looking for: a tenth of the time until the first prompt.
     _open_standard_streams()
+    put_off()
+    with without("urllib.parse", "quote_from_bytes"):
+        import pathlib  # noqa: F401
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # A terminal that knows no Unicode gets escapes, never a crash.
@@ -117,7 +121,7 @@ def _main(words: list[str]) -> int:
 
 
 def _run(line: CommandLine) -> int:
-    from exacell.context import open_context
+    from exacell.opening import open_context
     from exacell.output.terminal import TerminalConsole
     from exacell.signals import SessionExit
 
@@ -192,7 +196,7 @@ def _checked(line: CommandLine) -> list[str] | None:
     """
     if not (line.words or line.value("execute") or line.value("file")):
         return None
-    from exacell.language.line import argv_line
+    from exacell.language.argv import argv_line
     from exacell.language.text import split_statements
 
     if line.value("file") and (line.words or line.value("execute")):

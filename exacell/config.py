@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -39,6 +39,8 @@ class Settings:
         transport: by which transport racks are reached; ``auto`` leaves it to each rack.
         pager: ``auto``, ``never``, or a command such as ``less -FRX``.
         editing_mode: ``emacs`` or ``vi`` keys at the prompt.
+        timing: ``on`` where each statement is to say how long it took.
+        patience: seconds after which the prompt comes back while a statement that reads goes on.
     """
 
     format: str = "table"
@@ -48,6 +50,8 @@ class Settings:
     transport: str = AUTO
     pager: str = "auto"
     editing_mode: str = "emacs"
+    timing: str = "off"
+    patience: float = 4.0
 
     def with_value(self, name: str, value: str) -> Settings:
         """Return the settings with one changed, as ``set <name> <value>`` means it.
@@ -130,15 +134,22 @@ class RackConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """Everything configured: the default rack's name (empty: none), settings, and racks by name."""
+    """Everything configured: the default rack's name (empty: none), settings, and racks by name.
+
+    Attributes:
+        partial: rack names of which config.toml says something but not the cells, and no file in racks.d either.
+    """
 
     default_rack: str = ""
     settings: Settings = field(default_factory=Settings)
     racks: Mapping[str, RackConfig] = field(default_factory=lambda: MappingProxyType({}))
+    partial: tuple[str, ...] = ()
 
 
 def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
     """Return the configuration in ``home``; missing files are empty ones.
+
+    A table of config.toml that names no cells is put over the rack's own file, such as that of an emulated rack.
 
     Args:
         env: EXACELL_RACK in it replaces ``default_rack``. Default: the process environment.
@@ -148,7 +159,7 @@ def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
     """
     variables = os.environ if env is None else env
     text = _read(home.config_file)
-    config = parse_config(text, str(home.config_file)) if text is not None else Config()
+    config, over = _parsed(text, str(home.config_file)) if text is not None else (Config(), {})
     racks = dict(config.racks)
     for path in sorted(home.racks_dir.glob("*.toml")) if home.racks_dir.is_dir() else ():
         content = _read(path)
@@ -158,26 +169,45 @@ def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
             raise ConfigError(
                 f"rack {path.stem} is defined twice, in {racks[path.stem].source} and in {path}: rename or remove one"
             )
-        racks[path.stem] = parse_rack(path.stem, content, str(path))
+        extra = over.pop(path.stem, None)
+        if extra is None:
+            racks[path.stem] = parse_rack(path.stem, content, str(path))
+        else:
+            racks[path.stem] = _rack(path.stem, parse_toml(content, str(path)).under(extra), str(path))
     default = variables.get("EXACELL_RACK") or config.default_rack
-    return replace(config, default_rack=default, racks=MappingProxyType(racks))
+    return replace(config, default_rack=default, racks=MappingProxyType(racks), partial=tuple(over))
 
 
 def parse_config(text: str, source: str) -> Config:
     """Return what the text of a ``config.toml`` says; ``source`` names it in messages.
 
     Raises:
-        ConfigError: as for :func:`load`.
+        ConfigError: as for :func:`load`; or a rack has no cells.
     """
+    config, over = _parsed(text, source)
+    for name, table in over.items():
+        _rack(name, table, source)
+    return config
+
+
+def _parsed(text: str, source: str) -> tuple[Config, dict[str, TomlTable]]:
+    """Return what a ``config.toml`` says, and its tables about racks whose cells stand elsewhere, by name."""
     top = parse_toml(text, source)
     default_rack = top.text("default_rack", "")
     settings_table = top.table("settings")
     settings = _settings(settings_table, Settings()) if settings_table else Settings()
     racks: dict[str, RackConfig] = {}
+    over: dict[str, TomlTable] = {}
     for name, table in top.tables("racks").items():
-        racks[name] = _rack(name, table, source)
+        if "cells" in table.keys:
+            racks[name] = _rack(name, table, source)
+            continue
+        for key in ("ssh_config", "lock"):
+            path = table.text(key, "")
+            table = table.with_text(key, str(_beside(path, source))) if path else table
+        over[name] = table
     top.finish()
-    return Config(default_rack=default_rack, settings=settings, racks=MappingProxyType(racks))
+    return Config(default_rack=default_rack, settings=settings, racks=MappingProxyType(racks)), over
 
 
 def parse_rack(name: str, text: str, source: str) -> RackConfig:
@@ -199,6 +229,8 @@ def _settings(table: TomlTable, base: Settings) -> Settings:
         transport=table.choice("transport", base.transport, (AUTO, *TRANSPORTS)),
         pager=table.text("pager", base.pager),
         editing_mode=table.choice("editing_mode", base.editing_mode, ("emacs", "vi")),
+        timing=table.choice("timing", base.timing, ("off", "on")),
+        patience=table.seconds("patience", base.patience),
     )
     table.finish()
     return result
@@ -280,6 +312,8 @@ def _read(path: Path) -> str | None:
         raise ConfigError(f"{path} is not UTF-8 at byte {error.start}") from error
 
 
+_FEW_RACKS = 3
+
 CELLIP_PATH = Path("/etc/oracle/cell/network-config/cellip.ora")
 """Where a database node lists its cells. Source: Oracle SAGUG, "Configuring cells for ASM"; present only there."""
 
@@ -293,6 +327,20 @@ def named_cells(cells: str | None, group_file: Path | None) -> tuple[str, ...]:
     """
     listed = read_group_file(group_file) if group_file is not None else ()
     return tuple(dict.fromkeys((*listed, *(CellSet.parse(cells) if cells is not None else ()))))
+
+
+class NoRackError(ConfigError):
+    """Nothing says which rack is meant; the message names the ways to choose one on the command line."""
+
+
+def way_to_a_rack(names: Iterable[str]) -> str:
+    """Return how to choose a rack at the prompt, of those that are configured."""
+    known = sorted(names)
+    if not known:
+        return "emulator start demo, then connect demo: a rack to try it on; docs/config.example.toml shows how to name your own"
+    if len(known) <= _FEW_RACKS:
+        return " or ".join(f"connect {name}" for name in known)
+    return f"connect one of {', '.join(known)}"
 
 
 def which_rack(
@@ -330,7 +378,7 @@ def which_rack(
         home_group = cell_group_path or Path(variables.get("HOME") or os.path.expanduser("~")) / "cell_group"
         found = _found_on_host(cellip_path, home_group)
     if found is None:
-        raise ConfigError(
+        raise NoRackError(
             "no rack is chosen: give -r RACK, set EXACELL_RACK or default_rack in config.toml, name cells with -c or "
             f"-g, or have {cellip_path} or {home_group}",
             hint="to try it without cells: exacell demo" if not config.racks else _known(config),
@@ -345,6 +393,11 @@ def _chosen(config: Config, wanted: str, default: str, names: tuple[str, ...]) -
     name = wanted or default
     if not name or (not wanted and names and name not in config.racks):
         return None
+    if name in config.partial:
+        raise ConfigError(
+            f"config.toml says something of rack {name} and not its cells, and no file in racks.d does",
+            hint=f'exacell emulator start {name}, where it is an emulated rack; else set cells = "…" in [racks.{name}]',
+        )
     if name not in config.racks:
         known = _known(config) or "no rack is configured"
         raise ConfigError(f"there is no rack {name}; {known}", hint=_closest(config, name))

@@ -13,9 +13,10 @@ from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from exacell.actor import actor, alive
 from exacell.cellset import fold
 from exacell.errors import RefusedError
-from exacell.journal import Entry, Journal, Row, actor, alive
+from exacell.journal import Entry, Journal, Row
 from exacell.units import format_duration
 from exacell.values import dataclass
 
@@ -38,7 +39,7 @@ class Deadline:
         until: when it is taken back, UTC.
         group: the first change of the recipe's run that it belongs to, which waits as a whole; its own number otherwise.
         in_run: whether it belongs to a run.
-        runner: while the run goes on, who runs it, as :func:`exacell.journal.actor` writes it; empty when it is over.
+        runner: while the run goes on, who runs it, as :func:`exacell.actor.actor` writes it; empty when it is over.
         guardian: who said that it waits, in the same form; empty when nobody did.
         reverting: whether it is being taken back, so that confirming comes too late.
         failed: why taking it back failed, empty when that was not tried or may still pass.
@@ -246,12 +247,13 @@ def refuse_unrevertible(plan: Plan, seconds: float) -> None:
     if plan.loss or plan.risk.rank >= Risk.DATA.rank:
         raise RefusedError(f"{begin}: it loses what nothing brings back ({plan.risk}); nothing was sent")
     carried = [step for stage in plan.stages if stage.gate is not Gate.MEND for step in stage.steps]
-    changing = [s for s in carried if s.statement and s.undo is not Undo.NOTHING]
-    bare = [s for s in changing if s.target not in plan.inverse and not (s.asm and plan.inverse)]
+    changing = [s for s in carried if s.undo is not Undo.NOTHING]
+    bare = [s for s in changing if s.target not in plan.inverse and not s.asm]
     if plan.inverse and not bare:
         return
-    reason = next((s.inverse for s in bare if s.undo is Undo.IMPOSSIBLE and s.inverse), "no inverse is known")
-    where = fold(tuple(dict.fromkeys(s.target for s in bare))) if bare else "it"
+    told = bare or plan.steps
+    reason = next((s.inverse for s in told if s.undo is Undo.IMPOSSIBLE and s.inverse), "no inverse is known")
+    where = fold(tuple(dict.fromkeys(s.target for s in told)))
     raise RefusedError(
         f"{begin}: it could not be taken back on {where}, because {reason}; nothing was sent",
         hint="without --confirm-within it is carried out for good",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
-from exacell.cellset import CellSet
+from exacell.cellset import CellSet, fold
 from exacell.console import Console
-from exacell.errors import RefusedError
+from exacell.errors import CellSetError, RefusedError
 from exacell.language.registry import Value
 from exacell.plan.model import Plan, Risk
 
@@ -35,23 +36,21 @@ def refuse_above(plan: Plan, ceiling: str) -> None:
 def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
     """Return when the plan was agreed to.
 
-    ``-y`` is enough unless data would be lost; then each name in ``plan.loss`` must be typed, or given to
-    --accept-data-loss. Nobody at the terminal means no.
+    ``-y`` is enough unless data would be lost; then every name in ``plan.loss`` must be typed, folded or one by one, or
+    given to --accept-data-loss. Nobody at the terminal means no.
 
     Raises:
         RefusedError: nobody agreed; nothing was sent.
     """
     given = {name.lower() for name in accepted_loss(flags)}
     missing = [name for name in plan.loss if name.lower() not in given]
-    for name in missing:
-        answer = console.ask(f"data would be lost: type {name} to accept it: ")
-        if answer is None or answer.strip().lower() != name.lower():
-            reasons = dict.fromkeys(plan.loss_reasons[name] for name in missing if name in plan.loss_reasons)
-            why = f": {'; '.join(reasons)}" if reasons else ""
-            raise RefusedError(
-                f"{plan.statement}: refused: data would be lost on {', '.join(missing)}{why}; nothing was sent",
-                hint=f"--accept-data-loss={','.join(missing)} accepts it; -y never does",
-            )
+    if missing and not _typed(console.ask(_question(missing)), missing):
+        reasons = dict.fromkeys(plan.loss_reasons[name] for name in missing if name in plan.loss_reasons)
+        why = f": {'; '.join(reasons)}" if reasons else ""
+        raise RefusedError(
+            f"{plan.statement}: refused: data would be lost on {', '.join(missing)}{why}; nothing was sent",
+            hint=f"--accept-data-loss={','.join(missing)} accepts it; -y never does",
+        )
     if plan.loss:
         return
     if flags.get("yes") and plan.risk.rank < Risk.DATA.rank:
@@ -64,3 +63,30 @@ def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
         )
     if not answer_yes:
         raise RefusedError("not confirmed; nothing was sent")
+
+
+def _question(names: Sequence[str]) -> str:
+    """Ask for all names at once, so that nobody takes the first one for the only one."""
+    if len(names) == 1:
+        return f"data would be lost on {names[0]}: type {names[0]} to accept it: "
+    return f"data would be lost on each of these {len(names)}: type {_folded(names) or ', '.join(names)} to accept it: "
+
+
+def _folded(names: Sequence[str]) -> str:
+    try:
+        text = fold(names)
+        return text if {name.lower() for name in CellSet.parse(text)} == {name.lower() for name in names} else ""
+    except CellSetError:
+        return ""
+
+
+def _typed(answer: str | None, names: Sequence[str]) -> bool:
+    """Whether every name was typed, as a list between commas or blanks, or folded; no name stands for another."""
+    wanted = {name.lower() for name in names}
+    text = (answer or "").strip().lower()
+    if {part for part in re.split(r"[\s,]+", text) if part} == wanted:
+        return True
+    try:
+        return {name.lower() for name in CellSet.parse(text)} == wanted
+    except CellSetError:
+        return False

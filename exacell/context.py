@@ -16,9 +16,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.cellset import CellSet, fold
+from exacell.cellset import CellSet
 from exacell.config import Config, RackConfig, Settings, load, named_cells, which_rack
 from exacell.errors import CellSetError, ConfigError, ExitCode, JournalError, RefusedError, StatementError
+from exacell.fallbacks import Fallbacks
 from exacell.paths import Home
 from exacell.selection import Selection
 from exacell.values import dataclass
@@ -113,8 +114,7 @@ class Context:
         self._fleet: Fleet | None = None
         self._asm: dict[str, AsmClient] = {}
         self._selection: Selection | None = None
-        self._told_fallback: frozenset[str] = frozenset()
-        self._told_single: set[str] = set()
+        self._fallbacks = Fallbacks()
         self._learned: dict[str, NameCache] = {}
         self._lock = threading.RLock()
 
@@ -157,7 +157,7 @@ class Context:
         )
         self._take(rack)
         if cells or group:
-            self._selection = Selection(rack, named_cells(cells, group))
+            self._selection = Selection(rack, named_cells(cells, group), changed=self._changed)
 
     def _login(self) -> str | None:
         return self.options.login or None
@@ -170,6 +170,11 @@ class Context:
         self.rack = rack
         self._selection = None
         self.read_only = self.options.monitor or rack.production
+
+    def leave(self) -> None:
+        """Be on no rack."""
+        self.close()
+        self.rack, self._selection = None, None
 
     def need_rack(self) -> RackConfig:
         """Return the current rack, choosing it on first need.
@@ -273,7 +278,7 @@ class Context:
     def selection(self) -> Selection:
         """The selected cells of the current rack."""
         if self._selection is None:
-            self._selection = Selection(self.need_rack())
+            self._selection = Selection(self.need_rack(), changed=self._changed)
         return self._selection
 
     def selected(self) -> CellSet:
@@ -309,9 +314,16 @@ class Context:
         self.need_rack()
         return self.selection.resolve(text)
 
-    def remember(self, ok: Iterable[str], failed: Iterable[str]) -> None:
-        """Keep which cells did well and which did not, for ``@ok`` and ``@failed``."""
-        self.selection.remember(ok, failed)
+    def remember(self, failed: Iterable[str]) -> None:
+        """Keep which cells failed the last reading, for ``@down`` and ``@up``."""
+        self.selection.remember(failed)
+
+    def _changed(self) -> Mapping[str, Iterable[str]]:
+        """Return how the rack's newest change ended, whichever process made it, for ``@ok`` and ``@failed``."""
+        from exacell.lastchange import last_change
+
+        last = last_change(self.journal, self.need_rack().name)
+        return {"ok": last.ok, "failed": last.failed}
 
     # -- reading -------------------------------------------------------------------------------------------------
 
@@ -322,26 +334,9 @@ class Context:
         """
         answers = self.fleet.query(cells or self.cells(), statements, exact=exact, cancel=self.interrupted)
         good = answers.good
-        self.remember(good, [c for c in answers.answers if c not in good])
-        self._tell_fallback()
+        self.remember([c for c in answers.answers if c not in good])
+        self._fallbacks.tell(self.transport, self.need_rack(), self.console)
         return answers
-
-    def _tell_fallback(self) -> None:
-        """Say once which cells took no login for reads, and which take a start of CellCLI for each read."""
-        fallback: frozenset[str] = getattr(self.transport, "read_fallback", frozenset())
-        new = fallback - self._told_fallback
-        if new:
-            rack = self.need_rack()
-            self._told_fallback |= new
-            self.console.say(
-                f"{fold(new)}: {rack.read_user} can't log in; reads run as {rack.write_user} with cellcli -m"
-            )
-        single: dict[str, str] = getattr(self.transport, "single_reads", {})
-        for reason in dict.fromkeys(single.values()):
-            cells = [cell for cell, why in single.items() if why == reason and cell not in self._told_single]
-            if cells:
-                self._told_single.update(cells)
-                self.console.say(f"{fold(cells)}: every read starts a CellCLI of its own ({reason})")
 
     def facts(self, *statements: str, cells: Sequence[str] = ()) -> dict[str, f.CellFacts]:
         """Return fresh facts of ``cells``, of every selected cell when none is named, for planning.
@@ -396,6 +391,7 @@ class Context:
             ExacellError: whatever went wrong; one line, with the way out.
         """
         from exacell.language.registry import Effect
+        from exacell.output.result import Result
 
         self.interrupted.clear()
         if line.flags.get("confirm-within"):
@@ -404,9 +400,12 @@ class Context:
             refuse_ungathered(line)
         with self.selection.on(self._cells_of(line)) if line.on else nullcontext():
             if line.call is not None:
-                if line.call.command.effect is Effect.WRITE:
+                command = line.call.command
+                if command.effect is Effect.WRITE:
                     self.need_rack()
-                result = line.call.command.handler(self, line.call)
+                if not command.dry_runs and self.flags_of(line.call).get("dry-run"):
+                    return Result(notes=(f"-n: {command.name} was not carried out",))
+                result = command.handler(self, line.call)
             elif line.cellcli is not None:
                 from exacell.passthrough import pass_through
 
@@ -489,27 +488,3 @@ def no_companion(line: Line, code: ExitCode) -> Sequence[str]:
 
 def _nowhere(text: str) -> ExitCode:
     raise StatementError("there is no surface to run it on")
-
-
-def open_context(options: Options, console: Console, *, env: Mapping[str, str] | None = None) -> Context:
-    """Return a context for the options; a rack that was asked for is chosen, else one is found on first need.
-
-    Raises:
-        ExacellError: the configuration is wrong, or the rack asked for does not exist.
-    """
-    variables = os.environ if env is None else env
-    home = Home.from_env(variables)
-    context = Context(home=home, config=load(home, variables), console=console, options=options, env=variables)
-    if options.rack or options.cells or options.group_file or variables.get("EXACELL_RACK"):
-        context.choose_rack()
-    return context
-
-
-def find_rack_quietly(context: Context) -> None:
-    """Choose the default rack when there is one; the prompt opens without a rack otherwise."""
-    try:
-        context.need_rack()
-    except ConfigError as error:
-        if context.config.default_rack or context.options.rack:
-            raise
-        context.console.say(error.hint or error.message)

@@ -13,15 +13,17 @@ from dataclasses import asdict, replace
 from time import monotonic
 from types import MappingProxyType
 
+from exacell.actor import actor
 from exacell.asm import AsmClient
 from exacell.board import Board
 from exacell.caching import seen
+from exacell.caching_off import FLASHCACHE
 from exacell.console import Console
-from exacell.errors import RefusedError
+from exacell.errors import BrokenOffError, JournalError, RefusedError
 from exacell.fleet import Fleet
 from exacell.following import Follower, Pause
 from exacell.gatekeeper import Gatekeeper, Passage
-from exacell.journal import FLASHCACHE, Journal, Row, actor
+from exacell.journal import Journal, Row
 from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch
 from exacell.plan.rolling import Lap, laps
 from exacell.probe import NO_ANSWER, Prober
@@ -83,6 +85,7 @@ class Engine:
 
         Raises:
             JournalError: the journal can't be written; nothing was sent.
+            BrokenOffError: it can't be written any more; statements before that were sent.
             RefusedError: the transport is read-only; nothing was sent.
         """
         if self._fleet.transport.read_only:
@@ -91,13 +94,20 @@ class Engine:
         change = self._journal.begin(self._rack, {**body, "risk": plan.risk, "plan": asdict(plan)})
         run = Run(plan=plan, report=Report(change=change))
         try:
-            for lap in laps(plan):
+            return self._carry_out(run)
+        except JournalError as error:
+            raise BrokenOffError(change, plan.statement, error, f"resume {change} goes on with it") from error
+
+    def _carry_out(self, run: Run) -> Report:
+        """Carry the laps of a plan out and journal its end."""
+        try:
+            for lap in laps(run.plan):
                 self._lap(lap, run)
         finally:
             self._console.progress(None)
         stopped = {"stopped": run.report.stopped} if run.report.stopped else {}
         end = Row(kind="end", body={"exitCode": int(run.report.exit_code), "done": run.tally(), **stopped})
-        self._journal.append(self._rack, change, [*self._observe_caching(run), end])
+        self._journal.append(self._rack, run.report.change, [*self._observe_caching(run), end])
         return run.report
 
     def _observe_caching(self, run: Run) -> list[Row]:
@@ -149,7 +159,7 @@ class Engine:
             passage = self._gatekeeper.linger(rolling, lap.wave, self._console.confirm)
             if not passage.open:
                 return self._held(passage, lap, run)
-        offline = any(step.offline for stage in lap.stages for step in stage.steps)
+        offline = any(step.offline and not step.forced for stage in lap.stages for step in stage.steps)
         broken = {
             r.step.target
             for r in run.report.failures

@@ -109,12 +109,36 @@ class JournalError(ExacellError):
     """The journal can't be written or is damaged: nothing may be sent that changes anything."""
 
 
+class BrokenOffError(JournalError):
+    """The journal could not be written any more while a change was under way; what was sent before stays done.
+
+    Args:
+        change: its number.
+        statement: as it was given.
+        error: why the journal can't be written.
+        way_out: what to do when it can be written again.
+    """
+
+    exit_code = ExitCode.INTERRUPTED
+
+    def __init__(self, change: int, statement: str, error: JournalError, way_out: str) -> None:
+        why = error.message.removesuffix("; nothing that changes cells is sent")
+        super().__init__(
+            f"change {change} ({statement}) was broken off: {why}; no more statements are sent",
+            hint=f"free space or mend the file, then {way_out}",
+        )
+
+
 class RecipeError(ExacellError):
     """A recipe file is wrong, or a check in it does not hold."""
 
 
 class EmulatorError(ExacellError):
     """An emulated rack could not be started, stopped, reached or driven."""
+
+
+class RackFormatError(EmulatorError):
+    """An emulated rack's state was stored by a version of exacell that this one can't go on from."""
 
 
 class InterruptedByUserError(ExacellError):

@@ -8,9 +8,10 @@ text per object and never by an exit status alone.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from exacell.cellcli import wire
 from exacell.cellcli.framing import can_be_fed
@@ -23,6 +24,10 @@ from exacell.transport.base import Feed, FleetResult, Reply, ReplyHandler, Reque
 from exacell.values import dataclass
 
 Record = Mapping[str, Any]
+T = TypeVar("T")
+
+_GREETING = 1.0
+"""Seconds for which cells are waited for that have not said their release, before the others are asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,23 +100,50 @@ class Fleet:
         """Send requests as they are; see :meth:`Transport.run`. Everything that this fleet sends goes through here."""
         return self.transport.run(requests, on_reply=on_reply, cancel=cancel)
 
-    def releases(self, cells: Sequence[str]) -> dict[str, str]:
+    def strangers(self, cells: Sequence[str]) -> list[str]:
+        """Return the cells whose release is not known, or may not be the same since they were reconnected to."""
+        return [cell for cell in cells if cell not in self._releases or self._life(cell) != self._lives.get(cell)]
+
+    def releases(
+        self,
+        cells: Sequence[str],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> dict[str, str]:
         """Return ``releaseVersion`` of the cells that say it, asking each once, and again after it was reconnected to.
 
-        A cell that gets another release restarts, so what is remembered here cannot outlive it.
+        A cell that gets another release restarts, so what is remembered here cannot outlive it. ``on_reply`` is told of
+        each reply once it is remembered.
         """
-        unknown = [cell for cell in cells if cell not in self._releases or self._life(cell) != self._lives.get(cell)]
+        unknown = self.strangers(cells)
+
+        told: set[str] = set()
+
+        def arrived(reply: Reply) -> None:
+            told.add(reply.target)
+            self._remember(reply)
+            if on_reply is not None:
+                on_reply(reply)
+
         if unknown:
             asked = ["list cell attributes name, releaseVersion"]
             command, feed = wire.command(asked), _feed(asked)
-            result = self.run([Request(target=c, command=command, role=Role.READ, feed=feed) for c in unknown])
+            requests = [Request(target=c, command=command, role=Role.READ, feed=feed) for c in unknown]
+            result = self.run(requests, on_reply=arrived, cancel=cancel)
             for reply in result.ok:
-                rows = read_columns(reply.stdout, ("name", "releaseVersion"), "CELL")
-                if rows and not reply_errors(reply.stdout):
-                    with self._lock:
-                        self._releases[reply.target] = rows[0].get("releaseVersion", "")
-                        self._lives[reply.target] = self._life(reply.target)
+                if reply.target not in told:
+                    self._remember(reply)  # Where the transport tells of replies at the end only.
         return {cell: self._releases[cell] for cell in cells if cell in self._releases}
+
+    def _remember(self, reply: Reply) -> None:
+        if reply.state is not State.OK:
+            return
+        rows = read_columns(reply.stdout, ("name", "releaseVersion"), "CELL")
+        if rows and not reply_errors(reply.stdout):
+            with self._lock:
+                self._releases[reply.target] = rows[0].get("releaseVersion", "")
+                self._lives[reply.target] = self._life(reply.target)
 
     def _life(self, cell: str) -> int:
         """Return how often the transport has connected to a cell to read; 0 where it does not say."""
@@ -130,6 +162,7 @@ class Fleet:
         *,
         timeout: float | None = None,
         exact: bool = False,
+        on_answer: Callable[[Answer], None] | None = None,
         cancel: threading.Event | None = None,
     ) -> Answers:
         """Return typed records for every LIST statement from every cell, one round trip a cell.
@@ -141,7 +174,43 @@ class Fleet:
             statements: LIST statements without ``;``.
             timeout: seconds per cell.
             exact: send what was written, for statements that the user typed; the cell then says what it has not.
+            on_answer: given each answer as it comes.
         """
+        strangers = self.strangers(cells)
+        if not strangers:
+            return self._query(cells, statements, timeout, exact, on_answer, cancel)
+        # Those that do not even say their release hold up no other.
+        answered: set[str] = set()
+        greeting = _Thread(
+            lambda: self.releases(strangers, on_reply=lambda reply: answered.add(reply.target), cancel=cancel)
+        )
+        left = list(cells)
+        parts: list[_Thread[Answers]] = []
+        while left:
+            greeting.join(_GREETING)
+            silent = [cell for cell in strangers if cell not in answered] if greeting.is_alive() else []
+            ready = [cell for cell in left if cell not in silent]
+            left = [cell for cell in left if cell in silent]
+            if ready and not left and not parts:
+                greeting.result()
+                return self._query(ready, statements, timeout, exact, on_answer, cancel)
+            if ready:
+                parts.append(_Thread(partial(self._query, ready, statements, timeout, exact, on_answer, cancel)))
+        greeting.result()
+        answers: dict[str, Answer] = {}
+        for part in parts:
+            answers.update(part.result().answers)
+        return Answers(answers={cell: answers[cell] for cell in cells})
+
+    def _query(
+        self,
+        cells: Sequence[str],
+        statements: Sequence[str],
+        timeout: float | None,
+        exact: bool,
+        on_answer: Callable[[Answer], None] | None,
+        cancel: threading.Event | None,
+    ) -> Answers:
         releases = self.releases(cells)
         objects = [parse_cellcli(statement).object for statement in statements]
         fits = {} if exact else {release: _fit(statements, release) for release in set(releases.values())}
@@ -158,7 +227,12 @@ class Fleet:
                     feed=_feed(sent, xml=True, release=releases.get(cell)),
                 )
             )
-        result = self.run(requests, cancel=cancel)
+
+        def arrived(reply: Reply) -> None:
+            if on_answer is not None:
+                on_answer(self._answer(reply, asked[reply.target], objects))
+
+        result = self.run(requests, on_reply=arrived if on_answer is not None else None, cancel=cancel)
         return Answers(answers={r.target: self._answer(r, asked[r.target], objects) for r in result.replies.values()})
 
     def _answer(self, reply: Reply, asked: Sequence[str | None], objects: Sequence[str]) -> Answer:
@@ -203,17 +277,41 @@ class Fleet:
         Raises:
             RefusedError: the transport is read-only and the role changes something.
         """
-        requests = [
-            Request(
-                target=cell,
-                command=wire.command([statement]),
-                role=role,
-                timeout=timeout,
-                feed=_feed([statement]) if role is Role.READ else None,
-            )
-            for cell, statement in statements.items()
-        ]
+        ways = {
+            statement: (wire.command([statement]), _feed([statement]) if role is Role.READ else None)
+            for statement in set(statements.values())
+        }
+        requests = []
+        for cell, statement in statements.items():
+            command, feed = ways[statement]
+            requests.append(Request(target=cell, command=command, role=role, timeout=timeout, feed=feed))
         return self.run(requests, on_reply=on_reply, cancel=cancel)
+
+
+class _Thread(threading.Thread, Generic[T]):
+    """Does one thing beside the caller, who takes what it returned, or raised."""
+
+    def __init__(self, do: Callable[[], T]) -> None:
+        super().__init__(name="exacell-fleet", daemon=True)
+        self._do = do
+        self._found: list[T] = []
+        self._raised: BaseException | None = None
+        self.start()
+
+    def run(self) -> None:
+        """Do it."""
+        try:
+            self._found.append(self._do())
+        except BaseException as error:
+            # Raised again by the caller's thread.
+            self._raised = error
+
+    def result(self) -> T:
+        """Wait for it and return it."""
+        self.join()
+        if self._raised is not None:
+            raise self._raised
+        return self._found[0]
 
 
 def _fit(statements: Sequence[str], release: str) -> tuple[str | None, ...]:

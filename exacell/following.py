@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 
 from exacell.board import Board
-from exacell.fleet import Fleet
+from exacell.fleet import Answer, Fleet
 from exacell.plan import facts as f
 from exacell.plan.model import Check, Step
-from exacell.plan.watch import FlushState, FlushWatch
+from exacell.plan.watch import METERS, FlushState, FlushWatch
 from exacell.probe import NO_ANSWER
 from exacell.running import Outcome, Report, StepResult
 from exacell.units import format_duration
@@ -21,7 +21,12 @@ LOST_POLLS = 20
 PATIENT = 60.0
 """A proof that may take longer than this many seconds can be interrupted."""
 
-_STATEMENTS = [f.FLASHCACHE, f.CELLDISK, f.FLASH_METRICS]
+_STATEMENTS = {
+    "flashcache": [f.FLASHCACHE, f.CELLDISK, f.FLASH_METRICS],
+    "pmemcache": [f.PMEMCACHE, f.CELLDISK, f.PMEM_METRICS],
+    "xrmemcache": [f.XRMEMCACHE, f.CELLDISK, f.XRMEM_METRICS],
+}
+"""What tells how far a flush is, by cache."""
 
 Pause = Callable[[threading.Event, float], object]
 Probe = Callable[[Mapping[str, tuple[Step, Sequence[Check]]]], dict[str, dict[int, str]]]
@@ -53,7 +58,7 @@ class Follower:
 
     def flushes(self, steps: Sequence[Step], board: Board, report: Report) -> dict[str, StepResult]:
         """Follow flushes until each is proven or can't finish; an interruption stops the following, not the flush."""
-        watches = {step.target: FlushWatch() for step in steps}
+        watches = {step.target: FlushWatch(meter=METERS[step.cache]) for step in steps}
         by_target = {step.target: step for step in steps}
         lost = dict.fromkeys(watches, 0)
         ended: dict[str, StepResult] = {}
@@ -68,9 +73,9 @@ class Follower:
                     end(cell, Outcome.FAILED, "interrupted")
                 report.interrupted = True
                 break
-            answers = self._fleet.query(open_cells, _STATEMENTS)
+            answers = self._look({cell: by_target[cell].cache for cell in open_cells})
             for cell in open_cells:
-                answer = answers.answers[cell]
+                answer = answers[cell]
                 if answer.problem:
                     lost[cell] += 1
                     board.set(cell, f"no answer ({lost[cell]}): {answer.problem}")
@@ -78,7 +83,9 @@ class Follower:
                         end(cell, Outcome.UNKNOWN, answer.problem)
                 else:
                     lost[cell] = 0
-                    state = _feed(watches[cell], f.build(cell, _STATEMENTS, answer.tables), self._clock())
+                    cache = by_target[cell].cache
+                    fact = f.build(cell, _STATEMENTS[cache], answer.tables)
+                    state = _feed(watches[cell], cache, fact, self._clock())
                     report.flushed[cell] = state
                     board.set(cell, state.phrase, state.fraction, state.eta)
                     if state.failed:
@@ -91,6 +98,14 @@ class Follower:
             if len(ended) < len(watches):
                 self._pause(self._cancel, self._poll)
         return ended
+
+    def _look(self, caches: Mapping[str, str]) -> dict[str, Answer]:
+        """Return what each cell says of its cache that is flushed; ``caches`` is cell → cache."""
+        found: dict[str, Answer] = {}
+        for cache in dict.fromkeys(caches.values()):
+            cells = [cell for cell, its in caches.items() if its == cache]
+            found |= self._fleet.query(cells, _STATEMENTS[cache]).answers
+        return found
 
     def proofs(self, results: Sequence[StepResult], board: Board, report: Report, probe: Probe) -> list[StepResult]:
         """Read back until what was wanted is there; a lost answer is settled by what is read.
@@ -139,10 +154,13 @@ def _with(before: StepResult, outcome: Outcome, reason: str = "") -> StepResult:
     )
 
 
-def _feed(watch: FlushWatch, fact: f.CellFacts, now: float) -> FlushState:
+def _feed(watch: FlushWatch, cache: str, fact: f.CellFacts, now: float) -> FlushState:
+    flash = cache == "flashcache"
+    found = fact.flash_cache if flash else fact.pmem_cache
+    disks = fact.flash_disks if flash else tuple(disk for disk in fact.cell_disks if disk.pmem)
     return watch.feed(
-        status=fact.flash_cache.status if fact.flash_cache else "",
-        disks=[{"name": d.name, "flushStatus": d.flush_status, "flushError": d.flush_error} for d in fact.flash_disks],
+        status=found.status if found else "",
+        disks=[{"name": d.name, "flushStatus": d.flush_status, "flushError": d.flush_error} for d in disks],
         metrics=fact.metrics or {},
         now=now,
     )

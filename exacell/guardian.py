@@ -20,11 +20,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from exacell.actor import actor
 from exacell.config import Settings
 from exacell.confirming import Deadline, note_reverted, note_reverting, open_deadlines
 from exacell.console import Progress
 from exacell.errors import ExacellError, ExitCode
-from exacell.journal import Journal, Row, actor
+from exacell.journal import Journal, Row
 from exacell.paths import ensure_dir
 from exacell.values import dataclass
 
@@ -191,7 +192,8 @@ def _mine(journal: Journal, errand: Errand) -> Deadline | None:
 
 def take_back(errand: Errand, item: Deadline) -> str:
     """Undo the change over the rack's own transport and return why that failed, empty when it did not."""
-    from exacell.context import Options, open_context
+    from exacell.context import Options
+    from exacell.opening import open_context
     from exacell.undoing import undo
 
     why = f"not confirmed by {item.until.isoformat(timespec='seconds')}"

@@ -48,11 +48,6 @@ def read_entries(path: Path) -> list[Entry]:
     return [_entry(line) for line in text.splitlines()[-_KEEP:] if line]
 
 
-def read_history(path: Path) -> list[str]:
-    """Return the statements of all racks, oldest first."""
-    return [entry.text for entry in read_entries(path)]
-
-
 def append_history(path: Path, entry: str, rack: str = "") -> None:
     """Add one entry unless it holds a secret; the file is created with mode 0600."""
     if is_secret(entry) or not entry.strip():
@@ -85,11 +80,6 @@ def _part_may_change(words: Sequence[str]) -> bool:
     own = commands()
     found = next((own[key] for count in (3, 2, 1) if (key := tuple(words[:count])) in own), None)
     return found is None or found.effect not in (Effect.READ, Effect.LOCAL)
-
-
-def newest_first(entries: Sequence[str]) -> list[str]:
-    """Return the entries newest first, each text once."""
-    return list(dict.fromkeys(reversed(entries)))
 
 
 def _entry(line: str) -> Entry:

@@ -11,10 +11,8 @@ writers take turns by BEGIN IMMEDIATE, so that several processes append without 
 from __future__ import annotations
 
 import fcntl
-import getpass
 import json
 import os
-import socket
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -80,63 +78,6 @@ class Row:
     kind: str
     target: str = ""
     body: Mapping[str, Any]
-
-
-def actor() -> dict[str, str]:
-    """Return who acts, for the plan row: OS user, SUDO_USER, host, where the session came from by SSH, and process.
-
-    ``started`` tells the process from a later one of the same number.
-    """
-    return {
-        "user": getpass.getuser(),
-        "sudoUser": os.environ.get("SUDO_USER", ""),
-        "host": socket.gethostname(),
-        "from": os.environ.get("SSH_CONNECTION", "").partition(" ")[0],
-        "pid": str(os.getpid()),
-        "started": _started(str(os.getpid())),
-    }
-
-
-def _started(pid: str) -> str:
-    """Return when a process started, in clock ticks since the host did; empty where /proc does not tell.
-
-    Source: proc(5), /proc/pid/stat field 22, starttime; the fields behind the program's name in parentheses are counted
-    from 3 on.
-    """
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return ""
-
-
-def alive(body: Mapping[str, Any]) -> bool:
-    """Return whether the process that ``body`` names still runs; True for one of another host, which can't be told.
-
-    Args:
-        body: host, pid and started as :func:`actor` writes them; without started the number alone decides.
-    """
-    if body.get("host") != socket.gethostname():
-        return True
-    pid = str(body.get("pid") or "")
-    if not pid.isdigit():
-        return False
-    if body.get("started") and _started(pid) not in ("", body["started"]):
-        return False  # The number belongs to another process now.
-    try:
-        # The state follows the program's name, which is in parentheses and may hold anything; Z has ended.
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False if Path("/proc/self").exists() else _signalled(pid)
-
-
-def _signalled(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except PermissionError:
-        return True
-    except (ProcessLookupError, ValueError):
-        return False
-    return True
 
 
 class Journal:
@@ -391,6 +332,14 @@ class Journal:
             " and kind <> 'plan'",
         )
 
+    def intents_like(self, rack: str, word: str) -> list[Entry]:
+        """Return a rack's intents that hold a word, in order; quick in a long journal.
+
+        Args:
+            word: letters of ours, never a user's text.
+        """
+        return self._select(rack=rack, extra=f"kind = 'intent' and body like '%{word}%'")
+
     def of_kinds(self, rack: str, kinds: Sequence[str]) -> list[Entry]:
         """Return a rack's rows of some kinds, in order; quick in a long journal.
 
@@ -447,54 +396,3 @@ class Journal:
         if kept is None:
             return walked, f"the kept head {self.head_path} is missing" if rows else ""
         return walked, against_head(walked, kept, [str(row[-1]) for row in rows])
-
-
-FLASHCACHE = "flashcache"
-"""The cache that rows speak of which name none."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CachingOff:
-    """A change left caching off on these cells, as far as the journal knows.
-
-    Attributes:
-        dropped: the cache was dropped there, or may have been, and not made again.
-        cache: flashcache, pmemcache or xrmemcache.
-    """
-
-    change: int
-    cells: tuple[str, ...]
-    dropped: bool = False
-    cache: str = FLASHCACHE
-
-
-_NOT_DONE = ("failed", "not done")
-"""States of a step that did not happen, as far as that is known."""
-
-
-def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
-    """Return the changes after which caching was switched off and never seen back, newest last.
-
-    An intent that switches caching off counts from before its statement left; only an outcome that brought caching
-    back, or a later observation of it, clears it.
-    """
-    off: dict[tuple[str, str], tuple[int, bool]] = {}
-    for entry in entries:
-        body = entry.body
-        cache = str(body.get("cache") or FLASHCACHE)
-        key = (entry.target, cache)
-        if entry.kind == "intent" and body.get("cachingOff"):
-            off[key] = (entry.change, f"DROP {cache}".upper() in str(body.get("statement")).upper())
-        elif (entry.kind == "outcome" and body.get("cachingOn") and body.get("state") == "done") or (
-            entry.kind == "observed" and body.get("caching") == "on"
-        ):
-            off.pop(key, None)
-        elif key in off and body.get("cachingOff") and body.get("state") in _NOT_DONE:
-            off[key] = (off[key][0], False)
-    changes: dict[tuple[int, bool, str], list[str]] = {}
-    for (cell, cache), (change, dropped) in off.items():
-        changes.setdefault((change, dropped, cache), []).append(cell)
-    return tuple(
-        CachingOff(change=change, cells=tuple(cells), dropped=dropped, cache=cache)
-        for (change, dropped, cache), cells in sorted(changes.items())
-    )

@@ -14,10 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from exacell.actor import actor
+from exacell.caching_off import caching_off
 from exacell.chain import is_whole
 from exacell.confirming import KINDS, deadlines
 from exacell.errors import JournalError
-from exacell.journal import Entry, Journal, Row, actor, caching_off
+from exacell.journal import Entry, Journal, Row
 from exacell.values import dataclass
 
 

@@ -12,7 +12,7 @@ from exacell.language.suggestion import Known
 from exacell.names import NameCache
 from exacell.paths import Home
 
-GROUPS = ("all", "ok", "failed", "up")
+GROUPS = ("all", "ok", "failed", "up", "down")
 """Cell groups that every rack has; see :mod:`exacell.selection`."""
 
 _MOST_FILES = 200

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exacell.cellcli.rows import Rows as ByColumn
 from exacell.cellcli.schema import Kind as AttributeKind
 from exacell.cellcli.schema import find_object
 from exacell.language.registry import Kind
@@ -103,6 +104,8 @@ def observe(cache: NameCache, subject: str, rows: Sequence[Mapping[str, Any]]) -
 
 def names_of(rows: Rows) -> list[str]:
     """Return the names in ``rows``."""
+    if isinstance(rows, ByColumn):
+        return [name for name in rows.column("name") if name]
     return [str(row["name"]) for row in rows if row.get("name")]
 
 
@@ -127,12 +130,19 @@ def alerts_about(rows: Rows) -> dict[str, str]:
 def values_of(subject: str, rows: Rows) -> dict[str, set[str]]:
     """Return ``object.attribute`` to the values in ``rows`` for each attribute that holds words."""
     known = find_object(subject)
+    columns: dict[str, set[Any]] = {}
+    if isinstance(rows, ByColumn):
+        columns = {name: set(rows.column(name)) for name in rows.names}
+    else:
+        for row in rows:
+            for name, value in row.items():
+                columns.setdefault(name, set()).add(value if isinstance(value, str) else "")
     found: dict[str, set[str]] = {}
-    for row in rows:
-        for name, value in row.items():
-            attribute = known.attribute(name) if known is not None and name != "name" else None
-            if attribute is None or attribute.kind not in _VALUED or not isinstance(value, str) or not value:
-                continue
-            if len(value) <= _LONGEST and "\n" not in value:
-                found.setdefault(f"{subject}.{attribute.name}", set()).add(value)
+    for name, values in columns.items():
+        attribute = known.attribute(name) if known is not None and name != "name" else None
+        if attribute is None or attribute.kind not in _VALUED:
+            continue
+        words = {value for value in values if value and len(value) <= _LONGEST and "\n" not in value}
+        if words:
+            found[f"{subject}.{attribute.name}"] = words
     return found

@@ -10,6 +10,7 @@ from exacell.plan.estimate import stage_seconds
 from exacell.plan.model import Gate, Plan, Step, Undo
 from exacell.running import Outcome, Report
 from exacell.transport.base import State
+from exacell.units import counted
 
 
 def _steps(plan: Plan) -> Iterable[tuple[str, Step]]:
@@ -92,14 +93,26 @@ def ended_records(plan: Plan, report: Report) -> list[Record]:
         sent = sum(1 for r in results if r.outcome is Outcome.DONE and r.step.statement)
         flushed = report.flushed.get(target)
         asm = any(r.step.asm for r in results)
+        detail = f"{counted(sent, 'statement')}, verified"
+        if bad is not None:
+            detail = f"{bad.step.what}: {bad.reason}"
+            if bad.outcome is Outcome.NOT_SENT and sent:
+                of = sum(1 for r in results if r.step.statement)
+                detail = f"{sent} of {counted(of, 'statement')} done, then not sent: {detail}"
         row: dict[str, Any] = {
             **_who(target, asm=asm),
-            "outcome": str(bad.outcome if bad else Outcome.DONE),
-            "detail": f"{bad.step.what}: {bad.reason}"
-            if bad
-            else f"{sent} statement{'s' if sent != 1 else ''}, verified",
+            "outcome": _word(bad.outcome, sent) if bad is not None else str(Outcome.DONE),
+            "detail": detail,
         }
         if flushed is not None and flushed.done:
             row |= {"dirtyAfterFlush": flushed.dirty, "usedAfterFlush": flushed.used}
         (bad_rows if bad else rows).append(row)
     return [*rows, *bad_rows]
+
+
+STOPPED = "stopped"
+"""The outcome on a target of which some statements were done and the rest was not sent."""
+
+
+def _word(outcome: Outcome, sent: int) -> str:
+    return STOPPED if outcome is Outcome.NOT_SENT and sent else str(outcome)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.carrying import capabilities_of
 from exacell.cellcli.fold import VOLATILE, fold_records
-from exacell.cellcli.reply import errors, read_columns, read_describe, read_detail, values
+from exacell.cellcli.reply import errors, read_describe, read_detail, values
+from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.statement import Change, Describe, Grant, List, render
 from exacell.cellset import fold
@@ -20,7 +21,7 @@ from exacell.transport.base import FleetResult, Reply, Role, State
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.language.line import Line
-    from exacell.language.registry import Value
+    from exacell.plan.facts import CellFacts
 
 AS_PRINTED = ("table", "raw")
 """Output formats that show what the cells printed; the others get typed values."""
@@ -46,12 +47,19 @@ def pass_through(ctx: Context, line: Line) -> Result:
 
 def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
     # A read needs none of this, which takes as long to import as a cell to answer.
+    from dataclasses import replace
+
     from exacell.commands.griddisk import headers_if_needed
     from exacell.plan.guard import facts_needed, guard_plan
+    from exacell.plan.model import Plan
 
     facts = ctx.facts(*facts_needed(statement))
+    done = _unchanged(ctx, statement, facts)
+    facts = {cell: fact for cell, fact in facts.items() if cell not in done}
     headers = headers_if_needed(ctx, facts) if any(fact.grid_disks for fact in facts.values()) else None
     call = Call(command=_AS_COMMAND, flags=line.flags, text=line.text)
+    if not facts:
+        return ctx.change(Plan(statement=line.text, rack=ctx.need_rack().name, done=done), call)
     plan = guard_plan(
         ctx.need_rack().name,
         facts,
@@ -61,18 +69,27 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
         headers=headers,
         may_ask=True,
     )
-    return ctx.change(plan, call)
+    return ctx.change(replace(plan, done={**done, **plan.done}), call)
 
 
-def _ask(ctx: Context, text: str, timeout: float | None) -> FleetResult:
+def _unchanged(ctx: Context, statement: Change | Grant, facts: Mapping[str, CellFacts]) -> dict[str, str]:
+    """Return the cells on which the statement would change nothing, and why."""
+    from exacell.plan.unchanged import holds_already, nothing_to_drop, same_iorm_plan, told_by
+
+    holds = "it holds those values already"
+    done = {cell: why for cell, fact in facts.items() if (why := nothing_to_drop(statement, fact))}
+    done |= {cell: holds for cell, fact in facts.items() if same_iorm_plan(statement, fact)}
+    wanted = told_by(statement)
+    if not wanted or not facts:
+        return done
+    assert isinstance(statement, Change)
+    answers = ctx.fleet.query(list(facts), [wanted]).good
+    return done | {cell: holds for cell, answer in answers.items() if holds_already(statement, answer.tables[0])}
+
+
+def _ask(ctx: Context, text: str, timeout: float | None) -> tuple[FleetResult, dict[str, Reply], list[str], ExitCode]:
+    """Return what the cells answer, the good replies, a line for each problem, and the exit code."""
     result = ctx.fleet.send(dict.fromkeys(ctx.cells(), text), role=Role.READ, timeout=timeout, cancel=ctx.interrupted)
-    good = [r.target for r in result.ok if not errors(r.stdout)]
-    ctx.remember(good, [t for t in result.targets if t not in good])
-    return result
-
-
-def _problems(result: FleetResult) -> tuple[dict[str, Reply], list[str], ExitCode]:
-    """Split replies into good ones and problem lines, and judge the exit code."""
     good: dict[str, Reply] = {}
     problems: list[str] = []
     for reply in result.replies.values():
@@ -86,7 +103,8 @@ def _problems(result: FleetResult) -> tuple[dict[str, Reply], list[str], ExitCod
     code = result.exit_code
     if problems and code is ExitCode.DONE:
         code = ExitCode.FAILED
-    return good, problems, code
+    ctx.remember([target for target in result.targets if target not in good])
+    return result, good, problems, code
 
 
 def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, compared: bool = False) -> Result:
@@ -96,23 +114,19 @@ def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, co
     stripped = not capabilities_of(ctx.transport).indents  # only XML survives a dcli that takes blanks away
     if precise or ((statement.all_attributes or stripped) and form != "raw"):
         return _list_xml(ctx, statement, kind)
-    result = _ask(ctx, render(statement), timeout)
-    good, problems, code = _problems(result)
-    raw = [(cell, reply.stdout) for cell, reply in good.items() if reply.stdout.strip()]
+    result, good, problems, code = _ask(ctx, render(statement), timeout)
+    raw = [(cell, reply.stdout) for cell, reply in good.items() if reply.stdout and not reply.stdout.isspace()]
     if statement.detail and form == "table" and not compared:
         text = _detail_text(statement, good)
         return Result(text=text, raw=raw, named=len(result.targets) > 1, problems=problems, exit_code=code)
     columns = _columns(statement, kind)
-    records: list[dict[str, Any]] = []
-    for cell, reply in good.items() if form != "raw" else ():
-        rows: Sequence[Mapping[str, str]]
-        if statement.detail:
-            rows = read_detail(reply.stdout, statement.object)
-        else:
-            rows = read_columns(reply.stdout, columns, statement.object)
-        for row in rows:
-            typed: Mapping[str, Value] = row if form in AS_PRINTED else values(row, statement.object)
-            records.append({"cell": cell, **typed})
+    records: Sequence[Mapping[str, Any]] = ()
+    if form != "raw" and statement.detail:
+        records = [{"cell": c, **row} for c, r in good.items() for row in read_detail(r.stdout, statement.object)]
+    elif form != "raw":
+        records = read_rows({cell: reply.stdout for cell, reply in good.items()}, columns, statement.object)
+    if form not in AS_PRINTED:
+        records = [{**values(record, statement.object), "cell": record["cell"]} for record in records]
     shown = [Column("cell"), *(Column(name) for name in columns)] if columns and not statement.detail else []
     return Result(
         records=records,
@@ -177,8 +191,7 @@ def _list_xml(ctx: Context, statement: List, kind: ObjectType) -> Result:
 
 
 def _describe(ctx: Context, statement: Describe, timeout: float | None) -> Result:
-    result = _ask(ctx, render(statement), timeout)
-    good, problems, code = _problems(result)
+    result, good, problems, code = _ask(ctx, render(statement), timeout)
     records = [
         {"cell": cell, "name": row.name, "modifiable": row.modifiable, "hidden": row.hidden}
         for cell, reply in good.items()

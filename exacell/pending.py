@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from exacell.actor import actor, alive
 from exacell.caching import again
+from exacell.caching_off import FLASHCACHE, CachingOff, caching_off
 from exacell.cellset import fold
 from exacell.confirming import Deadline, open_deadlines
 from exacell.errors import ExitCode, JournalError
-from exacell.journal import FLASHCACHE, CachingOff, Entry, Journal, Row, actor, alive, caching_off
+from exacell.journal import Entry, Journal, Row
+from exacell.stopped import Stopped, stopped_services
 from exacell.values import dataclass
 
 
@@ -18,7 +21,7 @@ class Pending:
     """Something that an earlier change left behind.
 
     Attributes:
-        state: ``unfinished``, ``stopped``, ``caching off`` or ``unconfirmed``.
+        state: ``unfinished``, ``stopped``, ``caching off``, ``service stopped`` or ``unconfirmed``.
         mend: the statement that ends it.
         sentence: one line that says both.
     """
@@ -31,8 +34,8 @@ class Pending:
 
 
 def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[Pending, ...]:
-    """Return each change that never ended, left caching off or waits to be confirmed, and the newest one when the user or
-    a gate stopped it, with the statement that mends it.
+    """Return each change that never ended, left caching off or a service stopped, or waits to be confirmed, and the
+    newest one when the user or a gate stopped it, with the statement that mends it.
 
     Changes that a living process is carrying out are left out.
     """
@@ -49,6 +52,9 @@ def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[P
     for item in caching_off(journal.caching_entries(rack)):
         if item.change not in running:
             found.append(_uncached(item))
+    for down in stopped_services(journal, rack):
+        if down.change not in running:
+            found.append(_down(down))
     groups: set[int] = set()
     for waiting in open_deadlines(journal, rack):
         if waiting.group not in groups:  # A run waits as a whole: told once, by the first of its changes.
@@ -61,12 +67,8 @@ def _unfinished(row: Entry) -> Pending:
     change, statement = row.change, str(row.body.get("statement"))
     mend, sentence = "resume", f"change {change} ({statement}) never ended: resume finishes it"
     if "plan" not in row.body:
-        # Opaque work has nothing that could be gone on with.
         mend = f"resume {change} --abandon"
-        sentence = (
-            f"change {change} ({statement}) never ended, and exacell can't read what it carried: look at the targets, run it "
-            f"again if it is needed; {mend} ends this warning"
-        )
+        sentence = _opaque(row, "never ended", mend)
     return Pending(change=change, statement=statement, state="unfinished", mend=mend, sentence=sentence)
 
 
@@ -94,32 +96,48 @@ def _halted(row: Entry) -> Pending:
     plan = row.body.get("plan")
     back = f"undo {change} takes it back, " if isinstance(plan, Mapping) and plan.get("inverse") else ""
     ways = f"resume finishes it, {back}resume {change} --abandon leaves it so"
-    sentence = f"change {change} ({statement}) was stopped before its end: {ways}"
-    return Pending(change=change, statement=statement, state="stopped", mend=f"resume {change}", sentence=sentence)
+    mend, sentence = f"resume {change}", f"change {change} ({statement}) was stopped before its end: {ways}"
+    if not isinstance(plan, Mapping):
+        mend = f"resume {change} --abandon"
+        sentence = _opaque(row, "was stopped before its end", mend)
+    return Pending(change=change, statement=statement, state="stopped", mend=mend, sentence=sentence)
+
+
+def _opaque(row: Entry, what: str, mend: str) -> str:
+    """Return what is said of work that exacell can't read: nothing of it could be gone on with."""
+    return (
+        f"change {row.change} ({row.body.get('statement')}) {what}, and exacell can't read what it carried: look at the targets, "
+        f"run it again if it is needed; {mend} ends this warning"
+    )
 
 
 def _uncached(item: CachingOff) -> Pending:
     cells = fold(item.cells)
+    left = "left" if item.sure else "may have left"
     if item.cache != FLASHCACHE:
         mend = f"on {cells} " + (f"create {item.cache} all" if item.dropped else again(item.cache))
         sentence = (
-            f"change {item.change} left no {item.cache} on {cells}: {mend} makes it again"
+            f"change {item.change} {left} no {item.cache} on {cells}: {mend} makes it again"
             if item.dropped
-            else f"change {item.change} left {item.cache} not caching on {cells}: {mend} mends it"
+            else f"change {item.change} {left} {item.cache} not caching on {cells}: {mend} mends it"
         )
     elif item.dropped:
         mend = f"undo {item.change}"
         sentence = (
-            f"change {item.change} left no flash cache on {cells}: "
+            f"change {item.change} {left} no flash cache on {cells}: "
             f"{mend} makes it again at its old size (resume or retry failed goes on with the change)"
         )
     else:
         mend = f"on {cells} flush flashcache"
         sentence = (
-            f"change {item.change} left flash caching off on {cells}: "
+            f"change {item.change} {left} flash caching off on {cells}: "
             f"flush flashcache mends it (or at once: on {cells} alter flashcache all cancel flush)"
         )
     return Pending(change=item.change, statement="", state="caching off", mend=mend, sentence=sentence)
+
+
+def _down(item: Stopped) -> Pending:
+    return Pending(change=item.change, statement="", state="service stopped", mend=item.mend, sentence=item.sentence)
 
 
 def _unconfirmed(item: Deadline, now: datetime) -> Pending:

@@ -20,8 +20,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from exacell.actor import actor, alive
 from exacell.errors import RefusedError
-from exacell.journal import actor, alive
 from exacell.units import format_duration
 from exacell.values import dataclass
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.confirming import WaitingRun
 from exacell.errors import ExacellError, ExitCode, InterruptedByUserError, RecipeError, RefusedError
 from exacell.language.line import Line
-from exacell.language.registry import Effect, Value
-from exacell.output.result import Result, worst
+from exacell.language.registry import Call, Effect, Kind, Value
+from exacell.output.result import Column, Result, worst
 from exacell.recipes import Recipe, RecipeLine
 from exacell.units import format_duration
 
@@ -21,13 +21,18 @@ if TYPE_CHECKING:
 class RecipeRunner:
     """Runs the lines of one recipe and gathers what they answer."""
 
-    def __init__(self, ctx: Context, recipe: Recipe, flags: Mapping[str, Value]) -> None:
+    def __init__(self, ctx: Context, recipe: Recipe, call: Call) -> None:
         self._ctx = ctx
         self._recipe = recipe
-        self._flags = flags
+        self._flags = call.flags
+        self._statement = call.text
         self._first_change = len(ctx.changes)
         self._results: list[Result] = []
         self._codes: list[ExitCode] = []
+        self._unkept: set[tuple[Kind, Value]] = set()
+        """With -n: what statements of this run would have kept, by kind and name."""
+        self._planned = False
+        """With -n: whether a change was planned, which what follows may build on."""
         self._problems: list[str] = []
 
     def run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
@@ -89,21 +94,36 @@ class RecipeRunner:
                 from exacell.undoing import undo
 
                 return self._keep(source, line, undo(ctx, self._own_changes(), flags))
+            if self._dry and line.call is not None and self._left_out(line.call):
+                return None
         elif line.cellcli is not None:
             line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.flags})
-        self._ceiling(line)
+        ctx.risk_ceiling = self._recipe.risk
         interrupted = ctx.interrupted.is_set()
         result = ctx.execute(line)
+        self._planned = self._planned or line.effect is Effect.WRITE
         if interrupted:
             ctx.interrupted.set()
         self._keep(source, line, result)
         return None
 
+    @property
+    def _dry(self) -> bool:
+        return bool(self._flags.get("dry-run") or self._ctx.options.dry_run)
+
+    def _left_out(self, call: Call) -> bool:
+        """Whether -n leaves a statement out because it asks for what one before it would have kept; says so."""
+        names = {(p.kind, call.args[p.name]): p.name for p in call.command.params if p.name in call.args}
+        if not call.command.dry_runs:
+            self._unkept |= {found for found, name in names.items() if name == "as"}
+            return False
+        missing = next((value for kind, value in names if (kind, value) in self._unkept), None)
+        if missing is not None:
+            self._ctx.console.say(f"-n: {missing} was not kept, so this is left out")
+        return missing is not None
+
     def _own_changes(self) -> list[int]:
         return self._ctx.changes[self._first_change :]
-
-    def _ceiling(self, line: Line) -> None:
-        self._ctx.risk_ceiling = self._recipe.risk
 
     def _keep(self, source: RecipeLine, line: Line, result: Result) -> None:
         for note in result.notes:
@@ -124,17 +144,43 @@ class RecipeRunner:
         self._ctx.risk_ceiling = ""
         records = [record for result in self._results for record in result.records]
         shapes = {tuple(column.name for column in result.columns) for result in self._results}
-        columns = self._results[0].columns if len(shapes) == 1 else ()
+        columns = _told_apart(self._results) if len(shapes) == 1 else ()
         problems = list(dict.fromkeys(self._problems))
         code = worst(self._codes)
         if stopped is not None:
             problems = [p for p in problems if p not in stopped.message]
             problems.append(stopped.message)
+            if self._dry and self._planned:
+                problems.append(
+                    "-n has carried out nothing that this may need: "
+                    f"rehearse {self._statement} carries it out on a copy of the rack"
+                )
             done = any(c is ExitCode.DONE for c in self._codes)
             code = worst([stopped.exit_code, ExitCode.FAILED if done and self._ctx.changes else stopped.exit_code])
         return Result(
             records=records, columns=columns, data=bool(self._results), fold=True, problems=problems, exit_code=code
         )
+
+
+def _told_apart(results: Sequence[Result]) -> tuple[Column, ...]:
+    """Return the columns of results of one shape, with what tells one result from another behind the first.
+
+    Two deltas of a run, for example, show the snapshots that they lie between.
+    """
+    columns = tuple(results[0].columns)
+    if len(results) == 1 or not columns:
+        return columns
+    shown = {column.name for column in columns}
+    own: dict[str, list[set[str]]] = {}
+    for result in results:
+        for name in dict.fromkeys(name for record in result.records for name in record if name not in shown):
+            own.setdefault(name, []).append({str(record.get(name)) for record in result.records})
+    telling = [
+        Column(name)
+        for name, values in own.items()
+        if len(values) == len(results) and all(len(of) == 1 for of in values) and len(set.union(*values)) > 1
+    ]
+    return (*columns[:1], *telling, *columns[1:])
 
 
 _PASSED_ON = frozenset({"yes", "dry-run", "detailed-exitcode", "reason", "ticket", "accept-opaque", "confirm-within"})

@@ -403,11 +403,13 @@ def recipe_names(home: Home) -> tuple[str, ...]:
 
 
 def load_recipe(home: Home, name: str) -> Recipe:
-    """Return the recipe of that name.
+    """Return the recipe of that name, or in that file where the name holds a slash.
 
     Raises:
         RecipeError: there is none (names the closest), it can't be read, or its header is wrong.
     """
+    if "/" in name:
+        return _recipe_at(home, Path(name).expanduser())
     files = recipe_files(home)
     path = files.get(name) or next((p for n, p in files.items() if n.lower() == name.lower()), None)
     if path is None:
@@ -415,10 +417,24 @@ def load_recipe(home: Home, name: str) -> Recipe:
         known = ", ".join(sorted(files)) or "none"
         hint = f"did you mean {' or '.join(near)}?" if near else f"put it into {home.recipes_dir} as {name}{SUFFIX}"
         raise RecipeError(f"there is no recipe {name}; there are: {known}", hint=hint)
+    return _read(path)
+
+
+def _recipe_at(home: Home, path: Path) -> Recipe:
+    """Return the recipe in a file that is named by its path; one with a blank in it has to be quoted."""
+    if not path.is_file():
+        what = "is no file" if path.exists() else "does not exist"
+        raise RecipeError(
+            f"recipe {path} {what}", hint=f"recipes lists those of {home.recipes_dir} and the shipped ones"
+        )
+    return _read(path)
+
+
+def _read(path: Path) -> Recipe:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise RecipeError(f"recipe {name}: {path} can't be read: {error}") from error
+        raise RecipeError(f"recipe {path.stem}: {path} can't be read: {error}") from error
     return parse_recipe(path.stem, text, str(path))
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from exacell.actor import actor
 from exacell.caching import seen
+from exacell.caching_off import caching_off
 from exacell.cellset import fold
 from exacell.changing import refuse_read_only
 from exacell.errors import ExitCode, RefusedError
-from exacell.journal import Entry, Row, actor, caching_off
+from exacell.journal import Entry, Row
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result, worst
 from exacell.pending import newest_stopped, note_resumed, observe_caching, stopped
@@ -242,6 +244,7 @@ def inverse_of(ctx: Context, change: int) -> dict[str, tuple[str, ...]]:
 def _together(results: Sequence[Result]) -> Result:
     return Result(
         records=[record for result in results for record in result.records],
+        columns=max((result.columns for result in results), key=len, default=()),
         fold=True,
         data=True,
         notes=[note for result in results for note in result.notes],
@@ -257,7 +260,22 @@ def newest_to_undo(ctx: Context) -> int:
         RefusedError: there is none.
     """
     rack = ctx.need_rack().name
-    entries = ctx.journal.entries(rack=rack)
+    for number, _ in _to_undo(ctx):
+        return number
+    raise RefusedError(f"there is no change of rack {rack} to undo")
+
+
+def older_to_undo(ctx: Context, number: int) -> str:
+    """Return the statement that takes back the newest change before ``number`` that has an inverse; empty for none."""
+    for older, row in _to_undo(ctx):
+        if older < number and row.body["plan"].get("inverse"):
+            return f"undo {older} takes back change {older} ({row.body.get('statement')})"
+    return ""
+
+
+def _to_undo(ctx: Context) -> Iterator[tuple[int, Entry]]:
+    """Yield the changes that did something and are neither an undo nor undone, newest first: number and plan row."""
+    entries = ctx.journal.entries(rack=ctx.need_rack().name)
     gone = {e.change for e in entries if e.kind == "undone"}
     ended = {e.change for e in entries if e.kind == "end"}
     for entry in reversed(entries):
@@ -268,8 +286,7 @@ def newest_to_undo(ctx: Context) -> int:
             continue
         # One that never ended is ended by undo, whether or not anything was sent.
         if entry.change not in ended or _did_something(entries, root):
-            return root
-    raise RefusedError(f"there is no change of rack {rack} to undo")
+            yield root, entry
 
 
 _SAID_NO = ("CELL-", "ORA-")

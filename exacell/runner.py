@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from io import StringIO
 from pathlib import Path
+from time import monotonic
 from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
@@ -103,7 +104,10 @@ class Runner:
         Raises:
             SessionExit: the statement was ``exit``.
         """
+        began = monotonic()
         code = self._run(line, text, execute)
+        if self.ctx.settings.timing == "on":
+            self.console.tell(f"elapsed {monotonic() - began:.2f}s", "dim")
         for said in self.ctx.companion(line, code):
             self.console.tell(said, "title")
         return code
@@ -269,12 +273,18 @@ class Runner:
             return self._failed(StatementError(f"{path}: scripts start each other {_DEEPEST} deep"), text)
         self._depth += 1
         try:
-            return self.run_statements([statement.text for statement in script])
+            return self.run_statements(
+                [statement.text for statement in script],
+                places=[f"{path}, line {statement.number}" for statement in script],
+            )
         finally:
             self._depth -= 1
 
-    def run_statements(self, statements: Iterable[str], *, shell: bool = True) -> ExitCode:
+    def run_statements(self, statements: Iterable[str], *, shell: bool = True, places: Sequence[str] = ()) -> ExitCode:
         """Run statements in order, stop behind the first that failed, and return the exit code of all together.
+
+        Args:
+            places: where each of them stands, for those of a file.
 
         Raises:
             SessionExit: one of them was EXIT.
@@ -287,8 +297,13 @@ class Runner:
             codes.append(self.run_text(text, shell=shell))
             if codes[-1] not in GOES_ON:
                 left = sum(1 for _ in waiting) if isinstance(statements, Sequence) else 0
+                where = f" at {places[len(codes) - 1]}" if places else ""
                 if left:
-                    self.console.tell(f"stopped: {left} more statement{'s were' if left > 1 else ' was'} not run")
+                    self.console.tell(
+                        f"stopped{where}: {left} more statement{'s were' if left > 1 else ' was'} not run"
+                    )
+                elif where:
+                    self.console.tell(f"stopped{where}")
                 break
         return worst(codes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from exacell.cellset import CellSet, fold
@@ -10,15 +10,31 @@ from exacell.config import RackConfig
 from exacell.errors import CellSetError
 
 
-class Selection:
-    """The selected cells of one rack, and how the last statement ended on them."""
+def _nothing() -> Mapping[str, Iterable[str]]:
+    return {}
 
-    def __init__(self, rack: RackConfig, cells: Iterable[str] = ()) -> None:
+
+class Selection:
+    """The selected cells of one rack, how the last change ended on them, and which of them did not answer.
+
+    Args:
+        cells: those in use from the start; all when there are none.
+        changed: tells how the rack's newest change ended: ``ok`` and ``failed`` → names, database nodes among them.
+    """
+
+    def __init__(
+        self,
+        rack: RackConfig,
+        cells: Iterable[str] = (),
+        *,
+        changed: Callable[[], Mapping[str, Iterable[str]]] = _nothing,
+    ) -> None:
         chosen = CellSet(cells)
         self._rack = rack
+        self._changed = changed
         self._used: CellSet | None = chosen if len(chosen) else None
         self._on: CellSet | None = None
-        self._last: dict[str, CellSet] = {}
+        self._down = CellSet()
 
     @property
     def now(self) -> CellSet:
@@ -60,12 +76,15 @@ class Selection:
         """Limit the selection to ``text`` for one statement; empty leaves it.
 
         Raises:
-            CellSetError: a cell is not in the rack.
+            CellSetError: a cell is not in the rack, or it is none.
         """
         if not text:
             yield
             return
-        before, self._on = self._on, self.resolve(text)
+        wanted = self.resolve(text)
+        if not len(wanted):
+            raise CellSetError(f"on {text}: that is no cell now", hint=_EMPTY.get(text.strip().lower(), ""))
+        before, self._on = self._on, wanted
         try:
             yield
         finally:
@@ -74,7 +93,8 @@ class Selection:
     def resolve(self, text: str) -> CellSet:
         """Return the cells of the rack that ``text`` names; the end of a name will do where only one cell has it.
 
-        ``@ok`` and ``@failed`` are how the last statement ended, ``@up`` all but the failed ones.
+        ``@ok`` and ``@failed`` are how the rack's newest change ended, ``@down`` the cells that failed the last reading,
+        ``@up`` the others.
 
         Raises:
             CellSetError: a cell is not in the rack, or a group is unknown.
@@ -99,18 +119,28 @@ class Selection:
         if name == "all":
             return self._rack.cells
         if name in ("failed", "ok"):
-            return self._last.get(name, CellSet())
+            return [target for target in self._changed().get(name, ()) if target in self._rack.cells]
+        if name == "down":
+            return self._down
         if name == "up":
-            return CellSet(self._rack.cells) - self._last.get("failed", CellSet())
+            return CellSet(self._rack.cells) - self._down
         if name in self._rack.groups:
             return self._rack.groups[name]
-        known = ", ".join(f"@{g}" for g in ("all", "ok", "failed", "up", *self._rack.groups))
+        known = ", ".join(f"@{g}" for g in ("all", "ok", "failed", "up", "down", *self._rack.groups))
         raise CellSetError(f"@{name} is not a group of rack {self._rack.name}: {known}", part=f"@{name}")
 
     def take_over(self, other: Selection) -> None:
-        """Keep what ``other``, a copy of this selection, remembers of the last statement."""
-        self._last = other._last
+        """Keep what ``other``, a copy of this selection, remembers of the last reading."""
+        self._down = other._down
 
-    def remember(self, ok: Iterable[str], failed: Iterable[str]) -> None:
-        """Keep which cells did well and which did not, for ``@ok`` and ``@failed``."""
-        self._last = {"ok": CellSet(ok), "failed": CellSet(failed)}
+    def remember(self, failed: Iterable[str]) -> None:
+        """Keep which cells failed the last reading, for ``@down`` and ``@up``."""
+        self._down = CellSet(failed)
+
+
+_EMPTY: Mapping[str, str] = {
+    "@failed": "the newest change failed on no cell: journal; cells that gave no answer to the last reading are @down",
+    "@ok": "there is no change yet, or it is complete on no cell: journal",
+    "@down": "every cell answered the last reading",
+}
+"""Why a group that changes may be empty."""

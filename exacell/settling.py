@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exacell.actor import alive
 from exacell.errors import RefusedError
-from exacell.journal import Entry, Journal, Row, alive
+from exacell.journal import Entry, Journal, Row
 from exacell.plan.model import Step, step_from_json
 from exacell.probe import NO_ANSWER, Prober
 

@@ -19,6 +19,13 @@ class ScriptRequested(Exception):
         self.path = path
 
 
+class AtPrompt(StatementError):
+    """Raised where the prompt is to be opened and is open already."""
+
+    def __init__(self) -> None:
+        super().__init__("this is a prompt already", hint="connect <rack> goes to another rack")
+
+
 class EditRequested(StatementError):
     """EDIT: the prompt opens an editor. Everywhere else this is the error that it says. ``text`` is what to begin with."""
 

@@ -1,4 +1,4 @@
-"""Snapshots, kept plans, baselines and IORM plans on disk, in SQLite."""
+"""Snapshots, kept plans, baselines and IORM plans on disk, in SQLite. Their names are kept as written and found in any case."""
 
 from __future__ import annotations
 
@@ -61,13 +61,9 @@ class Store:
         """Keep a snapshot; returns whether one of the same name and kind was replaced."""
         key = (snapshot.rack, snapshot.name, snapshot.kind)
         with self._open() as connection:
-            replaced = connection.execute(
-                "select count(*) from snapshot where rack=? and name=? and kind=?", key
-            ).fetchone()[0]
-            connection.execute(
-                "insert or replace into snapshot values (?,?,?,?,?)", (*key, snapshot.taken, to_json(snapshot))
-            )
-        return bool(replaced)
+            gone = connection.execute("delete from snapshot where rack=? and lower(name)=lower(?) and kind=?", key)
+            connection.execute("insert into snapshot values (?,?,?,?,?)", (*key, snapshot.taken, to_json(snapshot)))
+        return gone.rowcount > 0
 
     def snapshots(self, rack: str) -> list[Snapshot]:
         """Return all snapshots of a rack, oldest first."""
@@ -97,11 +93,10 @@ class Store:
 
     def save_plan(self, plan: SavedPlan) -> None:
         """Keep a plan; one of the same name is replaced."""
+        body = json.dumps(asdict(plan))
         with self._open() as connection:
-            connection.execute(
-                "insert or replace into plan values (?,?,?,?)",
-                (plan.rack, plan.name, plan.made, json.dumps(asdict(plan))),
-            )
+            connection.execute("delete from plan where rack=? and lower(name)=lower(?)", (plan.rack, plan.name))
+            connection.execute("insert into plan values (?,?,?,?)", (plan.rack, plan.name, plan.made, body))
 
     def plans(self, rack: str) -> list[SavedPlan]:
         """Return the kept plans of a rack, oldest first."""

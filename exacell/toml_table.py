@@ -38,6 +38,14 @@ class TomlTable:
         """The keys that the table has, in file order."""
         return tuple(self._data)
 
+    def under(self, over: TomlTable) -> TomlTable:
+        """Return this table with the keys of ``over`` put over its own; messages name both places."""
+        return TomlTable({**self._data, **over._data}, f"{self.where}, with {over.where}")
+
+    def with_text(self, key: str, value: str) -> TomlTable:
+        """Return this table with another text under ``key``."""
+        return TomlTable({**self._data, key: value}, self.where)
+
     def _get(self, key: str) -> object | None:
         self._asked.add(key)
         return self._data.get(key)

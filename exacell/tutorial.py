@@ -61,16 +61,22 @@ def said(*words: str, flag: str = "", refused: bool = False) -> Check:
     return check
 
 
+_GOING_ON = (("resume",), ("retry",))
+"""What finishes a statement that was stopped."""
+
+
 def seen(
     words: tuple[str, ...], statement: str, wanted: str, holds: Callable[[list[dict[str, object]]], bool]
 ) -> Check:
     """Return the check that after a statement beginning with ``words`` a reading of the cells is as wanted."""
 
     def check(ctx: Context, line: Line, code: ExitCode) -> str:
-        if _words_of(line)[: len(words)] != words:
+        if _words_of(line)[: len(words)] != words and _words_of(line)[:1] not in _GOING_ON:
             return ELSEWHERE
         if line.flags.get("dry-run"):
             return "that was the plan alone: now without -n"
+        if code is ExitCode.INTERRUPTED:
+            return "it was stopped before its end: resume finishes it"
         answers = ctx.fleet.query(ctx.need_rack().cells, [statement])
         return "" if not answers.problems and holds(answers.rows()) else f"not yet: {wanted}"
 
@@ -84,11 +90,13 @@ def _sizes(rows: list[dict[str, object]]) -> bool:
     return bool(rows) and all(row.get("size") == _SIZE for row in rows)
 
 
-def _grids(there: bool) -> Callable[[list[dict[str, object]]], bool]:
-    def holds(rows: list[dict[str, object]]) -> bool:
-        return any(str(row.get("name")).startswith("tut_") for row in rows) is there
+def _regrown(rows: list[dict[str, object]]) -> bool:
+    sizes = [row.get("size") for row in rows]
+    return bool(sizes) and all(isinstance(size, int) and size > _SIZE for size in sizes)
 
-    return holds
+
+def _carved(rows: list[dict[str, object]]) -> bool:
+    return any(str(row.get("name")).startswith("tut_") for row in rows)
 
 
 def _group(words: tuple[str, ...], there: bool) -> Check:
@@ -147,9 +155,7 @@ STEPS: tuple[Step, ...] = (
         text="carve makes one grid disk on each flash disk out of what is free now, equal on all cells. -y answers the "
         "question in advance.",
         type="carve griddisk prefix=tut -y",
-        check=seen(
-            ("carve", "griddisk"), "list griddisk attributes name", "grid disks tut_... on the cells", _grids(True)
-        ),
+        check=seen(("carve", "griddisk"), "list griddisk attributes name", "grid disks tut_... on the cells", _carved),
     ),
     Step(
         title="A disk group",
@@ -174,7 +180,7 @@ STEPS: tuple[Step, ...] = (
         text="release drops the grid disks; regrow=yes gives their space back to the flash cache.",
         type="release griddisk prefix=tut regrow=yes -y",
         check=seen(
-            ("release", "griddisk"), "list griddisk attributes name", "no grid disk tut_... is left", _grids(False)
+            ("release", "griddisk"), "list flashcache attributes name, size", "each cache has grown again", _regrown
         ),
     ),
     Step(

@@ -6,21 +6,25 @@ Before that, what the change left behind must still be there; if somebody change
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import TYPE_CHECKING
 
+from exacell.actor import actor
 from exacell.caching import again
+from exacell.caching_off import caching_off
 from exacell.cellset import fold
 from exacell.changing import refuse_read_only
 from exacell.confirming import note_reverted
 from exacell.errors import ExitCode, RefusedError
-from exacell.journal import Entry, Row, actor, caching_off
+from exacell.journal import Entry, Row
 from exacell.language.line import with_call_flags
-from exacell.output.result import Record, Result, worst
+from exacell.output.result import Column, Record, Result, worst
 from exacell.plan.model import Step, Undo, step_from_json
 from exacell.plan.rolling import flags_again
 from exacell.probe import Prober
+from exacell.resuming import older_to_undo
 from exacell.reviving import bring_back, revive
 from exacell.settling import attempts, chain, refuse_running, root_of, settle, states_of, undoes
 from exacell.values import dataclass
@@ -134,11 +138,12 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
         settle(ctx, number)
         found.append(read_change(chain(ctx.journal, rack, number)))
     for done in found:
-        _refuse_impossible(done)
+        _refuse_impossible(done, partial(older_to_undo, ctx, done.change))
     records: list[Record] = []
     problems: list[str] = []
     notes: list[str] = []
     codes: list[ExitCode] = []
+    columns: Sequence[Column] = ()
     before = ctx.origin
     try:
         for done in found:
@@ -159,11 +164,19 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
                 again = {} if flags.get("no-rolling") else done.rolling
                 result = ctx.execute(with_call_flags(statement, {**again, **flags}))
                 records += result.records
+                columns = result.columns if len(result.columns) > len(columns) else columns
                 problems += result.problems
                 notes += result.notes
                 codes.append(result.exit_code)
                 if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES):
-                    return Result(records=records, notes=notes, problems=problems, exit_code=worst(codes), fold=True)
+                    return Result(
+                        records=records,
+                        columns=columns,
+                        notes=notes,
+                        problems=problems,
+                        exit_code=worst(codes),
+                        fold=True,
+                    )
             _note_undone(ctx, done, flags)
             brought = bring_back(ctx, done.change, flags, f"after undo {done.change}")
             if brought is not None:
@@ -172,7 +185,7 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
                 codes.append(brought.exit_code)
     finally:
         ctx.origin = before
-    return Result(records=records, notes=notes, problems=problems, exit_code=worst(codes), fold=True)
+    return Result(records=records, columns=columns, notes=notes, problems=problems, exit_code=worst(codes), fold=True)
 
 
 def _note_undone(ctx: Context, done: Done, flags: Mapping[str, Value]) -> None:
@@ -194,8 +207,12 @@ def _note_undone(ctx: Context, done: Done, flags: Mapping[str, Value]) -> None:
     note_reverted(ctx.journal, rack, done.change)
 
 
-def _refuse_impossible(done: Done) -> None:
-    """Refuse when a cell that the change left something on, or the change as a whole, has no inverse."""
+def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
+    """Refuse when a cell that the change left something on, or the change as a whole, has no inverse.
+
+    Args:
+        way: tells what could be taken back instead.
+    """
     if not done.steps:
         return
     left = {target: [s for s in steps if s.undo is not Undo.NOTHING] for target, steps in done.steps.items()}
@@ -210,7 +227,8 @@ def _refuse_impossible(done: Done) -> None:
     where = f" on {fold(bare)}" if done.inverse else ""
     raise RefusedError(
         f"change {done.change} ({done.statement}) cannot be undone{where}: {reason or 'no inverse was recorded'}; "
-        "nothing was sent"
+        "nothing was sent",
+        hint=way(),
     )
 
 

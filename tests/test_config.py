@@ -162,6 +162,35 @@ def test_rack_defined_twice(home: Home) -> None:
         load(home, {})
 
 
+def test_a_table_without_cells_is_put_over_the_racks_file(home: Home) -> None:
+    """It should merge what config.toml says of a rack that is defined in racks.d, its own keys winning."""
+    put(home.racks_dir / "t1.toml", T1)
+    plain = load(home, {}).racks["t1"]
+    put(home.config_file, '[racks.t1]\nproduction = true\nwrite_user = "root"\nlock = "here.lock"')
+    merged = load(home, {}).racks["t1"]
+    assert (merged.production, merged.write_user) == (True, "root")
+    assert merged.lock == home.config_file.parent / "here.lock"
+    assert (merged.cells, merged.asm, merged.ssh_config, merged.source) == (
+        plain.cells,
+        plain.asm,
+        plain.ssh_config,
+        plain.source,
+    )
+    put(home.config_file, "[racks.t1]\nproductoin = true")
+    with pytest.raises(ConfigError, match=r"t1\.toml, with .*config\.toml \[racks\.t1\]: unknown key 'productoin'"):
+        load(home, {})
+
+
+def test_a_table_without_cells_waits_for_its_rack(home: Home) -> None:
+    """It should let other racks be while that rack has no file, and say what is missing when it is asked for."""
+    put(home.config_file, '[racks.e1]\nproduction = true\n[racks.t2]\ncells = "c"')
+    found = load(home, {})
+    assert (list(found.racks), found.partial) == (["t2"], ("e1",))
+    with pytest.raises(ConfigError, match="something of rack e1 and not its cells") as caught:
+        which_rack(found, rack="e1", env={}, **NOWHERE)
+    assert "emulator start e1" in caught.value.hint
+
+
 def test_unreadable_files(home: Home) -> None:
     """It should say which file cannot be read and why."""
     home.config_file.mkdir(parents=True)

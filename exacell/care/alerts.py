@@ -54,6 +54,11 @@ class Alert:
         """Whether it is open and of the worst severity."""
         return self.open and self.severity == "critical"
 
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Less for a worse one; one that is open is worse than one that is not."""
+        return not self.open, _RANK.get(self.severity, 2)
+
 
 def alerts_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Alert, ...]:
     """Return the alerts in records of :data:`ALERTS`: the worst first, then the newest."""
@@ -64,7 +69,7 @@ def alerts_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Alert, ...]:
         sequences.setdefault(name.partition("_")[0] + "_" if "_" in name else name, []).append(row)
     found = [_last(members) for members in sequences.values()]
     newest = sorted(found, key=lambda alert: alert.begin, reverse=True)
-    return tuple(sorted(newest, key=lambda alert: (not alert.open, _RANK.get(alert.severity, 2))))
+    return tuple(sorted(newest, key=lambda alert: alert.rank))
 
 
 def short_message(message: str, most: int = 40) -> str:

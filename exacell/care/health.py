@@ -297,6 +297,9 @@ def _asm(seen: Observed) -> list[Finding]:
 def _alerts(seen: Observed) -> list[Finding]:
     waiting = [alert for alert in alerts_of(seen.rows(ALERTS) or ()) if alert.open and not alert.examined_by]
     quarantines = len(seen.rows(QUARANTINES) or ())
+    if quarantines:
+        # The quarantine itself is told below, with what to do about it.
+        waiting = [alert for alert in waiting if "quarantine" not in alert.message.lower()]
     found = []
     if waiting:
         critical = [alert for alert in waiting if alert.critical]

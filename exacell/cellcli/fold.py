@@ -94,14 +94,6 @@ def neutral_text(text: str, cell: str) -> str:
     return _own_name(cell.split(".")[0]).sub(OWN_NAME, text)
 
 
-def differing_attributes(
-    records: Sequence[Mapping[str, str]], *, ignore: Collection[str] = VOLATILE
-) -> tuple[str, ...]:
-    """Return the attributes whose values are not the same in all ``records``, in their order; a missing one differs."""
-    names = dict.fromkeys(name for record in records for name in record if name not in ignore)
-    return tuple(name for name in names if len({record.get(name) for record in records}) > 1)
-
-
 def _neutral(record: Mapping[str, str], cell: str, found: ObjectType | None, ignore: Collection[str]) -> dict[str, str]:
     neutral: dict[str, str] = {}
     for name, text in record.items():

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from exacell.errors import ReplyError
 from exacell.values import dataclass
@@ -26,6 +27,7 @@ _CLOSING = b"</cli-output>"
 _READS = re.compile(r"\s*(LIST|DESCRIBE)\s", re.IGNORECASE)
 
 
+@lru_cache(maxsize=64)
 def can_be_fed(statement: str) -> bool:
     """Return whether ``statement`` may go to a long-lived CellCLI: one line that only reads and ends where it ends."""
     text = statement.strip()

@@ -17,9 +17,6 @@ from exacell.cellcli.schema import ObjectType
 from exacell.cellcli.tokens import Token, TokenKind
 from exacell.errors import StatementError
 
-OPERATORS = ("=", "!=", ">", "<", "LIKE", "NOT LIKE")
-"""What a filter compares with."""
-
 _AGGREGATES = ("MAX", "MIN", "AVG")
 _KEY_SCOPES = (("ASMCLUSTER",), ("LOCAL", "CELL"), ("REMOTE", "CELL"), ("CELL",))
 

@@ -30,11 +30,13 @@ __all__ = [
     "XmlDocument",
     "errors",
     "parse_metric_value",
+    "plain_columns",
     "read_columns",
     "read_describe",
     "read_detail",
     "read_xml",
     "read_xml_documents",
+    "spelled",
     "split_prefixed",
     "successes",
     "typed_value",
@@ -59,25 +61,29 @@ def read_columns(text: str, columns: Sequence[str], object_type: str = "") -> li
             their end are filled up; what a row has beyond them is kept as ``column4``, ``column5`` …
         object_type: for the spelling of the attributes; empty keeps them as given.
     """
-    names = _spelled(columns, find_object(object_type))
-    plain = _plain_records(text, names)
+    names = spelled(columns, object_type)
+    plain = plain_columns(text, len(names))
     if plain is not None:
-        return plain
+        return [dict(zip(names, row, strict=True)) for row in zip(*plain, strict=True)]
     return [_record(cells, names) for cells in _rows(text, len(names))]
 
 
-def _plain_records(text: str, names: Sequence[str]) -> list[Record] | None:
-    """Return the records of an answer that has nothing but rows, none of them quoted or short; None for any other.
+def plain_columns(text: str, count: int) -> tuple[list[str], ...] | None:
+    """Return an answer by column, then by row, that has nothing but rows of ``count`` columns, none of them quoted or
+    short; None for any other.
 
-    Nearly every answer is such a one, and this takes a quarter of the time.
+    Nearly every answer is such a one, and this takes a fifth of the time.
     """
-    if not text.startswith("\t") or any(sign in text for sign in ('"', "\r", "^", "CELL-")):
+    if not count or not text.startswith("\t") or any(sign in text for sign in ('"', "\r", "^", "CELL-")):
         return None
-    rows = [line.split("\t") for line in text.rstrip("\n").split("\n")]
-    count = len(names) + 1
-    if any(len(cells) != count or cells[0] or not cells[1].strip() for cells in rows):
+    body = text.rstrip("\n")
+    rows = body.split("\n")
+    cells = body.replace("\n", "\t").split("\t")
+    # As many TABs in each row as there are columns, and nothing before the first.
+    if any(cells[:: count + 1]) or {row.count("\t") for row in rows} != {count}:
         return None
-    return [dict(zip(names, map(str.strip, cells[1:]), strict=True)) for cells in rows]
+    found = tuple([cell.strip() for cell in cells[place :: count + 1]] for place in range(1, count + 1))
+    return found if all(found[0]) else None
 
 
 def read_describe(text: str) -> list[Described]:
@@ -242,7 +248,9 @@ def _record(cells: Sequence[str], names: Sequence[str]) -> Record:
     return record
 
 
-def _spelled(columns: Sequence[str], found: ObjectType | None) -> list[str]:
+def spelled(columns: Sequence[str], object_type: str) -> list[str]:
+    """Return the attributes ``columns`` as CellCLI spells those of ``object_type``, else as they are."""
+    found = find_object(object_type)
     return [found.canonical(column) if found else column for column in columns]
 
 

@@ -15,7 +15,6 @@ not CellCLI's, but are cut as one token so that an error can point at them as a 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 
@@ -120,18 +119,6 @@ def tokenize(text: str) -> tuple[Token, ...]:
 def is_word(text: str) -> bool:
     """Whether ``text`` can stand unquoted as one word anywhere in a line, also at its end."""
     return _WHOLE_WORD.fullmatch(text) is not None
-
-
-def glued(tokens: Sequence[Token], start: int) -> int:
-    """Return the index after the tokens that touch each other from ``start`` on.
-
-    With it a word of another grammar, such as the cell set ``exa1cel[01-03]!exa1cel02,exa1cel05`` that is several
-    tokens here, is the source from ``tokens[start].start`` to the end of the last of them.
-    """
-    end = start + 1
-    while end < len(tokens) and tokens[end].start == tokens[end - 1].end:
-        end += 1
-    return end
 
 
 _MARKS = {mark.value: mark for mark in (TokenKind.OPEN, TokenKind.CLOSE, TokenKind.COMMA, TokenKind.SEMICOLON)}

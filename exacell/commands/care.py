@@ -36,7 +36,7 @@ def _observe(ctx: Context) -> tuple[dict[str, Observed], Answers]:
         for cell, answer in second.good.items():
             seen[cell] = Observed(cell=cell, tables=dict(zip(PLAIN, answer.tables, strict=True)))
         answers.update(second.answers)
-    ctx.remember(list(seen), [cell for cell in cells if cell not in seen])
+    ctx.remember([cell for cell in cells if cell not in seen])
     return {cell: seen[cell] for cell in cells if cell in seen}, Answers(answers=answers)
 
 
@@ -117,6 +117,13 @@ def show_alerts(ctx: Context, call: Call) -> Result:
 
     answers = ctx.query(ALERTS)
     which = call.text_arg("which")
+    kept = [
+        (cell, alert)
+        for cell, answer in answers.good.items()
+        for alert in alerts_of(answer.tables[0])
+        if which == "all" or alert.critical or (which == "open" and alert.open)
+    ]
+    kept.sort(key=lambda one: one[1].rank)
     rows = [
         {
             "cell": cell,
@@ -127,9 +134,7 @@ def show_alerts(ctx: Context, call: Call) -> Result:
             "alertMessage": alert.message,
             "message": short_message(alert.message),
         }
-        for cell, answer in answers.good.items()
-        for alert in alerts_of(answer.tables[0])
-        if which == "all" or alert.critical or (which == "open" and alert.open)
+        for cell, alert in kept
     ]
     unseen = [row for row in rows if not row["examinedBy"]]
     notes = []
@@ -181,12 +186,19 @@ def show_services(ctx: Context, call: Call) -> Result:
         for row in result.records
         if str(row["cellsrvStatus"]).lower() == "stopped"
     ]
+    from exacell.stopped import observe_services
+
+    running = {
+        str(row["cell"]): [name for name in ("cellsrv", "ms", "rs") if str(row[f"{name}Status"]).lower() == "running"]
+        for row in result.records
+    }
+    problem = observe_services(ctx.journal, ctx.need_rack().name, running)
     return Result(
         records=result.records,
         columns=result.columns,
         fold=True,
         data=True,
-        notes=[*stopped[:3], *_mending(answers)],
+        notes=[*stopped[:3], *_mending(answers), *([problem] if problem else [])],
         problems=result.problems,
         exit_code=result.exit_code,
     )

@@ -204,7 +204,7 @@ def undo_run(ctx: Context, call: Call) -> Result:
     "pending",
     group=GROUP,
     effect=Effect.READ,
-    summary="what earlier changes left behind: unfinished, caching off, waiting to be confirmed",
+    summary="what earlier changes left behind: unfinished, caching off, a service stopped, waiting to be confirmed",
     details="Every start of exacell says the same in one line each.",
     example="pending",
 )

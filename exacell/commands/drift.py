@@ -115,6 +115,7 @@ def drift(ctx: Context, call: Call) -> Result:
     "save baseline",
     group=GROUP,
     effect=Effect.LOCAL,
+    dry_runs=False,
     summary="keep what the cells are now, for drift baseline=",
     example="save baseline as=golden",
     params=(Param(name="as", kind=Kind.BASELINE, required=True, help="its name; an older one is replaced"),),

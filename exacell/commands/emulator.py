@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from exacell.errors import ExitCode, StatementError
+from exacell.errors import ExitCode, RackFormatError, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
+from exacell.signals import AtPrompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -89,6 +90,7 @@ _COLUMNS = tuple(
     "emulator start",
     group=GROUP,
     effect=Effect.LOCAL,
+    dry_runs=False,
     summary="start an emulated rack; every process then reaches it with -r NAME",
     details="Its state, ports and host keys survive stop and start; reset=yes begins anew. Its clock runs speed= times "
     "as fast as yours. Starting a running rack says so.",
@@ -103,7 +105,8 @@ _COLUMNS = tuple(
 def start(ctx: Context, call: Call) -> Result:
     """Return one record about the rack."""
     info, already = start_rack(ctx, call.text_arg("name"), call)
-    note = f"{info.name} is running already" if already else f"{info.name} is running: exacell -r {info.name}"
+    how = f"connect {info.name}, in a shell: exacell -r {info.name}"
+    note = f"{info.name} is running already" if already else f"{info.name} is running: {how}"
     return Result(records=[_row(info)], columns=_COLUMNS, notes=[note])
 
 
@@ -122,6 +125,7 @@ def start_rack(ctx: Context, name: str, call: Call) -> tuple[Any, bool]:
     "emulator stop",
     group=GROUP,
     effect=Effect.LOCAL,
+    dry_runs=False,
     summary="stop an emulated rack; its state is kept",
     example="emulator stop t1",
     params=(_NAME,),
@@ -176,6 +180,7 @@ _PROFILES = ("redo", "oltp", "dw", "mixed", "batch")
     "emulator load",
     group=GROUP,
     effect=Effect.LOCAL,
+    dry_runs=False,
     summary="let a database work for a while: redo that races disk against flash on two cells, reads, writes, scans",
     details="Begins at the rack's next whole minute, lasts exactly for= on the rack's clock and ends on a collection. "
     "profile= says what comes with each redo write: redo (little else), oltp (small reads that hit or miss the flash "
@@ -256,6 +261,7 @@ _FAULT_COLUMNS = tuple(
     "emulator fault",
     group=GROUP,
     effect=Effect.LOCAL,
+    dry_runs=False,
     summary="let something go wrong on hosts of an emulated rack, list such faults, or clear them",
     details="emulator fault NAME CELLS KIND … injects, emulator fault NAME list lists, emulator fault NAME CELLS clear "
     "[KIND] ends. A fault stays, over stops and starts of the rack, until it is over or cleared; one of the same kind "
@@ -341,17 +347,29 @@ def demo(ctx: Context, call: Call) -> Result:
     """Return the exit code of what was run."""
     from exacell.emulator import control
 
-    home = ctx.home.config_dir
-    _, already = control.start(home, DEMO, options={})
+    home, before, stays = ctx.home.config_dir, ctx.rack, False
+    try:
+        _, already = control.start(home, DEMO, options={})
+    except RackFormatError:
+        ctx.console.say(f"the emulated rack {DEMO} was stored by another version of exacell: it begins anew")
+        _, already = control.start(home, DEMO, options={}, reset=True)
     if not already:
         ctx.console.say(f"the emulated rack {DEMO} is up: 3 cells, 2 database nodes, databases SPOT and ERP")
     try:
         ctx.connect(DEMO)
         code = ctx.run_nested(call.text_arg("statement"))
+    except AtPrompt:
+        stays = True
+        return Result(notes=(f"tutorial shows you round; emulator stop {DEMO} ends the rack",))
     finally:
-        ctx.close()
-        if not already:
-            control.stop(home, DEMO)
+        if not stays:
+            ctx.close()
+            if not already:
+                control.stop(home, DEMO)
+            if before is not None and before.name in ctx.config.racks:
+                ctx.connect(before.name)
+            else:
+                ctx.leave()
     return Result(exit_code=ExitCode(code))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
@@ -9,6 +10,7 @@ from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
     from exacell.context import Context
+    from exacell.fleet import Answers
     from exacell.plan.facts import CellFacts
 
 GROUP = "flash cache"
@@ -42,11 +44,24 @@ def show(ctx: Context, call: Call) -> Result:
         fact = f.build(cell, statements, answer.tables)
         rows.append(_row(fact))
     problem = observe_caching(ctx.journal, ctx.need_rack().name, {row["cell"]: row["caching"] for row in rows})
+    return cache_table(rows, answers, [problem] if problem else [])
+
+
+def cache_table(
+    rows: Sequence[Mapping[str, Any]], answers: Answers, notes: Sequence[str], *, before: Sequence[Column] = ()
+) -> Result:
+    """Return the table of one cache a cell: cell, the columns of ``before``, mode, bytes, status and caching.
+
+    Args:
+        rows: one record a cell that answered, with those keys; sizes in bytes.
+        answers: what the cells said, for the problems of those that did not.
+    """
     return Result(
         records=rows,
-        notes=[problem] if problem else [],
+        notes=notes,
         columns=(
             Column("cell"),
+            *before,
             Column("mode"),
             Column("size", "size"),
             Column("dirty", "size"),
@@ -75,6 +90,16 @@ def _row(fact: CellFacts) -> dict[str, Any]:
     }
 
 
+LIMIT = Flag(name="limit", value=Kind.DURATION, help="cancel a flush that takes longer, caching on again")
+"""The flag of the statements that flush a cache."""
+
+
+def flush_limit(call: Call) -> float | None:
+    """Return the seconds after which a flush is to be cancelled, None without ``--limit``."""
+    value = call.flags.get("limit")
+    return float(value) if isinstance(value, (int, float)) else None
+
+
 @command(
     "flush flashcache",
     group=GROUP,
@@ -85,7 +110,7 @@ def _row(fact: CellFacts) -> dict[str, Any]:
     "cache is degraded, or a grid disk with dirty data can't be written. Ctrl-C ends the wait and switches caching on, and so "
     "does --limit when it has passed. A write-back PMEM cache is flushed first and caches again last.",
     example="flush flashcache -y",
-    flags=(Flag(name="limit", value=Kind.DURATION, help="cancel a flush that takes longer, caching on again"),),
+    flags=(LIMIT,),
     params=(
         Param(
             name="recreate",
@@ -102,10 +127,8 @@ def flush(ctx: Context, call: Call) -> Result:
 
     facts = ctx.facts(*planning_facts())
     rack = ctx.need_rack().name
-    value = call.flags.get("limit")
-    limit = float(value) if isinstance(value, (int, float)) else None
-    plan = flush_plan(rack, facts, recreate=call.args.get("recreate") == "needed", statement=call.text, limit=limit)
-    return ctx.change(plan, call)
+    recreate = call.args.get("recreate") == "needed"
+    return ctx.change(flush_plan(rack, facts, recreate=recreate, statement=call.text, limit=flush_limit(call)), call)
 
 
 @command(

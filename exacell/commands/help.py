@@ -15,6 +15,7 @@ from exacell.cellcli.suggest import closest
 from exacell.errors import StatementError
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, command, commands
 from exacell.output.result import Result
+from exacell.output.style import wrapped
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -66,7 +67,7 @@ _LIST_SHAPE = "[ATTRIBUTES {ALL | a[, b]...}] [DETAIL] [ORDER BY a [ASC|DESC]] [
 )
 def help_(ctx: Context, call: Call) -> Result:
     """Return a page of text."""
-    words = call.text_arg("topic").rstrip(";").split()
+    words = call.text_arg("topic").rstrip(";").replace("'", " ").replace('"', " ").split()
     return Result(text="\n".join(page(words)))
 
 
@@ -76,6 +77,14 @@ def page(words: Sequence[str]) -> list[str]:
     Raises:
         StatementError: there is no such topic; close ones are suggested.
     """
+    lines = _page(words)
+    if words and words[0].lower() == "man":
+        return lines
+    # An example stays one line: it is there to be copied.
+    return [row for line in lines for row in ([line] if line.startswith("Example:") else wrapped(line, _WIDTH))]
+
+
+def _page(words: Sequence[str]) -> list[str]:
     if not words:
         return list(_overview())
     lower = [word.lower() for word in words]

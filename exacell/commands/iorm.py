@@ -189,6 +189,7 @@ def reset_iorm(ctx: Context, call: Call) -> Result:
     "save iorm",
     group=GROUP,
     effect=Effect.LOCAL,
+    dry_runs=False,
     summary="keep the database plan and objective of every selected cell under a name, for restore iorm",
     example="save iorm as=before_test",
     params=(Param(name="as", kind=Kind.IORM, required=True, help="its name; an older one is replaced"),),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,7 +78,8 @@ def recent(ctx: Context, call: Call) -> Result:
     older = 0 if call.int_arg("change") is not None else len(found.records) - RECENT
     if older <= 0:
         return found
-    return replace(found, records=found.records[older:], notes=[*found.notes, f"{older} older ones: journal show"])
+    newest = replace(found, records=found.records[older:], notes=[*found.notes, f"{older} older ones: journal show"])
+    return _drawn(newest, call.flag("all-racks"))
 
 
 def _shown(ctx: Context, call: Call) -> Result:
@@ -97,7 +98,18 @@ def _shown(ctx: Context, call: Call) -> Result:
     rows = [summary(items) for items in changes_of(entries, _filter(call)).values()]
     columns = ("change", "at", "user", "host", "statement", "targets", "risk", "ended")
     racks = ("rack",) if call.flag("all-racks") else ()
-    return Result(records=rows, data=True, columns=[Column(n) for n in (*racks, *columns)])
+    return _drawn(Result(records=rows, data=True, columns=[Column(n) for n in (*racks, *columns)]), bool(racks))
+
+
+def _drawn(result: Result, racks: bool) -> Result:
+    """Return changes that take a line each on a terminal."""
+
+    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        from exacell.output.changes import change_lines
+
+        return change_lines(result.records, racks=racks, width=width, color=color, header=header)
+
+    return replace(result, draw=draw if result.records else None)
 
 
 @command(

@@ -17,10 +17,11 @@ GROUP = "change control"
     "lock",
     group=GROUP,
     effect=Effect.LOCAL,
+    dry_runs=False,
     summary="keep the rack for yourself until unlock; without it a change locks the rack while it runs",
     details="The others are told who holds it, from where, since when and why.",
     example="lock reason='benchmark until noon'",
-    params=(Param(name="reason", kind=Kind.TEXT, default="kept by lock", help="why, for the others"),),
+    params=(Param(name="reason", kind=Kind.TEXT, help="why, for the others; --reason and --ticket say it as well"),),
     recipe_ok=False,
 )
 def lock(ctx: Context, call: Call) -> Result:
@@ -32,7 +33,9 @@ def lock(ctx: Context, call: Call) -> Result:
     from exacell.racklock import describe
 
     lock = ctx.lock()
-    new = lock.take(call.text_arg("reason"), kept=True)
+    flags = ctx.flags_of(call)
+    said = (call.text_arg("reason"), *(str(flags.get(name) or "") for name in ("reason", "ticket")))
+    new = lock.take("; ".join(filter(None, said)) or "kept by lock", kept=True)
     notes = [] if new else [f"rack {lock.rack} was yours already"]
     return Result(records=[describe(lock.holder(), lock)], notes=notes)
 
@@ -41,6 +44,7 @@ def lock(ctx: Context, call: Call) -> Result:
     "unlock",
     group=GROUP,
     effect=Effect.LOCAL,
+    dry_runs=False,
     summary="give the rack's lock back; --takeover removes somebody else's",
     details="A change of a process that has ended on this host holds nothing, and needs no takeover. Who took over from whom, "
     "and why (--reason), is in the journal. A change that still runs elsewhere stops before its next statement.",
@@ -50,12 +54,21 @@ def lock(ctx: Context, call: Call) -> Result:
 )
 def unlock(ctx: Context, call: Call) -> Result:
     """Return a note that says who held it."""
-    from exacell.journal import Row, actor
+    from exacell.actor import actor
+    from exacell.journal import Row
+    from exacell.racklock import LockedError
 
     lock, rack = ctx.lock(), ctx.need_rack().name
     takeover = call.flag("takeover")
-    held = lock.give_back(takeover=takeover)
-    if held is None:
+    try:
+        lock.holder()
+        held = str(lock.give_back(takeover=takeover) or "")
+    except LockedError:
+        if not takeover:
+            raise
+        lock.give_back(takeover=True)
+        held = "somebody whom its damaged file does not tell"
+    if not held:
         return Result(notes=[f"rack {rack} is not locked"])
     if takeover:
         reason, ticket = call.flag_text("reason"), call.flag_text("ticket")

@@ -1,18 +1,17 @@
-"""show the cache in memory: PMEM on X8M and X9M, DRAM on X10M and later."""
+"""show and flush the cache in memory: PMEM on X8M and X9M, DRAM on X10M and later."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exacell.commands.flashcache import GROUP, LIMIT, cache_table, flush_limit
 from exacell.language.registry import Call, Effect, command
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.fleet import Answer
-
-GROUP = "flash cache"
 
 _DETAILS = (
     "The same cache under both names: PMEMCACHE before release 23.1, XRMEMCACHE since. memory is pmem (X8M, X9M) or dram (X10M "
@@ -21,41 +20,13 @@ _DETAILS = (
     "ALTER PMEMCACHE ALL CANCEL FLUSH. A cell without such a cache has empty columns."
 )
 
-_NONE = ("list cell attributes name",)
-_PMEM = (
-    "list cell attributes name, pmemCacheMode",
-    "list pmemcache attributes name, size, status",
-    "list metriccurrent where objectType = 'PMEMCACHE' and name like 'PC_BY_ALLOCATED'",
-)
-_XRMEM = (
-    "list cell attributes name",
-    "list xrmemcache detail",
-    "list metriccurrent where objectType = 'XRMEMCACHE' and name like 'XRM_BY_ALLOCATED'",
-)
-"""With DETAIL a cell prints what it has: three attributes of a cache in DRAM, more of one on PMEM."""
 
-
-@command(
-    "show xrmemcache",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="the cache in memory of X8M and later: mode, size, dirty and used bytes, status, and whether it is caching",
-    details=_DETAILS,
-    example="show xrmemcache",
-)
-@command(
-    "show pmemcache",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="show xrmemcache by its name before release 23.1: mode, size, dirty and used bytes, status, caching",
-    details=_DETAILS,
-    example="show pmemcache",
-)
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per cell; a cell without a cache in memory has nulls."""
     from exacell.cellset import fold
     from exacell.fleet import Answers
     from exacell.pending import observe_caching
+    from exacell.plan.facts import PMEMCACHE
 
     cells = tuple(ctx.cells())
     releases = ctx.fleet.releases(cells)
@@ -66,7 +37,7 @@ def show(ctx: Context, call: Call) -> Result:
     for statements, group in asked.items():
         found.update(ctx.query(*statements, cells=group).answers)
     answers = Answers(answers={cell: found[cell] for cell in cells})
-    former = asked.get(_PMEM, [])
+    former = [cell for statements, group in asked.items() if PMEMCACHE in statements for cell in group]
     rows = [_row(cell, answer.tables, former=cell in former) for cell, answer in answers.good.items()]
     notes = []
     for cache in ("pmemcache", "xrmemcache"):
@@ -80,36 +51,31 @@ def show(ctx: Context, call: Call) -> Result:
     none = [row["cell"] for row in rows if row["name"] is None]
     if none:
         notes.append(f"no cache in memory on {fold(none)}: X8M and X9M may have one in PMEM, later cells in DRAM")
-    return Result(
-        records=rows,
-        notes=notes,
-        columns=(
-            Column("cell"),
-            Column("memory"),
-            Column("mode"),
-            Column("size", "size"),
-            Column("dirty", "size"),
-            Column("used", "size"),
-            Column("status"),
-            Column("caching"),
-        ),
-        fold=True,
-        data=True,
-        problems=answers.problems,
-        exit_code=answers.exit_code,
-    )
+    return cache_table(rows, answers, notes, before=(Column("memory"),))
+
+
+# Each is known by the name of its release.
+for _name, _summary in (
+    ("pmemcache", "show xrmemcache by its name before release 23.1: mode, size, dirty and used bytes, status, caching"),
+    (
+        "xrmemcache",
+        "the cache in memory of X8M and later: mode, size, dirty and used bytes, status, whether it is caching",
+    ),
+):
+    _show = f"show {_name}"
+    command(_show, group=GROUP, effect=Effect.READ, summary=_summary, details=_DETAILS, example=_show)(show)
 
 
 def _statements(release: str) -> tuple[str, ...]:
     """Return what to ask a cell of that release; of one that did not tell it, what the newest take."""
     from exacell.cellcli.schema import release_key
-    from exacell.plan.facts import PMEM_SINCE, PMEM_UNTIL
+    from exacell.plan import facts as f
 
-    if not release:
-        return _XRMEM
-    if release_key(release) < release_key(PMEM_SINCE):
-        return _NONE
-    return _PMEM if release_key(release) < release_key(PMEM_UNTIL) else _XRMEM
+    if not release or release_key(release) >= release_key(f.PMEM_UNTIL):
+        return ("list cell attributes name", f.XRMEMCACHE, f.XRMEM_METRICS)
+    if release_key(release) < release_key(f.PMEM_SINCE):
+        return ("list cell attributes name",)
+    return ("list cell attributes name, pmemCacheMode", f.PMEMCACHE, f.PMEM_METRICS)
 
 
 def _row(cell: str, tables: Sequence[Sequence[Mapping[str, Any]]], *, former: bool) -> dict[str, Any]:
@@ -138,3 +104,37 @@ def _row(cell: str, tables: Sequence[Sequence[Mapping[str, Any]]], *, former: bo
         "status": status or None,
         "caching": "off" if "flush" in status else "on",
     }
+
+
+_FLUSH_DETAILS = (
+    "The same under both names: ALTER PMEMCACHE before release 23.1, ALTER XRMEMCACHE since. FLUSH is sent NOWAIT and followed "
+    "until every PMEM cell disk is complete and the status is normal - flushed; then CANCEL FLUSH, without which the cache "
+    "would stay off. What is dirty in write-back PMEM goes down to the flash cache; flush flashcache flushes both. Refused "
+    "while the cache is degraded, or a grid disk with dirty data can't be written. Ctrl-C, and --limit when it has passed, end "
+    "the wait and let it cache again. Not applicable from X10M on, where the cache is in DRAM, and on cells without one."
+)
+
+
+def flush(ctx: Context, call: Call) -> Result:
+    """Return one record per cell with its outcome."""
+    from exacell.plan import facts as f
+    from exacell.plan.memorycache import memory_flush_plan
+
+    facts = ctx.facts(f.CELL, f.PMEMCACHE, f.XRMEMCACHE, f.CELLDISK, f.GRIDDISK, f.PMEM_METRICS, f.XRMEM_METRICS)
+    plan = memory_flush_plan(ctx.need_rack().name, facts, statement=call.text, limit=flush_limit(call))
+    return ctx.change(plan, call)
+
+
+for _name, _summary in (
+    ("pmemcache", "flush xrmemcache by its name before release 23.1: flush PMEM, prove it flushed, let it cache again"),
+    ("xrmemcache", "flush the cache on persistent memory (X8M, X9M), prove it flushed, and let it cache again"),
+):
+    command(
+        f"flush {_name}",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary=_summary,
+        details=_FLUSH_DETAILS,
+        example=f"flush {_name} -y",
+        flags=(LIMIT,),
+    )(flush)

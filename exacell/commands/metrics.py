@@ -24,6 +24,7 @@ KINDS = ("flashlog", "flashcache")
     "snap",
     group=GROUP,
     effect=Effect.LOCAL,
+    dry_runs=False,
     summary="keep the counters of this moment on every cell under a name",
     details="Cells collect metrics once a minute, so a snapshot waits for the next collection on each cell's own clock: "
     "what happened before the snap is in it. fresh=no takes the last collection instead, up to a minute old.",

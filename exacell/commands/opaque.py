@@ -220,7 +220,8 @@ def sh(ctx: Context, call: Call) -> Result:
 
     # One CellCLI statement, or a command that shows something, is let through on every release.
     bare = not findings.unread and goes_bare(text, restricted_cells(ctx, ctx.cells()))
-    step = Step(command=text if bare else f"({text}\n) 2>&1", reads=findings.harmless, deadline=_deadline(flags))
+    command = text if bare else f"({text}\n) 2>&1"
+    step = Step(command=command, reads=findings.harmless, deadline=_deadline(flags), carries=True)
     return _work(ctx, call, findings, (step,), flags, single=bare)
 
 
@@ -302,19 +303,22 @@ def _work(
 
     from exacell.carrying import capabilities_of
     from exacell.dcli.judge import agree, judge
+    from exacell.dcli.leaving import Leaving
     from exacell.dcli.output import UNREACHABLE, Outcome
     from exacell.dcli.reach import Group
     from exacell.dcli.record import Record
     from exacell.dcli.scan import Findings
     from exacell.dcli.targets import target
     from exacell.dcli.work import in_parallel, work_through
-    from exacell.transport.capabilities import refuse_programs
+    from exacell.transport.capabilities import refuse_programs, refuse_uploads
 
     assert isinstance(findings, Findings)
     name = call.command.name
     if ctx.origin.startswith("resume "):
         return Result(notes=[f"{name} is not done again: look what it has done, then give it anew: {call.text}"])
     refuse_programs(capabilities_of(ctx.transport), name)
+    if any(step.upload is not None for step in steps):
+        refuse_uploads(capabilities_of(ctx.transport), f"{name} {call.text_arg('file')}"[:60])
     if not single and not all(step.reads for step in steps):
         from exacell.changing import refuse_restricted
 
@@ -330,8 +334,9 @@ def _work(
     with record.open() if record is not None else nullcontext():
         if record is not None:
             record.intend(group.targets)
+        why_not = Leaving(group=group, judgement=judgement).why_not
         work = [
-            partial(work_through, group, where, steps, login=group.login, pid=os.getpid(), live=None)
+            partial(work_through, group, where, steps, login=group.login, pid=os.getpid(), live=None, why_not=why_not)
             for where in group.targets
         ]
         limit = group.rack.fanout or ctx.settings.fanout
@@ -340,9 +345,10 @@ def _work(
             record.ended(outcomes)
     good = [o for o in outcomes if o.ran and o.status != UNREACHABLE]
     failed = [o for o in outcomes if o.status or not o.ran]
-    ctx.remember([o.target for o in outcomes if o not in failed], [o.target for o in failed])
+    if record is None:
+        ctx.remember([o.target for o in failed])
     rows = [{"cell": o.target, "exitStatus": o.status, "text": "\n".join(o.lines).rstrip()} for o in good]
-    problems = [f"{o.target}: {o.said.strip() or _status(o.status, ran=o.ran)}" for o in failed]
+    problems = [f"{o.target}: {o.refused or o.said.strip() or _status(o.status, ran=o.ran)}" for o in failed]
     code = ExitCode.DONE if not failed else ExitCode.FAILED if good else ExitCode.NOT_EXECUTED
     shown = [(str(row["cell"]), str(row["text"]) + "\n") for row in rows]
     printing = str(call.flags.get("format") or ctx.settings.format) in ("table", "raw")

@@ -84,8 +84,9 @@ def check_one(ctx: Context, call: Call) -> Result:
     group=GROUP,
     effect=Effect.LOCAL,
     summary="run a recipe; @name does the same",
-    details="Each changing statement is planned, shown, confirmed and journalled as if it were typed; -y confirms them "
-    "all. What its reading statements answer is the output; the rest is talk. -n shows what would be done.",
+    details="Each changing statement is planned, shown, confirmed and journalled as if it were typed; -y confirms them all. "
+    "What its reading statements answer is the output; the rest is talk. -n shows what would be done; it takes no snapshot "
+    "and waits for nothing.",
     example="run reset_cold size=288g -y",
     params=(_RECIPE,),
     flags=(Flag(name="accept-opaque", help="let host commands of the recipe run"),),
@@ -104,7 +105,7 @@ def run(ctx: Context, call: Call) -> Result:
     rack = ctx.need_rack()
     if "asm" in recipe.needs:
         ctx.asm()
-    runner = RecipeRunner(ctx, recipe, call.flags)
+    runner = RecipeRunner(ctx, recipe, call)
     ctx.more_to_come = True
     before, ctx.origin = ctx.origin, recipe.name
     try:
@@ -150,6 +151,7 @@ def check(ctx: Context, call: Call) -> Result:
     "wait",
     group=GROUP,
     effect=Effect.READ,
+    dry_runs=False,
     summary="wait for a time, or until a check holds",
     details="wait 60s, or wait until all flashcache.status = normal (at most an hour). Ctrl-C ends the wait.",
     example="wait 1s",

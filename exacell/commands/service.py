@@ -63,6 +63,12 @@ def online(ctx: Context, call: Call) -> Result:
     cell = _one(ctx, call)
     stopped = ctx.facts(f.CELL, cells=(cell,))[cell].cellsrv.lower() == "stopped"
     fact = ctx.facts(f.CELL, f.GRIDDISK_PLAIN if stopped else f.GRIDDISK, cells=(cell,))[cell]
+    if not stopped:
+        from exacell.stopped import observe_services
+
+        problem = observe_services(ctx.journal, ctx.need_rack().name, {cell: ("cellsrv",)})
+        if problem:
+            ctx.console.say(problem)
     return ctx.change(online_plan(ctx.need_rack().name, fact, statement=call.text), call)
 
 

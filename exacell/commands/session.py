@@ -33,6 +33,8 @@ _USUAL_VALUES = {
     "fanout": ("8", "32", "64"),
     "pager": ("on", "off", "less -FRX"),
     "editing_mode": ("emacs", "vi"),
+    "timing": ("on", "off"),
+    "patience": ("4s", "30s"),
 }
 
 
@@ -81,8 +83,9 @@ def connect(ctx: Context, call: Call) -> Result:
     group=GROUP,
     effect=Effect.LOCAL,
     summary="select the cells that statements go to",
-    details="A set such as exa1cel[01-02], a,b, a!b, @group, @failed, @up, or the end of one cell's name; +set adds, not set "
-    "takes away, @all ends it. where flashCacheMode=writeback takes the cells for which that holds now, "
+    details="A set such as exa1cel[01-02], a,b, a!b, @group, or the end of one cell's name; @failed and @ok are how the newest "
+    "change ended, @down the cells that failed the last reading, @up the others; +set adds, not set takes away, "
+    "@all ends it. where flashCacheMode=writeback takes the cells for which that holds now, "
     "where griddisk.status=inactive those that have such an object. For one statement only: on <cells> <statement>, "
     "on (where …) <statement>.",
     example="use exa1cel[01-02]",
@@ -248,7 +251,9 @@ def show_transports(ctx: Context, call: Call) -> Result:
     effect=Effect.LOCAL,
     summary="change a setting for this session",
     details="timeout and connect_timeout take seconds or 90s, 5m; fanout is the number of cells worked on at a time; "
-    "editing_mode is emacs or vi; pager is on, off, or a command for what is longer than the screen. "
+    "editing_mode is emacs or vi; timing on says how long each statement took; patience is how long the prompt waits for "
+    "slow cells before it comes back; pager is on, off, or a command for what is "
+    "longer than the screen. "
     "The configuration file keeps settings for good.",
     example="set timeout 90s",
     params=(

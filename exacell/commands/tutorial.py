@@ -50,7 +50,9 @@ def tutorial(ctx: Context, call: Call) -> Result:
         known = sorted(name for name, rack in ctx.config.racks.items() if rack.emulated)
         raise RefusedError(
             "the tutorial changes the rack that it runs on, so it wants an emulated one",
-            hint=f"connect {known[0]}, then tutorial" if known else "exacell demo in your shell, then tutorial",
+            hint=f"connect {known[0]}, then tutorial"
+            if known
+            else "emulator start demo, then connect demo, then tutorial",
         )
     if where in ("skip", "next", "back", "restart"):
         lesson.move(0 if where == "restart" else lesson.place + (-1 if where == "back" else 1))

@@ -84,6 +84,7 @@ def alias(ctx: Context, call: Call) -> Result:
     "unalias",
     group=GROUP,
     effect=Effect.LOCAL,
+    dry_runs=False,
     summary="remove an alias",
     example="unalias fd",
     params=(Param(name="name", kind=Kind.ALIAS, positional=True, required=True, help="of the alias"),),
@@ -108,7 +109,7 @@ def _definition(text: str) -> tuple[str, str]:
 
 def _refuse_taken(name: str) -> None:
     """Refuse an alias that can't be typed, or that would hide a statement."""
-    from exacell.language.line import VERBS
+    from exacell.language.calls import VERBS
     from exacell.language.registry import commands
     from exacell.language.shorthand import ALIAS_NAME
 

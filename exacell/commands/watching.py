@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -11,8 +12,8 @@ from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result, worst
 
 if TYPE_CHECKING:
-    from exacell.arrivals import Recording
     from exacell.context import Context
+    from exacell.fleet import Answer
     from exacell.language.line import Line
     from exacell.live.top import Sample
     from exacell.output.screen import Screen
@@ -47,50 +48,6 @@ def _console(ctx: Context, statement: str) -> LiveConsole:
     if isinstance(ctx.console, LiveConsole):
         return ctx.console
     raise StatementError(f"{statement} means something only at the prompt, on the command line and in scripts")
-
-
-class _Asking:
-    """Makes sessions for readings in another thread, each beside ``ctx`` and without talk, which would go across the
-    screen."""
-
-    def __init__(self, ctx: Context) -> None:
-        from exacell.console import SilentConsole
-
-        self._ctx = ctx
-        self._console = SilentConsole()
-        self._latest: tuple[Context, Recording] | None = None
-        self._told: tuple[Recording, int] | None = None
-
-    def beside(self) -> Context:
-        """Return a session for one reading."""
-        from exacell.arrivals import Recording
-
-        recording = Recording(self._ctx.fleet)
-        other = self._ctx.aside(recording)
-        other.console = self._console
-        self._latest = other, recording
-        return other
-
-    def late(self) -> str:
-        """Return for whom the last reading waits, empty for nobody."""
-        return self._latest[1].sentence if self._latest is not None else ""
-
-    def so_far(self) -> Context | None:
-        """Return a session in which the cells that have answered the last reading answer the same again, at once; None
-        when no more have answered than the last time."""
-        if self._latest is None:
-            return None
-        other, recording = self._latest
-        told = recording, len(recording.waiting_for)
-        if not told[1] or told == self._told:
-            return None
-        self._told = told
-        return other.aside(recording.so_far())
-
-    def give_up(self) -> None:
-        """Ask no more cells for the last reading."""
-        if self._latest is not None:
-            self._latest[0].interrupt()
 
 
 @command(
@@ -155,10 +112,11 @@ def _answer(ctx: Context, line: Line) -> Result:
 def _on_screen(ctx: Context, console: LiveConsole, screen: Screen, line: Line, every: float, count: int) -> Result:
     from exacell.live.loop import Reader, run_live
     from exacell.live.watching import WatchView
+    from exacell.repeating import Repeating
 
-    asking = _Asking(ctx)
+    asking = Repeating(ctx, line, _answer)
     view = WatchView(text=line.text, every=every, color=console.color, unicode=console.unicode, most=count)
-    reader = Reader(lambda: _answer(asking.beside(), line), every, late=asking.late, wake=screen.wake)
+    reader = Reader(asking.read, every, late=lambda: asking.late, wake=screen.wake)
     run_live(screen, reader, view)
     asking.give_up()
     last, height = view.last, screen.size[1]
@@ -230,25 +188,17 @@ def top(ctx: Context, call: Call) -> Result:
         rack=ctx.need_rack().name,
         every=every,
         order=call.text_arg("sort"),
-        cells=len(ctx.cells()),
+        cells=ctx.cells(),
         color=console.color,
         unicode=console.unicode,
     )
     with console.screen() as screen:
         if screen is not None and form == "table":
-            from exacell.live.loop import Reader, run_live
+            from exacell.live.load import STATEMENT
+            from exacell.live.loop import run_live
+            from exacell.looking import Looking
 
-            asking = _Asking(ctx)
-
-            def partial() -> Sample | None:
-                beside = asking.so_far()
-                return None if beside is None else replace(_sample(beside), problems={})
-
-            reader = Reader(
-                lambda: _sample(asking.beside()), every, late=asking.late, wake=screen.wake, partial=partial
-            )
-            run_live(screen, reader, view)
-            asking.give_up()
+            run_live(screen, Looking(ctx, STATEMENT, every, made=_sample_of, wake=screen.wake), view)
             height = screen.size[1]
             # What stays behind fits on the screen: no pager opens behind the q that left this view.
             return replace(
@@ -287,17 +237,23 @@ def _table(view: object) -> Result:
 
 
 def _sample(ctx: Context) -> Sample:
-    from exacell.live.load import STATEMENT, reading_of
+    from exacell.live.load import STATEMENT
+
+    return _sample_of(list(ctx.query(STATEMENT).answers.values()))
+
+
+def _sample_of(answers: Sequence[Answer]) -> Sample:
+    from exacell.live.load import reading_of
     from exacell.live.top import Sample
     from exacell.plan.facts import metric_values
 
-    answers = ctx.query(STATEMENT)
     readings = {}
-    for cell, answer in answers.good.items():
-        rows = answer.tables[0]
-        at = max((when for _, when in metric_values(rows).values()), default=0)
-        readings[cell] = reading_of(rows, at)
-    problems = {cell: answer.problem for cell, answer in answers.answers.items() if answer.problem}
+    for answer in answers:
+        if not answer.problem:
+            rows = answer.tables[0]
+            at = max((when for _, when in metric_values(rows).values()), default=0)
+            readings[answer.cell] = reading_of(rows, at)
+    problems = {answer.cell: answer.problem for answer in answers if answer.problem}
     return Sample(readings=readings, problems=problems)
 
 

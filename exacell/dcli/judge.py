@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from exacell.cellcli.statement import Change, Grant, Scalar, parse
 from exacell.cellset import fold
 from exacell.commands.griddisk import headers_if_needed
 from exacell.dcli.reach import Group
-from exacell.dcli.scan import Findings
+from exacell.dcli.scan import Findings, FoundStatement
+from exacell.dcli.sequence import left_away, plans_in_order
 from exacell.errors import RefusedError
 from exacell.language.registry import Call, Value
-from exacell.plan.facts import CELL, CellFacts, FlashCache
-from exacell.plan.guard import facts_needed, guard_plan
-from exacell.plan.guard_disks import targets_of
-from exacell.plan.model import Plan
-from exacell.plan.rolling import takes_offline
+from exacell.plan.guard import facts_needed
+from exacell.plan.model import Plan, Risk, highest
 from exacell.values import dataclass
-
-_LEAVE = frozenset({"INACTIVE", "SHUTDOWN SERVICES", "RESTART SERVICES"})
-"""Actions after which ASM misses the cell's disks; behind a restart it takes them back, which nobody waits for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,17 +23,25 @@ class Judgement:
     Attributes:
         plans: one for each CellCLI change, in order.
         opaque: what can't be read, in phrases.
+        changes: the CellCLI changes themselves, to be judged once more when they leave.
+        accepted: the names whose loss was accepted.
     """
 
     plans: tuple[Plan, ...] = ()
     opaque: tuple[str, ...] = ()
+    changes: tuple[FoundStatement, ...] = ()
+    accepted: tuple[str, ...] = ()
 
     @property
     def risk(self) -> str:
         """The word for the journal: unknown, or the worst plan's."""
         if self.opaque:
             return "unknown"
-        return str(max((plan.risk for plan in self.plans), key=lambda risk: risk.rank, default="none"))
+        return str(highest(plan.risk for plan in self.plans))
+
+    def risk_of(self, cell: str) -> Risk:
+        """Return the worst that the changes may do on one cell."""
+        return highest(step.risk for plan in self.plans for step in plan.steps if step.target == cell)
 
     @property
     def caches(self) -> dict[str, bool]:
@@ -89,7 +90,13 @@ def judge(
         )
     if findings.unread:
         _accept(group, findings.unread, flags, what)
-    return Judgement(plans=_plans(group, findings, call, serial=serial), opaque=tuple(findings.unread))
+    accepted = ctx.accepted_loss(call)
+    return Judgement(
+        plans=_plans(group, findings, accepted, serial=serial),
+        opaque=tuple(findings.unread),
+        changes=tuple(findings.changes),
+        accepted=tuple(accepted),
+    )
 
 
 def _accept(group: Group, unread: Sequence[str], flags: Mapping[str, Value], what: str) -> None:
@@ -107,35 +114,27 @@ def _accept(group: Group, unread: Sequence[str], flags: Mapping[str, Value], wha
         )
 
 
-def _plans(group: Group, findings: Findings, call: Call, *, serial: bool) -> tuple[Plan, ...]:
+def facts_for(changes: Sequence[FoundStatement]) -> tuple[str, ...]:
+    """Return the LIST statements whose answers the judgement of the changes needs; none for starting services."""
+    return tuple(dict.fromkeys(need for found in changes for need in facts_needed(found.statement)))
+
+
+def _plans(group: Group, findings: Findings, accepted: Sequence[str], *, serial: bool) -> tuple[Plan, ...]:
     """Return the plan of each CellCLI change, judged from what is on the cells now."""
     ctx, cells = group.ctx, group.cells
-    if not findings.changes or not cells:
+    if not cells:
         return ()
-    wanted = dict.fromkeys(need for found in findings.changes for need in facts_needed(found.statement))
-    facts = ctx.facts(*(wanted or (CELL,)), cells=cells)
-    headers = headers_if_needed(ctx, facts) if any(fact.grid_disks for fact in facts.values()) else None
-    accepted = ctx.accepted_loss(call)
+    facts = ctx.facts(*facts_for(findings.changes), cells=cells)
+    headers = headers_if_needed(ctx, facts)
 
-    def plan(cells: Sequence[str]) -> list[Plan]:
-        plans: list[Plan] = []
-        known: Mapping[str, CellFacts] = {cell: facts[cell] for cell in cells}
-        for found in findings.changes:
-            statement = found.statement
-            touched = _touched(known, statement)
-            if touched:
-                made = guard_plan(
-                    group.rack.name, touched, statement, text=found.text, accepted=accepted, headers=headers
-                )
-                _refuse_together(made)
-                plans.append(made)
-            known = {cell: _after(fact, statement) for cell, fact in known.items()}
-        return plans
+    def plan(cells: Sequence[str]) -> tuple[Plan, ...]:
+        known = {cell: facts[cell] for cell in cells}
+        return plans_in_order(group.rack.name, known, findings.changes, accepted=accepted, headers=headers)
 
     try:
-        return tuple(plan(cells))
+        return plan(cells)
     except RefusedError as error:
-        if not serial or len(cells) < 2:
+        if not serial:
             raise
         together = error
     try:
@@ -143,62 +142,9 @@ def _plans(group: Group, findings: Findings, call: Call, *, serial: bool) -> tup
         alone = [plan([cell]) for cell in cells]
     except RefusedError as error:
         raise together from error
-    if sum(_left_away(plans) for plans in alone) > 1:
+    if any(left_away(plans) for plans in alone[:-1]):
         raise together
     return tuple(found for plans in alone for found in plans)
-
-
-def _refuse_together(plan: Plan) -> None:
-    """Refuse a change that takes disks of several cells offline at once: nobody rolls what a command does.
-
-    Raises:
-        RefusedError: naming the cells.
-    """
-    away = takes_offline(plan)
-    if len(away) > 1:
-        raise RefusedError(
-            f"{plan.statement}: it would take disks of {fold(away)} offline together; each cell is a failure group; nothing "
-            "was sent",
-            hint=f"typed in exacell it goes one cell at a time, a gate before each: {plan.statement}",
-        )
-
-
-def _left_away(plans: Sequence[Plan]) -> bool:
-    """Whether the changes of one cell take disks that ASM uses offline and do not bring them back."""
-    away: set[str] = set()
-    for step in (step for plan in plans for step in plan.steps):
-        statement = parse(step.statement)
-        if not isinstance(statement, Change):
-            continue
-        if statement.action in _LEAVE and step.offline:
-            away.add(statement.object)
-        elif statement.action == "STARTUP SERVICES":
-            away.discard("CELL")
-        elif statement.action == "ACTIVE":
-            away.clear()
-    return bool(away)
-
-
-def _touched(facts: Mapping[str, CellFacts], statement: Change | Grant) -> Mapping[str, CellFacts]:
-    """Return the cells that have something that the statement names: a script may name what it only makes itself."""
-    if not isinstance(statement, Change) or statement.object != "GRIDDISK" or statement.verb == "CREATE":
-        return facts
-    return {cell: fact for cell, fact in facts.items() if targets_of(fact, statement)}
-
-
-def _after(fact: CellFacts, statement: Change | Grant) -> CellFacts:
-    """Return what is known behind a change that was allowed: so that DROP, mode change, CREATE in a script can be judged.
-
-    A flush proves nothing here: whether it came to its end is only known when it is over.
-    """
-    if not isinstance(statement, Change):
-        return fact
-    if statement.object == "FLASHCACHE" and statement.verb == "DROP":
-        return replace(fact, flash_cache=None)
-    if statement.object == "FLASHCACHE" and statement.verb == "CREATE":
-        return replace(fact, flash_cache=FlashCache(name="", size=0, status="normal", degraded=(), cell_disks=()))
-    mode = statement.setting("flashCacheMode")
-    return replace(fact, mode=mode.text.lower()) if statement.object == "CELL" and isinstance(mode, Scalar) else fact
 
 
 def agree(group: Group, judgement: Judgement, flags: Mapping[str, Value], what: str = "dcli") -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from exacell.values import dataclass
 
@@ -27,6 +27,7 @@ class Outcome:
         status: of the step that failed, else 0; UNREACHABLE for a connection that failed.
         said: what ssh itself said: a login banner, or why it could not connect.
         ran: False when the target was never started, or its end is unknown.
+        refused: why nothing more was sent there, in one phrase; empty when nothing stood in the way.
     """
 
     target: str
@@ -34,6 +35,7 @@ class Outcome:
     status: int = 0
     said: str = ""
     ran: bool = True
+    refused: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +142,7 @@ class LineGuard:
         printed: list[str] = []
         for lines in now:
             printed += report([Outcome(target=outcome.target, lines=lines)], style)
-        left = Outcome(target=outcome.target, lines=rest, status=status, said=outcome.said, ran=outcome.ran)
+        left = replace(outcome, lines=rest, status=status)
         return printed, left
 
 

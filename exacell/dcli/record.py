@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from exacell.actor import actor
 from exacell.caching import seen
 from exacell.dcli.judge import Judgement
 from exacell.dcli.output import UNREACHABLE, Outcome, exit_status
 from exacell.dcli.reach import Group
 from exacell.dcli.targets import Target
-from exacell.errors import ExitCode
-from exacell.journal import Row, actor
+from exacell.errors import BrokenOffError, ExitCode, JournalError
+from exacell.journal import Row
 from exacell.language.registry import Value
 from exacell.values import dataclass
 from exacell.verdicts import REPLY_KEPT
@@ -42,6 +43,7 @@ class Record:
 
         Raises:
             JournalError: the journal can't be written; nothing was sent.
+            BrokenOffError: it can't be written any more; targets may have been reached before that.
             RefusedError: somebody else holds the lock; nothing was sent.
         """
         ctx = self.group.ctx
@@ -62,10 +64,14 @@ class Record:
             ctx.changes.append(self.change)
             code = int(ExitCode.INTERRUPTED)
             try:
-                yield self
-                code = max(self._codes, default=int(ExitCode.FAILED))
-            finally:
-                self._append([*self._observed(), Row(kind="end", body={"exitCode": code})])
+                try:
+                    yield self
+                    code = max(self._codes, default=int(ExitCode.FAILED))
+                finally:
+                    self._append([*self._observed(), Row(kind="end", body={"exitCode": code})])
+            except JournalError as error:
+                way_out = "look at the targets: exacell can't go on with it"
+                raise BrokenOffError(self.change, self.text, error, way_out) from error
 
     def intend(self, batch: Sequence[Target]) -> None:
         """Record that the work on these targets begins."""
@@ -107,7 +113,9 @@ class Record:
 
 
 def _outcome(outcome: Outcome) -> dict[str, object]:
-    if not outcome.ran:
+    if outcome.refused:
+        state, reason = "refused", outcome.refused
+    elif not outcome.ran:
         state, reason = "unknown", "no result"
     elif outcome.status == UNREACHABLE:
         state, reason = "unknown", outcome.said.strip() or "exit status 255"

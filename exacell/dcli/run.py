@@ -22,6 +22,7 @@ from exacell.changing import goes_bare, refuse_read_only, refuse_restricted, res
 from exacell.dcli import keys
 from exacell.dcli.files import TEMPORARY, Delivery, delivery_of, make_directory
 from exacell.dcli.judge import Judgement, agree, judge
+from exacell.dcli.leaving import Leaving
 from exacell.dcli.options import DcliExit, DcliOptions, check, parse_dcli, usage_error
 from exacell.dcli.output import (
     UNREACHABLE,
@@ -44,7 +45,7 @@ from exacell.dcli.vmstat import Table, Watch, read_watch
 from exacell.dcli.work import UNLIMITED, Step, in_parallel, work_through
 from exacell.errors import ExitCode
 from exacell.output.result import Column, Result
-from exacell.transport.capabilities import refuse_programs
+from exacell.transport.capabilities import refuse_programs, refuse_uploads
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class _Run:
     style: Style = field(default_factory=Style)
     ssh: SshOptions = field(default_factory=SshOptions)
     delivery: Delivery | None = None
+    scanned: bytes = b""
+    leavings: Mapping[str, Leaving] = field(default_factory=dict)
     bare: bool = False
     problems: list[str] = field(default_factory=list)
     records: list[Mapping[str, Any]] = field(default_factory=list)
@@ -116,6 +119,8 @@ class _Run:
             flags = {**self.ctx.options.flags, **self.call.flags}
             for group in groups:
                 refuse_programs(capabilities_of(group.transport), "dcli")
+                if self.delivery is not None:
+                    refuse_uploads(capabilities_of(group.transport), self._text[:60])
             judged = [(g, judge(g, findings, self.call, serial=self._serial, flags=flags)) for g in groups]
             if flags.get("dry-run") or self.ctx.options.dry_run:
                 return self._dry(judged, findings, flags)
@@ -126,6 +131,12 @@ class _Run:
             for group, judgement in judged:
                 agree(group, judgement, flags)
             steps = self._steps(watch, findings)
+            script = self.delivery.script if self.delivery is not None else None
+            self.leavings = {
+                where.label: Leaving(group=group, judgement=judgement, script=script, scanned=self.scanned)
+                for group, judgement in judged
+                for where in group.targets
+            }
             with ExitStack() as stack:
                 records = [
                     stack.enter_context(Record(group, judgement, self._text, flags=flags).open())
@@ -180,16 +191,16 @@ class _Run:
 
     def _findings(self, watch: Watch | None) -> Findings:
         """Return what the command or the script would do; copied files are never read, so they are opaque."""
-        if self.options.words:
-            return scan_command(self.options.command)
         if watch is not None:
             return Findings()
         if self.delivery is not None and self.delivery.script is not None:
-            return scan_script(self.delivery.script.read_bytes(), self.delivery.script.name)
+            self.scanned = self.delivery.script.read_bytes()
+            return scan_script(self.scanned, self.delivery.script.name)
+        findings = scan_command(self.options.command) if self.options.words else Findings()
         if self.delivery is not None:
             names = " ".join(path.name for path in self.delivery.upload.sources)
-            return Findings(unread=[f"copy {names} to {self.options.destination or 'the home directory'}"])
-        return Findings()
+            findings.unread.insert(0, f"copy {names} to {self.options.destination or 'the home directory'}")
+        return findings
 
     def _refuse_restricted(self, groups: Sequence[Group], watch: Watch | None, findings: Findings) -> None:
         """Find out whether the logins of some cells run single commands only, and refuse what is more than that.
@@ -225,14 +236,14 @@ class _Run:
             names = " ".join(str(path) for path in self.delivery.upload.sources)
             steps.append(self._step(f"scp {names}", upload=self.delivery.upload))
             if self.delivery.run:
-                steps.append(self._step(self.delivery.run, limited=True))
+                steps.append(self._step(self.delivery.run, limited=True, carries=True))
         command = options.command if options.words else watch.command(1) if watch is not None else ""
         if options.words or watch is not None:
             before = f"cd {TEMPORARY}; " if options.root_temporary else ""
             space = "" if before else " "
             into = "2>/dev/null" if options.hide_stderr else "2>&1"
             text = command if self.bare else f"({before or space}{command}) {into}"
-            steps.append(self._step(text, reads=findings.harmless, limited=True))
+            steps.append(self._step(text, reads=findings.harmless, limited=True, carries=True))
         if options.drop_key:
             steps.append(self._step(keys.drop_command(line)))
         return steps
@@ -273,7 +284,10 @@ class _Run:
             for record in records:
                 record.ended(outcomes)
             every += outcomes
-        self._remember(every)
+        if not records:
+            self._remember(every)
+        if every and all(outcome.refused for outcome in every):
+            return ExitCode.NOT_EXECUTED
         return ExitCode(exit_status(every))
 
     def _batch(
@@ -314,7 +328,8 @@ class _Run:
                 for o in whole
                 if o.ran and o.status != UNREACHABLE
             ]
-        never = [o.target for o in outcomes if not o.ran]
+        self.problems += [f"{o.target}: {o.refused}" for o in outcomes if o.refused]
+        never = [o.target for o in outcomes if not o.ran and not o.refused]
         if bad:
             self.problems.append(f"Unable to connect to hosts: {name_list(bad)}")
         if never:
@@ -340,7 +355,8 @@ class _Run:
                 self._verbose(f"execute on {where.label}: {step.command}")
             login = self.options.user(group.login)
             printing = self._live_line if live else None
-            return work_through(group, where, steps, login=login, pid=os.getpid(), live=printing)
+            why_not = self.leavings[where.label].why_not
+            return work_through(group, where, steps, login=login, pid=os.getpid(), live=printing, why_not=why_not)
 
         return in_parallel([partial(work, t) for t in batch], limit=limit, on_end=ended)
 
@@ -388,10 +404,7 @@ class _Run:
         if rack is None:
             return
         known = set(rack.cells)
-        self.ctx.remember(
-            [o.target for o in outcomes if o.status == 0 and o.ran and o.target in known],
-            [o.target for o in outcomes if (o.status or not o.ran) and o.target in known],
-        )
+        self.ctx.remember([o.target for o in outcomes if (o.status or not o.ran) and o.target in known])
 
     # -- printing ------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from exacell.cellcli.statement import Change, Grant
 from exacell.cellcli.statement import parse as parse_cellcli
@@ -36,10 +36,11 @@ _DEEPEST = 6
 
 @dataclass(frozen=True, kw_only=True)
 class FoundStatement:
-    """A changing CellCLI statement and how it was written."""
+    """A changing CellCLI statement and how it was written; ``repeats`` where a loop or a function may send it again."""
 
     text: str
     statement: Change | Grant
+    repeats: bool = False
 
 
 @dataclass
@@ -132,6 +133,12 @@ class _Judge:
     depth: int
 
     def command(self, command: Simple) -> None:
+        before = len(self.findings.changes)
+        self._command(command)
+        if command.repeats:
+            self.findings.changes[before:] = [replace(found, repeats=True) for found in self.findings.changes[before:]]
+
+    def _command(self, command: Simple) -> None:
         for word in (*command.assigned, *command.words, *(r.target for r in command.redirections)):
             self._inner(word)
         for redirection in command.redirections:

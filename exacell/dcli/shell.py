@@ -37,6 +37,7 @@ class Simple:
         assigned: the words of the assignments.
         source: the command whose output is its standard input; None when it is not behind a pipe.
         fed: whether its standard input comes from a compound command or a redirection around it.
+        repeats: whether it stands in a loop or in a function, so that it may run more than once.
     """
 
     words: tuple[Word, ...]
@@ -44,6 +45,7 @@ class Simple:
     redirections: tuple[Redirection, ...] = ()
     source: Simple | None = None
     fed: bool = False
+    repeats: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +79,10 @@ class _Parser:
     """A compound command has just ended: only redirections and operators may follow."""
     _cases: list[bool] = field(default_factory=list)
     """For each open ``case``: whether a pattern comes next."""
+    _open: list[str] = field(default_factory=list)
+    """What is open around the present command and ends with a word: ``loop``, ``function`` or ``{``."""
+    _defining: bool = False
+    """A function has been named and its body has not begun."""
 
     def run(self) -> Script:
         at = 0
@@ -97,10 +103,12 @@ class _Parser:
         plain = not token.quoted and not token.dynamic
         if first and plain and not self._assigned:
             if token.text in _LEADING:
+                self._begin(token.text)
                 return at + 1
             if token.text in _CLOSING:
                 return self._close(at, token.text)
             if token.text in ("for", "select"):
+                self._begin("while")
                 return self._skip_for(at)
             if token.text == "case":
                 return self._case(at)
@@ -155,6 +163,7 @@ class _Parser:
                 redirections=tuple(self._redirections),
                 source=self._source,
                 fed=self._fed,
+                repeats=self._defining or any(around != "{" for around in self._open),
             )
             self.commands.append(done)
         if done is not None or self._closed:
@@ -162,9 +171,20 @@ class _Parser:
         self._words, self._assigned, self._redirections, self._closed = [], [], [], False
         return done
 
+    def _begin(self, word: str) -> None:
+        """Take note of a compound command whose end matters for what repeats."""
+        if word in ("while", "until"):
+            self._open.append("loop")
+        elif word == "{":
+            self._open.append("function" if self._defining else "{")
+            self._defining = False
+
     def _close(self, at: int, word: str) -> int:
         if word == "esac" and self._cases:
             self._cases.pop()
+        ends = {"done": ("loop",), "}": ("function", "{")}.get(word, ())
+        if self._open and self._open[-1] in ends:
+            self._open.pop()
         self._closed = True
         return at + 1
 
@@ -173,6 +193,7 @@ class _Parser:
         closes = isinstance(following, Operator) and following.text == ")"
         if len(self._words) == 1 and closes and not self._assigned:
             self.functions.add(self._words.pop().text)
+            self._defining = True
             return at + 2
         if self._words or self._closed:
             raise UnreadableError("a ( inside a command")
@@ -251,6 +272,7 @@ class _Parser:
         if not isinstance(name, Word):
             raise UnreadableError("a function without a name")
         self.functions.add(name.text)
+        self._defining = True
         rest = self.tokens[at + 2 : at + 4]
         parentheses = [t.text for t in rest if isinstance(t, Operator)] == ["(", ")"]
         return at + (4 if parentheses else 2)

@@ -31,6 +31,7 @@ class Step:
     Attributes:
         limit: seconds of ``--timeout``, after which the command there ends itself; None for no limit.
         deadline: seconds after which we give up.
+        carries: it is what was judged; what goes before it only makes it ready (a key, a directory, a copy).
     """
 
     command: str
@@ -38,10 +39,14 @@ class Step:
     upload: Upload | None = None
     limit: float | None = None
     deadline: float = UNLIMITED
+    carries: bool = False
 
 
 LiveLine = Callable[[str, str], None]
 """Takes a target and one line of its output, from any thread."""
+
+WhyNot = Callable[[str], str]
+"""Says why nothing may be sent to a host now, empty when something may; from any thread."""
 
 
 @dataclass
@@ -72,16 +77,29 @@ class _Listener:
 
 
 def work_through(
-    group: Group, target: Target, steps: Sequence[Step], *, login: str, pid: int, live: LiveLine | None
+    group: Group,
+    target: Target,
+    steps: Sequence[Step],
+    *,
+    login: str,
+    pid: int,
+    live: LiveLine | None,
+    why_not: WhyNot,
 ) -> Outcome:
     """Carry the steps out on one target and return what became of it.
 
     Args:
         pid: our process, for the line about a time limit.
+        why_not: asked before the first step that changes something, and again when what was judged leaves.
     """
     listener = _Listener(target.label, live)
     said: list[str] = []
-    for step in steps:
+    for place, step in enumerate(steps):
+        refused = _refusal(why_not, target.host, step, place)
+        if refused:
+            listener.end()
+            lines = split_lines(decoded(bytes(listener.data)))
+            return Outcome(target=target.label, lines=lines, status=1, said=_joined(said), ran=False, refused=refused)
         reply = _send(group, target, step, login, listener)
         if reply.banner and reply.banner not in said:
             said.append(reply.banner)
@@ -102,6 +120,15 @@ def work_through(
     listener.end()
     lines = split_lines(decoded(bytes(listener.data)))
     return Outcome(target=target.label, lines=lines, status=status, said=_joined(said))
+
+
+def _refusal(why_not: WhyNot, host: str, step: Step, place: int) -> str:
+    """Return why a step must not go to its target, and what that leaves there; empty when it may go."""
+    if step.reads or (place and not step.carries):
+        return ""
+    why = why_not(host)
+    left = "it was not run there" if place else "nothing was sent there"
+    return f"{why}; {left}" if why else ""
 
 
 def _send(group: Group, target: Target, step: Step, login: str, listener: _Listener) -> Reply:

@@ -41,3 +41,8 @@ class Alert:
     value: float
     end_time: float | None = None
     examined_by: str = ""
+
+    @property
+    def stateless(self) -> bool:
+        """Whether it stands alone, as an incident does, and never clears."""
+        return "_" not in self.name

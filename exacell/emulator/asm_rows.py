@@ -207,7 +207,7 @@ def partners(instance: Instance) -> Iterator[Mapping[str, Value]]:
                     "COMPOUND": group.number * COMPOUND + disk,
                     "NUMBER_KFDPARTNER": other,
                     "PARITY": 1,
-                    "ACTIVE": 1,
+                    "ACTIVE_KFDPARTNER": 1,
                 }
 
 
@@ -344,4 +344,29 @@ def attributes(instance: Instance) -> Iterator[Mapping[str, Value]]:
                 "ATTRIBUTE_INCARNATION": 1,
                 "READ_ONLY": "Y" if fixed else "N",
                 "SYSTEM_CREATED": "Y",
+            }
+
+
+_TEMPLATES = (
+    "ARCHIVELOG ASMPARAMETERFILE AUTOBACKUP BACKUPSET CHANGETRACKING CONTROLFILE DATAFILE DATAGUARDCONFIG DUMPSET"
+    " FLASHBACK OCRFILE ONLINELOG PARAMETERFILE TEMPFILE XTRANSPORT"
+)
+"""Templates that every disk group has. Source: Oracle ASM Administrator's Guide, "Managing Disk Group Templates"."""
+
+
+def templates(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$ASM_TEMPLATE: only control files are striped finely, and have three copies where there are two."""
+    for group in own_groups(instance):
+        mirrored = {1: "UNPROT", 2: "MIRROR"}.get(group.redundancy.copies, "HIGH")
+        for number, name in enumerate(_TEMPLATES.split()):
+            control = name == "CONTROLFILE"
+            yield {
+                "GROUP_NUMBER": group.number,
+                "ENTRY_NUMBER": 60 + number,
+                "REDUNDANCY": "HIGH" if control and group.redundancy.copies > 1 else mirrored,
+                "STRIPE": "FINE" if control else "COARSE",
+                "SYSTEM": "Y",
+                "NAME": name,
+                "PRIMARY_REGION": "COLD",
+                "MIRROR_REGION": "COLD",
             }

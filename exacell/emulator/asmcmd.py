@@ -23,6 +23,7 @@ from exacell.emulator.asm_statement import (
     SetAttribute,
     parse_statement,
 )
+from exacell.emulator.asmcmd_changes import CHANGING
 from exacell.emulator.asmcmd_files import FILE_COMMANDS
 from exacell.emulator.asmcmd_tools import CommandError, Options, Row, mounted_group, options_of, rows_of, table
 from exacell.emulator.db_rows import parameters
@@ -392,4 +393,5 @@ _COMMANDS: Mapping[str, Callable[[Instance, Sequence[str]], str]] = {
     "showclusterstate": _showclusterstate,
     "spget": _spget,
     "umount": _mount(False),
+    **CHANGING,
 }

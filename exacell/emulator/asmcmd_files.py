@@ -15,7 +15,7 @@ from exacell.emulator.asm_model import AsmFile, DiskGroup
 from exacell.emulator.asmcmd_tools import CommandError, Options, Row, mounted_group, options_of, rows_of, table
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
-from exacell.emulator.sql_values import format_date, from_epoch
+from exacell.emulator.sql_values import Value, format_date, from_epoch
 from exacell.units import MIB
 
 _REMOVABLE = frozenset(("ARCHIVELOG", "BACKUPSET"))
@@ -134,7 +134,7 @@ def _ls(instance: Instance, place: list[str], words: Sequence[str]) -> str:
     known = {(row["GROUP_NUMBER"], row["FILE_NUMBER"]): row for row in rows_of(instance, "V$ASM_FILE")}
     rows: list[Row] = []
     for entry in entries:
-        row: dict[str, object] = {
+        row: dict[str, Value] = {
             "SYS": "Y" if len(parts) > 1 else "N",
             "SHOWN": f"{entry.name}{'' if entry.file else '/'}",
         }
@@ -142,7 +142,7 @@ def _ls(instance: Instance, place: list[str], words: Sequence[str]) -> str:
             number = mounted_group(instance, entry.path.split("/")[0]).number
             row |= known[number, entry.file.number]
             row["TIME"] = format_date(from_epoch(entry.file.created), "MON DD HH24:MI:SS")
-        rows.append(row)  # type: ignore[arg-type]
+        rows.append(row)
     return table(titles, rows, options)
 
 

@@ -15,6 +15,7 @@ from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun, Phys
 from exacell.emulator.iorm_models import Directive, IormPlan
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell
+from exacell.emulator.names import cell_address
 from exacell.emulator.profiles import PMEM_SINCE, SHARES_SINCE, XRMEM_SINCE, FlashDisks, HardwareModel, PersistentMemory
 from exacell.emulator.schema import Release
 from exacell.emulator.space import log_share
@@ -60,7 +61,7 @@ def build_cell(
     cell = Cell(
         host=host,
         name=host,
-        ip=f"192.168.{10 + (10 + number) // 250}.{(10 + number) % 250}",
+        ip=cell_address(number),
         id=f"{1100 + number * 7}FMM{seed % 1000:03d}{number:02d}",
         mode="WriteBack" if mode == "writeback" else "WriteThrough",
         boot_time=now - BOOTED_DAYS * DAY - number * 61,

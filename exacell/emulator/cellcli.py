@@ -19,7 +19,7 @@ from exacell.emulator.help import help_text
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.place import Place
 from exacell.emulator.printer import Format
-from exacell.emulator.profiles import DOUBLE_DASH_XML_SINCE
+from exacell.emulator.profiles import DOUBLE_DASH_XML_SINCE, EFFICIENCY
 from exacell.emulator.program import Ask, Event, Out, Pause, Program
 from exacell.emulator.rack import Rack
 from exacell.emulator.schema import Release
@@ -200,7 +200,7 @@ class _Session:
         release, now = self._place.rack.release, self._place.rack.now()
         lines = ["", f"CellCLI: Release {release.banner} - Production on {banner_time(now)}", "", release.copyright]
         if release.number < EFFICIENCY_UNTIL:
-            lines.append("Cell Efficiency Ratio: 128")
+            lines.append(f"Cell Efficiency Ratio: {EFFICIENCY}")
         return "\n".join([*lines, "", ""])
 
     def batch(self, text: str, *, echoed: int = 0, depth: int = 0) -> Program:

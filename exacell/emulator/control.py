@@ -28,7 +28,7 @@ from exacell.emulator.store import (
     read_json,
     write_json,
 )
-from exacell.errors import EmulatorError
+from exacell.errors import EmulatorError, RackFormatError
 from exacell.units import parse_duration
 
 __all__ = [
@@ -322,7 +322,8 @@ def _not_started(files: RackFiles) -> EmulatorError:
         return EmulatorError(f"the process of rack {files.name} ended while starting", hint=f"its log is {files.log}")
     if not files.exists:
         files.remove()
-    return EmulatorError(str(failure["error"]), hint=str(failure.get("hint", "")))
+    kind = RackFormatError if failure.get("outdated") else EmulatorError
+    return kind(str(failure["error"]), hint=str(failure.get("hint", "")))
 
 
 def _stop(files: RackFiles) -> bool:

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from exacell.emulator.fronts import front_scripts, has_infiniband
 from exacell.emulator.host_tools import become_scripts, cell_scripts
+from exacell.emulator.host_view import SYSTEM_LINKS, HostView, group_files, node_files, ssh_client_file, view_of
 from exacell.emulator.identity import bind_all, client_key, write_client_files
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.node_scripts import node_scripts
@@ -31,7 +32,7 @@ from exacell.emulator.sessions import Sessions
 from exacell.emulator.shell import CELL, DBNODE, KINDS, Host, HostKind, write_path, write_programs
 from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json
 from exacell.emulator.world import World
-from exacell.errors import EmulatorError, ExacellError
+from exacell.errors import EmulatorError, ExacellError, RackFormatError
 
 LOG = logging.getLogger("exacell.emulator")
 
@@ -126,18 +127,32 @@ class Daemon:
         hosts = {
             name: Host(files=self._files, name=name, kind=CELL, restricted=restricted) for name in self._world.cells
         }
+        groups = group_files(self._world.cells, self._world.dbnodes)
+        addresses = {name: self._world.address(name) for name in self._world.cells}
+        shown: bool | None = None
         for cluster in self._world.clusters:
             for number, name in enumerate(cluster.nodes, start=1):
-                profiles = _node_profiles(number)
+                view = self._view(name, node_files(cluster, name, addresses, self._world.dbnodes))
+                shown = view.works() if shown is None else shown
                 hosts[name] = Host(
-                    files=self._files, name=name, kind=DBNODE, profiles=profiles, home_files=self._groups()
+                    files=self._files,
+                    name=name,
+                    kind=DBNODE,
+                    profiles=_node_profiles(number),
+                    home_files=groups,
+                    view=view if shown else None,
                 )
         return hosts
 
-    def _groups(self) -> Mapping[str, str]:
-        """Return the group files that dcli is given on database nodes, by name."""
-        cells, nodes = ("".join(f"{name}\n" for name in names) for names in (self._world.cells, self._world.dbnodes))
-        return {"cell_group": cells, "dbs_group": nodes, "all_group": nodes + cells}
+    def _view(self, node: str, own: Mapping[str, str]) -> HostView:
+        """Return the view of a database node's shells, with its files written."""
+        needed = (sys.prefix, sys.base_prefix, os.path.dirname(os.path.abspath(__file__)))
+        view = view_of(self._files.host_dir(node), self._files.home(node, "root"), self._files.root, needed)
+        directories = [f"{home}/bin" for home in DBNODE.homes]
+        links = {path: [name for name in DBNODE.programs if path in DBNODE.directories(name)] for path in directories}
+        ssh = {"etc/ssh/ssh_config": ssh_client_file(self._files.ssh_config)}
+        view.write({**own, **ssh}, self._files.bin(DBNODE.name), {**links, **SYSTEM_LINKS})
+        return view
 
     def _announce(self, port: int) -> None:
         self._files.write_state(self._world.to_state())
@@ -296,7 +311,8 @@ def main() -> int:
 
 
 def _refuse(files: RackFiles, error: ExacellError) -> int:
-    write_json(files.failure, {"error": error.message, "hint": error.hint})
+    outdated = isinstance(error, RackFormatError)
+    write_json(files.failure, {"error": error.message, "hint": error.hint, "outdated": outdated})
     return int(error.exit_code)
 
 

@@ -22,6 +22,7 @@ from exacell.emulator.cellcli import Options, parse_options
 from exacell.emulator.clock import banner_time
 from exacell.emulator.grammar import Describe, ListStatement, parse_describe, parse_list
 from exacell.emulator.messages import CellError, Code
+from exacell.emulator.names import node_address
 from exacell.emulator.program import Ask, Out, Program
 from exacell.emulator.rack import Rack
 from exacell.emulator.schema import Attribute, ObjectType, object_types, release_of, rows_of
@@ -83,7 +84,7 @@ def server_row(rack: Rack, node: str) -> Row:
         "httpsAccess": "ALL",
         "id": guid(f"{rack.spec.seed}|{node}")[:10].replace("-", "").upper(),
         "interconnectCount": len(hardware["interconnects"]),
-        "ipaddress1": f"192.168.10.{101 + number}/22",
+        "ipaddress1": f"{node_address(number + 1)}/22",
         "kernelVersion": release.kernel,
         "locatorLEDStatus": "off",
         "makeModel": hardware["make_model"],

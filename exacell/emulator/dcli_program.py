@@ -269,7 +269,22 @@ class Dcli:
         print(f"{host.name}: {line.rstrip() if self.options.preserve else line.strip()}")
 
     def report(self, hosts: list[Host]) -> None:
-        """Print what the hosts answered, in their order."""
+        """Print what the hosts answered, in their order: what is longer than --maxlines before all else."""
+        limit = self.options.maxlines
+        cut = len(hosts) > 1 and not self.options.serial
+        for host in hosts:
+            while len(host.lines) > limit:
+                head = Host(host.name)
+                head.lines, host.lines = host.lines[: limit + 1], [] if cut else host.lines[limit + 1 :]
+                self.show_all([head])
+                if cut:
+                    host.status = 1
+                    print(f"Error: output of {host.name} is longer than --maxlines\nit was cut", file=sys.stderr)
+        self.show_all(hosts)
+        self.worst = max([self.worst] + [1 for host in hosts if host.status])
+
+    def show_all(self, hosts: list[Host]) -> None:
+        """Print what hosts answered, as -n, -r and --showbanner want it."""
         options = self.options
         pattern = re.compile(options.regex) if options.regex is not None else None
         if options.abnormal:
@@ -286,9 +301,6 @@ class Dcli:
                     self.show(host, line)
             if options.abnormal and not host.status:
                 continue
-            if len(host.lines) > options.maxlines and len(hosts) > 1 and not options.serial:
-                host.status, host.lines = 1, host.lines[: options.maxlines + 1]
-                print(f"Error: output of {host.name} is longer than --maxlines\nit was cut", file=sys.stderr)
             for line in host.lines:
                 if pattern is None or not pattern.match(line.strip()):
                     self.show(host, line)
@@ -310,7 +322,6 @@ class Dcli:
             print(f"Unable to connect to hosts: {self.bad}", file=sys.stderr)
             self.bad = []
             self.worst = 1
-        self.worst = max([self.worst] + [1 for host in hosts if host.status])
         return hosts
 
     def run(self) -> int:

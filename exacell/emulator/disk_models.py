@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from exacell.units import FLASH_CELLDISK_RESERVE
+
 
 class DiskType(StrEnum):
     """The media of a cell: hard disks, performance- and capacity-optimized flash, persistent memory."""
@@ -28,6 +30,15 @@ class DiskType(StrEnum):
     def is_cached(self) -> bool:
         """Whether data on this medium may be in the flash cache: not what is on the same flash, or faster."""
         return self in (DiskType.HARD, DiskType.CAPACITY)
+
+    @property
+    def reserve_bytes(self) -> int:
+        """What a cell disk on this medium keeps for itself, in bytes.
+
+        48M, and twice that on persistent memory. Source: reference cellcli.md 6.4; a published LIST CELLDISK of an X8M with
+        modules of 125.984375G, and Oracle SAGUG, list-pmemcache, with a cache of 1.474365234375T on twelve of them.
+        """
+        return FLASH_CELLDISK_RESERVE * (2 if self is DiskType.PMEM else 1)
 
 
 @dataclass(kw_only=True)

@@ -163,6 +163,7 @@ def physical_disk_rows(place: Place) -> list[Row]:
             "name": disk.name,
             "deviceName": disk.device_name,
             "diskType": disk.disk_type.printed,
+            "id": disk.serial,
             "luns": disk.lun,
             "makeModel": disk.make_model,
             "physicalFirmware": disk.firmware,
@@ -176,6 +177,7 @@ def physical_disk_rows(place: Place) -> list[Row]:
             row |= {
                 "deviceId": disk.device_id,
                 "enclosureDeviceId": disk.name.split(":")[0],
+                "errMediaCount": 0,
                 "errOtherCount": 0,
                 "physicalInterface": disk.interface,
             }

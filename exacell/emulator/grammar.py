@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.profiles import BARE_HYPHENS_SINCE, KEY_TYPES_SINCE, ORDER_BY_SINCE
+from exacell.emulator.profiles import BARE_HYPHENS_SINCE, KEY_TYPES_SINCE, METRIC_SWITCHES_SINCE, ORDER_BY_SINCE
 from exacell.emulator.schema import Attribute, ObjectType, Release, object_types
 from exacell.emulator.tokens import Kind, TokenStream
 
@@ -81,6 +81,9 @@ class SetOption:
 
 ReadStatement = ListStatement | Describe | Help | SetOption
 
+_VERB_SINCE: Mapping[tuple[str, str], Release] = {("ALTER", "METRICDEFINITION"): METRIC_SWITCHES_SINCE}
+"""Verbs that an object type got later than it came itself."""
+
 _CLAUSES = ("WHERE", "ATTRIBUTES", "DETAIL", "ORDER", "LIMIT", "OVER", "MEMORY")
 
 
@@ -96,6 +99,8 @@ def object_type_at(
     types = object_types() if known is None else known
     found = types.get(token.text.upper()) if token.kind is Kind.WORD else None
     if found is None or verb not in found.verbs or not found.exists_in(release):
+        raise stream.error()
+    if release < _VERB_SINCE.get((verb, found.name), release):
         raise stream.error()
     stream.take()
     return found

@@ -9,7 +9,6 @@ from exacell.emulator.cache_rows import pmem_cache_rows
 from exacell.emulator.device_io import RECEIVED, SENT, share
 from exacell.emulator.disk_rows import physical_disk_rows
 from exacell.emulator.metric_scene import IB_PORTS
-from exacell.emulator.metric_words import description
 from exacell.emulator.place import Place
 from exacell.emulator.schema import metrics_in
 from exacell.emulator.values import Row, Size, Time
@@ -161,45 +160,43 @@ def alert_rows(place: Place) -> list[Row]:
         row: Row = {
             "name": alert.name,
             "alertAction": alert.action,
-            "alertDescription": f"Threshold violation: {alert.short_name}",
+            "alertDescription": alert.message if alert.stateless else f"Threshold violation: {alert.short_name}",
             "alertMessage": alert.message,
             "alertSequenceID": alert.sequence,
             "alertShortName": alert.short_name,
-            "alertType": "Stateful",
+            "alertType": "Stateless" if alert.stateless else "Stateful",
             "beginTime": Time(alert.begin_time),
+            "endTime": None if alert.end_time is None else Time(alert.end_time),
             "examinedBy": alert.examined_by,
-            "failedMail": "",
-            "failedSNMP": "",
-            "metricObjectName": alert.owner,
-            "metricValue": alert.value,
             "notificationState": 0,
             "releaseVersion": release.version,
             "rpmVersion": release.rpm,
             "sequenceBeginTime": Time(alert.sequence_begin),
             "severity": alert.severity,
         }
-        if alert.end_time is not None:
-            row["endTime"] = Time(alert.end_time)
+        if not alert.stateless:
+            row |= {"metricObjectName": alert.owner, "metricValue": alert.value}
         rows.append(row)
     return rows
+
+
+_ALERT_DEFINITIONS = (
+    ("ADRAlert", "ADR", "Automatic Diagnostic Repository", "Stateless", "Incident Alert"),
+    ("HardwareAlert", "Hardware", "Hardware", "Stateless", "Hardware Alert"),
+    ("MetricAlert", "Metric", "Metric", "Stateless", "Threshold Alert"),
+    ("SoftwareAlert", "Software", "Software", "Stateless", "Software Alert"),
+    ("Stateful_HardwareAlert", "Hardware", "Hardware", "Stateful", "Hardware Stateful Alert"),
+    ("Stateful_SoftwareAlert", "Software", "Software", "Stateful", "Software Stateful Alert"),
+)
+"""Alerts that are based on no metric. Source: Oracle SAGUG, displaying-alert-definitions; sources other than ADR's, and the
+descriptions of the stateful ones, are ours."""
 
 
 def alert_definition_rows(place: Place) -> list[Row]:
     """Return the rows of LIST ALERTDEFINITION: incidents, hardware, and one for each metric that can be limited."""
     rows: list[Row] = [
-        {
-            "name": name,
-            "alertShortName": source,
-            "alertSource": source,
-            "alertType": kind,
-            "description": text,
-            "metricName": "",
-        }
-        for name, source, kind, text in (
-            ("ADRAlert", "ADR", "Stateless", "An incident in the cell's software"),
-            ("HardwareAlert", "Hardware", "Stateful", "A change in the state of the cell's hardware"),
-            ("SoftwareAlert", "Software", "Stateful", "A change in the state of the cell's software"),
-        )
+        {"name": name, "alertShortName": short, "alertSource": source, "alertType": kind, "description": text}
+        for name, short, source, kind, text in _ALERT_DEFINITIONS
     ]
     for definition in metrics_in(place.rack.release.number).values():
         if definition.metric_type != "Cumulative":
@@ -209,11 +206,11 @@ def alert_definition_rows(place: Place) -> list[Row]:
                     "alertShortName": definition.name,
                     "alertSource": "Metric",
                     "alertType": "Stateful",
-                    "description": f"Threshold alert on {description(definition)}",
+                    "description": "Threshold Alert",
                     "metricName": definition.name,
                 }
             )
-    return rows
+    return sorted(rows, key=lambda row: str(row["name"]))
 
 
 def memory_cache_rows(place: Place) -> list[Row]:

@@ -120,6 +120,7 @@ def parts_of(name: str, likeness: Likeness) -> tuple[dict[str, Json], Json]:
         _make_like(part, cell, now)
     _asm_like(parts, likeness)
     world = RackWorld.from_state(parts)
+    world.recollect()
     return world.to_state(), world.describe()
 
 

@@ -17,8 +17,8 @@ from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.sql_session import Privilege, SqlSession
 
 _CONNECT = re.compile(
-    r"\s*(?P<user>[^/\s@\"]*|\"[^\"]*\")\s*(?:/(?P<password>[^@\s]*))?\s*(?:@(?P<service>\S+))?"
-    r"(?:\s+as\s+(?P<privilege>\w+))?\s*",
+    r"\s*(?P<user>[^/\s@\"]*|\"[^\"]*\")\s*(?:/(?!as\s)(?P<password>[^@\s]*)|/)?\s*(?:@(?P<service>\S+))?"
+    r"(?:(?:\s+|(?<=/))as\s+(?P<privilege>\w+))?\s*",
     re.IGNORECASE,
 )
 

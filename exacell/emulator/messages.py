@@ -1,6 +1,6 @@
 """Every CELL- code that an emulated cell can answer, in one table that says where each comes from.
 
-Public material shows few of CellCLI's codes. Those are marked DOCUMENTED, CAPTURED (a published session) or FAMILY (the
+Public material shows few of CellCLI's codes. Those are marked CAPTURED (a published session) or FAMILY (the
 code is reported for this situation, the text here is ours). All others are EMULATED: code and text are this emulator's
 own, in the range from 2900 that no public source mentions, and nothing may depend on them.
 """
@@ -14,7 +14,6 @@ from enum import Enum, StrEnum
 class Evidence(StrEnum):
     """How well a code and its text are known."""
 
-    DOCUMENTED = "documented"
     CAPTURED = "captured"
     FAMILY = "family"
     EMULATED = "emulated"
@@ -107,7 +106,6 @@ class Code(Enum):
     ASM_LARGER = Message(
         2924, "Grid disk {disk} cannot shrink to {wanted}: its ASM disk has {size}.", Evidence.EMULATED
     )
-    NO_FILTER = Message(2925, "LIST {object} takes no name and no filter.", Evidence.EMULATED)
     OBJECT_EXISTS = Message(2927, "{kind} already exists: {name}", Evidence.EMULATED)
     NO_THRESHOLD = Message(2928, "Metric {metric} accepts no threshold.", Evidence.EMULATED)
     ALERT_SEQUENCE = Message(
@@ -147,7 +145,6 @@ class Code(Enum):
     )
     VALIDATION = Message(2947, "{what} of cell {cell} cannot be validated: {reason}.", Evidence.EMULATED)
     NO_POOL_DISK = Message(2948, "Grid disk {disk} belongs to no storage pool.", Evidence.EMULATED)
-    SERVICE_STATE = Message(2926, "Service {service} is {state}.", Evidence.EMULATED)
 
 
 FLUSH_ERROR_STALE = "Stale dirty data cannot be flushed"
@@ -161,9 +158,6 @@ FLUSH_WORKING = "working"
 
 FLUSH_COMPLETE = "complete"
 """flushStatus of a cell disk that was flushed. Source: reference cellcli.md 6.2, captured."""
-
-OTHER_OFFLINE = "Cannot de-activate due to other offline disks in the diskgroup"
-"""asmDeactivationOutcome while another disk of the group is offline. Source: published capture."""
 
 ASM_UNREACHABLE = "Cannot query ASM deactivation outcome"
 """asmDeactivationOutcome while no ASM instance answers. The text is emulated."""

@@ -107,7 +107,7 @@ class DiskBase(Mapping[str, float]):
         total = sum(map(self._since, counters))
         return total if divisor == 1.0 else total / divisor
 
-    def get(self, name: str, default: float = 0) -> float:  # type: ignore[override]
+    def get(self, name: str, default: float = 0) -> float:  # type: ignore[override]  # 0, not None
         """Return a base value, ``default`` for one that the disk does not have."""
         if name in self._recipes:
             return self[name]
@@ -174,7 +174,7 @@ class CacheBase(Mapping[str, float]):
             return dirty * KIB
         return (self._values.get("FC_BY_ALLOCATED", 0.0) - dirty) * KIB
 
-    def get(self, name: str, default: float = 0) -> float:  # type: ignore[override]
+    def get(self, name: str, default: float = 0) -> float:  # type: ignore[override]  # 0, not None
         """Return a value, ``default`` for one that was never counted."""
         return self[name] if name in _SUMS else self._values.get(name, default)
 

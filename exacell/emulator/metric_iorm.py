@@ -121,7 +121,7 @@ class IormBase(Mapping[str, float]):
         )
         return total / KIB if kilobytes else total
 
-    def get(self, name: str, default: float = 0) -> float:  # type: ignore[override]
+    def get(self, name: str, default: float = 0) -> float:  # type: ignore[override]  # 0, not None
         """Return a base value, ``default`` for one that the object does not have."""
         return self[name] if name in self._recipes else self._others.get(name, default)
 

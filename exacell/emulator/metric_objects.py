@@ -15,7 +15,7 @@ from exacell.emulator.device_io import CAPACITY, FLASH, HARD, RECEIVED, SENT, sh
 from exacell.emulator.metric_bases import KINDS, CacheBase, Columns, DiskBase, MediumColumns
 from exacell.emulator.metric_iorm import WAIT_PART, IormBases, allocated_in_memory, iorm_objects
 from exacell.emulator.metric_rules import DISKS, Base
-from exacell.emulator.metric_scene import IB_PORTS, MEDIA, ROCE_PORTS, Scene
+from exacell.emulator.metric_scene import IB_PORTS, INFINIBAND_PORTS, MEDIA, ROCE_PORTS, Scene
 from exacell.emulator.metrics import CellMetrics
 from exacell.units import KIB
 
@@ -45,7 +45,7 @@ def objects_of(object_type: str, scene: Scene) -> list[str]:
         case "NETDEV_QUEUE":
             return [] if scene.infiniband else [f"{port}.{queue}" for port in ROCE_PORTS for queue in (0, 5)]
         case "NET_INTERFACE":
-            return sorted(("eth0", *(("ib0", "ib1") if scene.infiniband else ROCE_PORTS)))
+            return sorted(("eth0", *(INFINIBAND_PORTS if scene.infiniband else ROCE_PORTS)))
         case "DISKGROUP":
             return sorted(scene.disk_groups())
         case "PMEMCACHE" | "XRMEMCACHE":

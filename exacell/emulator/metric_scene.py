@@ -103,5 +103,6 @@ class Scene:
 IB_PORTS = ("HCA-1:1", "HCA-1:2")
 """Source: Oracle SAGUG, alter-ibport."""
 
+INFINIBAND_PORTS = ("ib0", "ib1")
 ROCE_PORTS = ("re0", "re1")
-"""Names of the two RoCE interfaces. Source: Oracle DBMMN, RoCE network fabric."""
+"""Interfaces of the RDMA network. Source: Oracle DBMMN, RoCE network fabric; published LIST CELL DETAIL of an X5."""

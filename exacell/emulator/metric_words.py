@@ -1,157 +1,193 @@
 """Descriptions of metrics in our own words, made from the parts of their names.
 
-``FC_IO_RQ_R_SKIP_SEC`` is read as family FC, count of requests, reads, skipped, a second. What a part means is the
-table's business, so that a new metric with known parts describes itself. Source of the meanings: reference cellcli.md 4.
+``DB_FD_IO_RQ_SM_SEC`` is read as database, flash disks, requests, small, a second. The sentences are in
+``data/metric_words.tsv``, what the parts of a name stand for in them is here. Source of the meanings: reference cellcli.md 4.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import cache
 
-from exacell.emulator.schema import MetricDefinition
+from exacell.emulator.schema import MetricDefinition, rows_of
+from exacell.errors import EmulatorError
 
-_OBJECTS: Mapping[str, str] = {
-    "CELL": "of the cell",
-    "CELLDISK": "of a cell disk",
-    "CELL_FILESYSTEM": "of a file system of the cell",
-    "DEVICE": "of a RoCE device",
-    "DISK": "of a block device",
-    "DISKGROUP": "of a disk group",
-    "FLASHCACHE": "of the flash cache",
-    "FLASHLOG": "of the flash log",
-    "GRIDDISK": "of a grid disk",
-    "HOST_INTERCONNECT": "exchanged with a database host",
-    "IBPORT": "of an InfiniBand port",
-    "INPUTOUTPUT": "in the queues of IORM",
-    "IORM_CATEGORY": "of a category of databases",
-    "IORM_CLUSTER": "of an ASM cluster",
-    "IORM_CONSUMER_GROUP": "of a consumer group",
-    "IORM_DATABASE": "of a database",
-    "IORM_PLUGGABLE_DATABASE": "of a pluggable database",
-    "IORM_VAULT": "of a vault",
-    "IORM_VOLUME": "of a volume",
-    "MEMORY": "of CELLSRV's memory pools",
-    "NETDEV_QUEUE": "of a queue of a network device",
-    "NET_INTERFACE": "of a network interface",
-    "PMEMCACHE": "of the cache on persistent memory",
-    "SERVER": "of the cell's operating system",
-    "SMARTIO": "of smart scans",
-    "XRMEMCACHE": "of the cache in memory",
+_TO_FROM = {"R": "read from", "W": "write to"}
+_LARGE_WRITES = {
+    "DATATEMP": "large writes to data and temporary files",
+    "TEMPSPILL": "large writes of work areas that spill",
+    "WRITEONLY": "large writes of data that nobody has read",
 }
-
-_PHRASES: tuple[tuple[str, str], ...] = (
-    ("R_ACTIVE_SECONDARY_MISS", "reads of an active secondary mirror not served by the cache"),
-    ("R_ACTIVE_SECONDARY", "reads of an active secondary mirror served by the cache"),
-    ("R_PROXYREAD_MISS", "forwarded reads not served by the cache"),
-    ("R_PROXYREAD", "forwarded reads served by the cache"),
-    ("R_DISK_WRITER", "reads by the disk writer"),
-    ("W_DISK_WRITER", "writes by the disk writer"),
-    ("DISK_WRITE", "written from the cache to hard disks"),
-    ("R_MISS_DW", "large reads partly served by disk"),
-    ("R_MISS", "small reads partly served by disk"),
-    ("R_DW", "large reads served by the cache"),
-    ("SKIP_FC_THROTTLE", "bypassing the cache because flash is overloaded"),
-    ("SKIP_NCMIRROR", "bypassing the cache because of the mirror they are for"),
-    ("SKIP_LG", "bypassing the cache because of their size"),
-    ("SKIP_BUSY", "bypassing the flash log because of its backlog"),
-    ("SKIP_DISABLED_GD", "bypassing the flash log because it is disabled for the grid disk"),
-    ("SKIP_IORM_LIMIT", "bypassing the flash log because of a disk limit of IORM"),
-    ("SKIP_IORM_PLAN", "bypassing the flash log because of the IORM plan"),
-    ("SKIP_LARGE", "bypassing the flash log because of their size"),
-    ("SKIP_LOG_ON_FLASH", "bypassing the flash log because the redo itself is on flash"),
-    ("SKIP_LOG_ON_FAST_DEV", "bypassing the flash log because the redo itself is on fast media"),
-    ("SKIP_NO_BUFFER", "bypassing the flash log for want of buffers"),
-    ("SKIP_NO_FL_DISKS", "bypassing the flash log for want of usable disks"),
-    ("SKIP", "bypassing"),
-    ("W_FIRST", "first writes of a line"),
-    ("W_OVERWRITE", "rewrites of a cached line"),
-    ("W_POPULATE", "writes that fill the cache after a miss"),
-    ("W_METADATA", "writes of cache metadata"),
-    ("W_LG_CHINT", "large writes kept because of a hint"),
-    ("W_LG_DTAGE", "large writes kept for data ageing"),
-    ("W_LG_MRCV", "large writes kept for media recovery"),
-    ("ALLOCATED_DIRTY", "allocated for dirty lines"),
-    ("ALLOCATED_OLTP", "allocated for small I/O"),
-    ("ALLOCATED", "allocated"),
-    ("STALE_DIRTY", "dirty without a reachable grid disk"),
-    ("FC_DIRTY", "dirty in the flash cache"),
-    ("DIRTY", "not yet on disk"),
-    ("SYNCED", "dirty lines already copied"),
-    ("USED", "valid data"),
-    ("PREVENTED_OUTLIERS", "slow disk writes of redo hidden by flash"),
-    ("ACTUAL_OUTLIERS", "slow writes of redo on disk and flash alike"),
-    ("FLASH_ONLY_OUTLIERS", "slow writes of redo on flash while disk was fast"),
-    ("SKIP_OUTLIERS", "slow disk writes while the flash log was not used"),
-    ("EFFICIENCY_PERCENTAGE", "share of would-be outliers that were prevented"),
-    ("DISK_FIRST", "redo writes that disk finished first"),
-    ("FLASH_FIRST", "redo writes that flash finished first"),
-    ("UTIL", "share of the time that devices were busy"),
-    ("LOAD", "average load of devices"),
-    ("WT", "waiting in IORM's queue"),
-    ("TM", "latency"),
-    ("EL_OF", "eligible for offload"),
-    ("OF_RE", "returned after offload"),
-    ("PA_TH", "passed through unprocessed"),
-    ("RV_OF", "sent back to balance processors"),
-    ("SI_SV", "saved by storage indexes"),
-    ("RD_FC_HD", "read from flash and disk"),
-    ("RD_RQ_FC_HD", "read from flash and disk"),
-    ("RD_FC", "read from flash"),
-    ("RD_RQ_FC", "read from flash"),
-    ("RD_HD", "read from disk"),
-    ("RD_RQ_HD", "read from disk"),
-    ("WR_FC", "written to flash"),
-    ("WR_RQ_FC", "written to flash"),
-    ("WR_HD", "written to disk"),
-    ("WR_RQ_HD", "written to disk"),
-    ("CPU", "processor use"),
-    ("SCRUB", "by scrubbing"),
-    ("ERRS", "errors"),
-    ("R", "reads"),
-    ("W", "writes"),
+_SKIPPED = (
+    ("", ""),
+    ("_FC_THROTTLE", " because flash was overloaded"),
+    ("_LG", " because they were too large"),
+    ("_NCMIRROR", " because another mirror is the one to cache"),
 )
-_WHOLE: Mapping[str, str] = {
-    "FL_BY_KEEP": "bytes of redo kept on flash because the write to disk failed",
-    "FL_IO_DB_BY_W": "redo written to disk through the flash log",
-    "FL_IO_FL_BY_W": "redo written to flash, with padding",
-    "FL_IO_TM_W": "latency of redo writes on disk and flash",
-    "FL_IO_W": "redo writes that used the flash log",
-    "FL_RQ_TM_W": "latency of redo requests with network and other overhead",
-    "FL_RQ_W": "redo write requests, through the flash log or past it",
-    "FL_DISK_IO_ERRS": "errors of redo writes to disk",
-    "FL_FLASH_IO_ERRS": "errors of redo writes to flash",
-    "IORM_MODE": "objective in force: 1 low_latency, 2 balanced, 3 high_throughput",
-    "REBAL_POWER": "power of the running rebalance",
-    "CL_IO_RQ_NODATA": "requests that carry no data",
+_WORDS: Mapping[str, Mapping[str, str]] = {
+    "owner": {
+        "DB": "a database",
+        "PDB": "a pluggable database",
+        "CG": "a consumer group",
+        "CLU": "an ASM cluster",
+        "CT": "a category of databases",
+        "VLT": "a vault",
+        "VOL": "a volume",
+    },
+    "media": {
+        "": "hard disks",
+        "CF_": "capacity-optimized flash",
+        "FC_": "the flash cache",
+        "FD_": "flash disks",
+        "FL_": "the flash log",
+    },
+    "cache": {"FC": "the flash cache", "PC": "the cache on persistent memory", "XRM": "the cache in memory"},
+    "size": {"": "", "_LG": "large ", "_SM": "small "},
+    "disk": {"CD": "a cell disk", "GD": "a grid disk"},
+    "do": _TO_FROM,
+    "done": {"R": "read from", "W": "written to"},
+    "to": {"R": "read", "W": "write"},
+    "what": {"BY": "{amount}", "RQ": "Number"},
+    "kept": {"": "", "KEEP": " for KEEP objects"},
+    "end": {"FAILED": "failed", "SUCCEEDED": "succeeded"},
+    "kind": {"DW": "large", "OLTP": "small"},
+    "act": {
+        "R": "small reads that the flash cache served",
+        "R_DW": "large reads that the flash cache served",
+        "R_MISS": "small reads for which the flash cache needed disks",
+        "R_MISS_DW": "large reads for which the flash cache needed disks",
+        "R_ACTIVE_SECONDARY": "reads of active secondary mirrors that the flash cache served",
+        "R_ACTIVE_SECONDARY_MISS": "reads of active secondary mirrors for which the flash cache needed disks",
+        "R_DISK_WRITER": "reads from the flash cache by the disk writer",
+        "R_PROXYREAD": "reads for partner cells that the flash cache served",
+        "R_PROXYREAD_MISS": "reads for partner cells for which the flash cache needed disks",
+        "W": "writes into the flash cache",
+        "W_FIRST": "first writes of lines of the flash cache",
+        "W_OVERWRITE": "writes over lines of the flash cache",
+        "W_POPULATE": "writes that filled the flash cache after misses",
+        "W_METADATA": "writes of the flash cache's metadata",
+        "W_DISK_WRITER": "writes to hard disks by the disk writer",
+        "W_LG_CHINT": "large writes that the flash cache kept because of a hint",
+        "W_LG_DTAGE": "large writes that the flash cache kept for the ageing of data",
+        "W_LG_MRCV": "large writes that the flash cache kept for media recovery",
+        "DISK_WRITE": "writes from the flash cache to hard disks",
+        **{f"R_SKIP{why}": f"reads that bypassed the flash cache{text}" for why, text in _SKIPPED},
+        **{f"W_SKIP{why}": f"writes that bypassed the flash cache{text}" for why, text in _SKIPPED},
+    },
+    "large": _LARGE_WRITES,
+    "reason": {
+        "AGING": "because lines are old",
+        "DSYNC": "to bring disks up to date",
+        "LWDSYNC": "to bring disks up to date after large writes",
+    },
+    "first": {"DISK": "disk", "FLASH": "flash"},
+    "bypass": {
+        "BUSY": "because of its backlog",
+        "DISABLED_GD": "because it is disabled for the grid disk",
+        "IORM_LIMIT": "because of a disk limit of IORM",
+        "IORM_PLAN": "because of the IORM plan",
+        "LARGE": "because they were too large",
+        "LOG_ON_FAST_DEV": "because the redo logs are on fast media themselves",
+        "LOG_ON_FLASH": "because the redo logs are on flash themselves",
+        "NO_BUFFER": "for want of buffers",
+        "NO_FL_DISKS": "for want of usable flash disks",
+    },
+    "ground": {"BG": "background", "FG": "foreground"},
+    "moved": {"RD": "read from", "WR": "wrote to"},
+    "source": {"FC": "flash", "HD": "hard disks", "FC_HD": "flash and hard disks together"},
+    "memory": {
+        "R": "reads that the cache in memory served",
+        "R_MISS": "reads that the cache in memory did not serve",
+        "R_SKIP": "reads that bypassed the cache in memory",
+        "W_POPULATE": "writes that filled the cache in memory",
+    },
+    "service": {"CS": "CELLSRV", "MS": "the Management Server"},
+    "way": {"IN": "in", "OUT": "out"},
+    "sent": {"RCV": "received", "TRANS": "sent"},
+    "peer": {
+        "DROP": "were dropped on the way to",
+        "RDMA_DROP": "were dropped in RDMA on the way to",
+        "RECEIVED": "came from",
+        "RESENT": "were sent again to",
+        "SENT": "were sent to",
+    },
+    "device": {"FLASH": "flash disks", "HDD": "hard disks"},
+    "pool": {
+        "1MBPOOL_ALLOC": "from its pool of 1 MB pieces",
+        "LOWMEM_THRESHOLD": "because little was left",
+        "NOMEM_THRESHOLD": "because none was left",
+    },
+    "memory_of": {
+        "CELL_AVAIL": "memory set aside for Exadata's software that is free",
+        "CELL_CELLSRV": "memory that CELLSRV takes",
+        "CELL_KNL": "memory that the kernel takes for Exadata's software",
+        "CELL_MAX": "memory set aside for Exadata's software",
+        "CELL_OFFLOAD": "memory that offload servers take",
+        "OS_AVAIL": "memory left to the operating system that is free",
+        "OS_KNL": "memory that the kernel takes for itself",
+        "OS_TOTAL": "memory left to the operating system",
+        "OS_USR": "memory that other programs take",
+        "OTHER_SERV": "memory that the other services of the cell take",
+    },
+    "rds": {
+        "CONG_SEND_BLOCKED": "RDS sends that congestion held up",
+        "CONG_SEND_ERROR": "RDS sends that congestion made fail",
+        "CONN_RESET": "RDS connections that were reset",
+        "IB_MR_1M_POOL_DEPLETED": "times that RDS found its pool of 1 MB memory regions empty",
+        "IB_RDMA_MR_8K_POOL_DEPLETED": "times that RDS found its pool of 8 KB memory regions empty",
+        "IB_TX_STALLED": "times that sending over RDS stalled",
+    },
+    "roce": {
+        "LOCAL_ACK_TIMEOUT_ERR": "acknowledgements that came too late",
+        "NP_CNP_SENT": "congestion notifications sent",
+        "NP_ECN_MARKED_ROCE_PACKETS": "packets that came marked with congestion",
+        "RNR_NAK_RETRY_ERR": "sends to receivers that were not ready",
+        "RP_CNP_HANDLED": "congestion notifications obeyed",
+        "RP_CNP_IGNORED": "congestion notifications ignored",
+    },
+    "port": {"RCV": "received", "XMIT": "sent"},
+    "link": {"RX": "came in over", "TX": "went out over"},
+    "minutes": {"1": "a minute", "5": "five minutes", "15": "fifteen minutes"},
+    "state": {
+        "GNICE": "on guests of low priority",
+        "GUEST": "on guests",
+        "IDLE": "idle",
+        "IOWAIT": "idle while I/O is under way",
+        "IRQ": "on interrupts",
+        "NICE": "on programs of low priority",
+        "SOFT": "on soft interrupts",
+        "STEAL": "waiting for the hypervisor",
+        "SYS": "in the kernel",
+        "USR": "in programs",
+    },
+    "part": {"AVAIL": "that programs can get", "FREE": "that is free", "TOTAL": "in all", "USED": "that is in use"},
+    "net": {"RX": "received", "TX": "sent"},
+    "error": {"CRC": "a wrong checksum", "FRAME": "a broken frame"},
 }
-"""What is measured, for names whose parts do not tell it; of a rate or mean the name without its last part."""
-_SIZES: Mapping[str, str] = {"LG": "large", "SM": "small", "KEEP": "of KEEP objects"}
-_MEDIA: Mapping[str, str] = {"CF": "on capacity flash", "COL": "of columnar data", "FD": "on flash disks"}
-_KINDS: Mapping[str, str] = {"Cumulative": "total", "Rate": "rate", "Instantaneous": "current value"}
-_UNITS: Mapping[str, str] = {"Number": "a number", "%": "percent", "": "percent"}
+_AMOUNTS: Mapping[str, str] = {"GB": "Gigabytes", "KB": "Kilobytes", "MB": "Megabytes"}
+_PER: Mapping[str, str] = {"_SEC": ", per second", "_MIN": ", per minute"}
+
+
+@cache
+def _sentences() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern), text) for pattern, text in rows_of("metric_words.tsv", "emulator"))
 
 
 def description(definition: MetricDefinition) -> str:
-    """Return what a metric measures, in one phrase."""
-    name = definition.name
-    padded = f"_{name.replace('KEEP', '_KEEP')}_"
-    whole = _WHOLE.get(name) or _WHOLE.get(name.removesuffix("_SEC").removesuffix("_RQ"))
-    what = whole or next((phrase for part, phrase in _PHRASES if f"_{part}_" in padded), _last_words(name))
-    parts = set(padded.strip("_").split("_"))
-    sizes = [word for part, word in _SIZES.items() if part in parts and word not in what]
-    media = [word for part, word in _MEDIA.items() if part in parts]
-    subject = " ".join((*(s for s in sizes if s != "of KEEP objects"), what))
-    kept = ["of KEEP objects"] if "KEEP" in parts and whole is None else []
-    unit = _UNITS.get(definition.unit, definition.unit)
-    kind = _KINDS.get(definition.metric_type, "value")
-    origin = "ExaWatcher's " if name.startswith("EXW_") else ""
-    where = _OBJECTS.get(definition.object_type, definition.object_type.lower())
-    if whole is not None:
-        return f"{kind}: {whole} ({unit})"
-    return " ".join((f"{origin}{kind}:", subject, *media, *kept, where, f"({unit})"))
+    """Return what a metric measures and in which unit, in one phrase.
 
-
-def _last_words(name: str) -> str:
-    """Return the parts of a name that has no known phrase, as words."""
-    words = name.removeprefix("EXW_").split("_")
-    return " ".join(word.lower() for word in (words[1:] or words) if word not in ("SEC", "MIN", "PCT", "RQ"))
+    Raises:
+        EmulatorError: no sentence fits the metric's name.
+    """
+    stem, per = definition.name, ""
+    for suffix, text in _PER.items():
+        if stem.endswith(suffix):
+            stem, per = stem.removesuffix(suffix), text
+    for pattern, sentence in _sentences():
+        found = pattern.fullmatch(stem)
+        words = found and {part: _WORDS[part].get(value) for part, value in found.groupdict().items()}
+        if words is not None and None not in words.values():
+            amount = _AMOUNTS.get(definition.unit.partition("/")[0], "Bytes")
+            return sentence.format(amount="{amount}", **words).format(amount=amount) + per
+    raise EmulatorError(f"no sentence of metric_words.tsv describes the metric {definition.name}")

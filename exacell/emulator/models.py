@@ -9,7 +9,7 @@ from exacell.emulator.alert_models import Alert, Threshold
 from exacell.emulator.cache_models import CacheMember, FlashCache, FlashLog, MemoryCache
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun, PhysicalDisk
 from exacell.emulator.iorm_models import IormPlan
-from exacell.units import ALLOCATION_UNIT, FLASH_CELLDISK_RESERVE
+from exacell.units import ALLOCATION_UNIT
 
 Record = dict[str, Any]
 """Attributes of an object that only CellCLI keeps; JSON-able."""
@@ -125,13 +125,12 @@ class Cell:
     def free_space(self, cell_disk: str) -> int:
         """Return the bytes of one cell disk that nothing uses.
 
-        A cell disk keeps 48M for itself. Source: reference cellcli.md 6.4; hard disks fit the same figure, as an X2's
-        528.734375G with grid disks of 423G and 105.6875G.
+        Hard disks keep as much for themselves as flash: an X2's 528.734375G with grid disks of 423G and 105.6875G.
         """
         disk = self.cell_disks[cell_disk]
         if cell_disk in self.full_disks:
             return 0
-        taken = FLASH_CELLDISK_RESERVE + sum(grid_disk.size_bytes for grid_disk in self.grid_disks_on(cell_disk))
+        taken = disk.disk_type.reserve_bytes + sum(grid_disk.size_bytes for grid_disk in self.grid_disks_on(cell_disk))
         taken += sum(log.members.get(cell_disk, 0) for log in self.logs)
         taken += sum(cache.members[cell_disk].size_bytes for cache in self.caches if cell_disk in cache.members)
         return disk.size_bytes - taken

@@ -12,6 +12,16 @@ DATABASE_HOME = "/u01/app/oracle/product/19.0.0.0/dbhome_1"
 """ORACLE_HOME of the databases there."""
 
 
+def cell_address(number: int) -> str:
+    """Return the address of the n-th cell, from 1, on the storage network."""
+    return f"192.168.{10 + (10 + number) // 250}.{(10 + number) % 250}"
+
+
+def node_address(number: int) -> str:
+    """Return the address of the n-th database node, from 1, on the storage network."""
+    return f"192.168.10.{100 + number}"
+
+
 def fold(names: Sequence[str]) -> str:
     """Return names as the cell set notation has them: ``exa1cel[01-03],exa1cel07``.
 

@@ -12,8 +12,10 @@ from exacell.emulator.cache_rows import flash_cache_rows, flash_log_rows, pmem_c
 from exacell.emulator.content_rows import flash_cache_content_rows, memory_content_rows
 from exacell.emulator.disk_rows import cell_disk_rows, grid_disk_rows, lun_rows, physical_disk_rows
 from exacell.emulator.iorm_rows import cluster_rows, database_rows, iorm_plan_rows, iorm_profile_rows
+from exacell.emulator.metric_scene import INFINIBAND_PORTS, ROCE_PORTS
 from exacell.emulator.models import STOPPED
 from exacell.emulator.place import Place
+from exacell.emulator.profiles import EFFICIENCY
 from exacell.emulator.tenant_rows import pluggable_database_rows, vault_rows, volume_rows
 from exacell.emulator.values import Row
 
@@ -37,10 +39,14 @@ def cell_rows(place: Place) -> list[Row]:
     release, model = rack.release, rack.model
     up = int(rack.now() - cell.boot_time)
     days, clock = divmod(up, 86400)
+    ports = INFINIBAND_PORTS if model.infiniband else ROCE_PORTS
     row: Row = {
         "name": cell.name,
         "accessLevelPerm": "remoteLoginEnabled",
+        "bbuChargeThreshold": 800,
         "bbuStatus": "normal",
+        "bbuTempThreshold": 45,
+        "bmcType": "IPMI",
         "cellVersion": f"OSS_{release.banner}_LINUX.X64_{release.version.rsplit('.', 1)[1]}",
         "cpuCount": model.cpu_count,
         "diagHistoryDays": 7,
@@ -50,9 +56,8 @@ def cell_rows(place: Place) -> list[Row]:
         "flashCacheMode": cell.mode,
         "httpsAccess": "ALL",
         "id": cell.id,
-        "interconnectCount": 2,
-        "interconnect1": "ib0",
-        "interconnect2": "ib1",
+        "interconnectCount": len(ports),
+        **{f"interconnect{number}": port for number, port in enumerate(ports, 1)},
         "iormBoost": 0.0,
         "ipaddress1": f"{cell.ip}/22",
         "kernelVersion": release.kernel,
@@ -63,6 +68,7 @@ def cell_rows(place: Place) -> list[Row]:
         "metricHistoryDays": 7,
         "notificationMethod": "none",
         "notificationPolicy": "critical,warning,clear",
+        "offloadEfficiency": f"{EFFICIENCY}.0",
         "offloadGroupEvents": "",
         "powerCount": "2/2",
         "powerStatus": "normal",

@@ -46,6 +46,11 @@ EXASCALE_SINCE: Release = (24, 1)
 DISABLE_SERVICES_SINCE: Release = (25, 1)
 SHARES_SINCE: Release = (11, 2, 3, 1)
 """Releases from this on know share in IORM plans."""
+METRIC_SWITCHES_SINCE: Release = (22, 1)
+"""Releases from this on know ALTER METRICDEFINITION. Source: reference cellcli.md 8."""
+
+EFFICIENCY = 128
+"""What the banner and offloadEfficiency of old releases show: how many times smart scans made answers smaller."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,7 +70,6 @@ def quarantine_by_crash(rack: Rack, cell: Cell, database: str) -> str:
             action="Drop the quarantine when the cause has been removed.",
             owner="",
             value=0.0,
-            end_time=rack.now(),
         )
     )
     return name

@@ -37,7 +37,7 @@ from exacell.emulator.profiles import (
 )
 from exacell.emulator.rack_spec import RackSpec, dbnode_names
 from exacell.emulator.workload import Load, data_io, mirrored, redo_writes
-from exacell.errors import EmulatorError
+from exacell.errors import EmulatorError, RackFormatError
 
 FORMAT = 2
 QUIET_S = 3600.0
@@ -404,11 +404,14 @@ class Rack:
             clock: made with ``rack_start`` at the time that the state was stored, or later.
 
         Raises:
-            EmulatorError: the state was stored by another version of the emulator.
+            RackFormatError: the state was stored by another version of the emulator.
         """
         if state.get("format") != FORMAT:
-            raise EmulatorError(
-                f"the stored rack has format {state.get('format')}, this exacell reads {FORMAT}: use reset=yes"
+            name = state["spec"]["name"]
+            raise RackFormatError(
+                f"the emulated rack {name} was stored by another exacell (format {state.get('format')}, this one "
+                f"reads {FORMAT})",
+                hint=f"begin it anew: emulator start {name} reset=yes",
             )
         return cls(RackSpec(**state["spec"]), clock, _state=state)
 

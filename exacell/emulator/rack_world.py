@@ -96,6 +96,10 @@ class RackWorld:
         """The storage cells' host names."""
         return tuple(self._rack.cells)
 
+    def address(self, cell: str) -> str:
+        """Return a cell's address on the storage network."""
+        return self._rack.cells[cell].ip
+
     @property
     def dbnodes(self) -> tuple[str, ...]:
         """The database nodes' host names."""
@@ -213,6 +217,13 @@ class RackWorld:
     def advance(self) -> None:
         """Bring counters, flushes and rebalances up to the rack's clock."""
         self._rack.advance()
+
+    def recollect(self) -> None:
+        """Let the newest collection of each cell's metrics tell of the cell as it is now, after its state was replaced."""
+        for host, cell in self._rack.cells.items():
+            metrics = self._rack.metrics[host]
+            if metrics.collections:
+                metrics.collect(cell, metrics.collections[-1].moment)
 
     def changed_parts(self, host: str) -> dict[str, Json]:
         """Return the parts that a program on ``host`` has changed since the last call; empty when there are none."""

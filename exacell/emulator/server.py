@@ -35,7 +35,8 @@ from exacell.emulator.store import RackFiles
 LOG = logging.getLogger("exacell.emulator")
 
 _READ = 65536
-_LOGIN_S = 30
+_LOGIN_S = 120
+"""How long a login may take: sshd_config(5), LoginGraceTime. 300 at once on a busy machine need more than 30 seconds."""
 _CLOSE_S = 5.0
 """How long a channel may take to close after its session has ended."""
 _FAILED = 255
@@ -246,7 +247,7 @@ def _sftp(host: Host, channel: SSHServerChannel[bytes]) -> HomeSFTPServer:
     login = host.login(channel.get_extra_info("username"))
     assert login is not None
     kind = RestrictedSFTPServer if host.restricted and login.user in LOGINS else HomeSFTPServer
-    return kind(channel, login.home)
+    return kind(channel, login.home, host.view)
 
 
 def _connection_environment(channel: SSHServerProcess[bytes]) -> dict[str, str]:

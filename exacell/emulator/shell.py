@@ -20,6 +20,7 @@ from types import MappingProxyType
 from exacell.emulator import shim
 from exacell.emulator.fronts import front_scripts, has_infiniband
 from exacell.emulator.host_tools import ENV_FUNCTION, PLACES
+from exacell.emulator.host_view import HostView
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.store import RackFiles, write_text
 
@@ -85,6 +86,7 @@ class Host:
         profiles: what each login's .bash_profile exports.
         home_files: files that every home directory has from the start, by name.
         restricted: administrators may run CellCLI and little else there, as on cells from 26.1 on.
+        view: shows the host's own files in their places to its shells; None where they see the machine's.
     """
 
     files: RackFiles
@@ -93,6 +95,7 @@ class Host:
     profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     home_files: Mapping[str, str] = field(default_factory=dict)
     restricted: bool = False
+    view: HostView | None = None
 
     def login(self, user: str) -> Login | None:
         """Return the login of ``user``, None when the host has no such user."""
@@ -162,6 +165,10 @@ class Login:
         None is for a login shell: an interactive one on a terminal, else one that silently runs what it reads, as
         ``ssh host <<EOF`` gets it.
         """
+        argv = self._plain_shell(command, tty=tty)
+        return argv if self.host.view is None else self.host.view.command(argv)
+
+    def _plain_shell(self, command: str | None, *, tty: bool) -> tuple[str, ...]:
         shell = _shell()
         if command is not None:
             return (shell, "-c", command)

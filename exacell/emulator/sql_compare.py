@@ -27,10 +27,11 @@ def compare_for_order(left: Value, right: Value, descending: bool, nulls_first: 
 
 
 def compare(left: Value, right: Value) -> int:
-    """Return -1, 0 or 1; a text against a number is read as a number."""
+    """Return -1, 0 or 1; a text against a number is read as a number. Neither is NULL."""
     if isinstance(left, int | Decimal) or isinstance(right, int | Decimal):
         one, two = to_number(left), to_number(right)
-        return (one > two) - (one < two)  # type: ignore[operator]
+        assert one is not None and two is not None
+        return (one > two) - (one < two)
     if isinstance(left, datetime) and isinstance(right, datetime):
         return (left > right) - (left < right)
     first, second = to_text(left) or "", to_text(right) or ""

@@ -30,6 +30,7 @@ from exacell.emulator.sql_values import (
     to_number,
     to_text,
 )
+from exacell.emulator.sql_xml import extracted, one_value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,6 +262,13 @@ def _translate(settings: SqlSettings, args: Sequence[Value]) -> Value:
     return _text(settings, args[0]).translate(table) or None
 
 
+def _of_xml(function: Callable[[str, str], str | None]) -> Function:
+    def apply(settings: SqlSettings, args: Sequence[Value]) -> Value:
+        return None if args[0] is None else function(_text(settings, args[0]), _text(settings, args[1]))
+
+    return apply
+
+
 def _number(_: Sequence[ColumnType]) -> ColumnType:
     return NUMBER
 
@@ -344,6 +352,9 @@ FUNCTIONS: Mapping[str, FunctionEntry] = MappingProxyType(
         "TO_CHAR": _entry(1, 3, _to_char, lambda t: char(75 if len(t) > 1 else t[0].as_text)),
         "TO_NUMBER": _entry(1, 3, lambda _, a: to_number(a[0]), _number),
         "TO_DATE": _entry(1, 3, _to_date, _date),
+        "XMLTYPE": _entry(1, 1, lambda s, a: _text(s, a[0]) or None, _text_of_first),
+        "EXTRACT": _entry(2, 2, _of_xml(extracted), _wide),
+        "EXTRACTVALUE": _entry(2, 2, _of_xml(one_value), _wide),
         "SYS_CONTEXT": _entry(2, 3, _context, lambda _: char(256)),
     }
 )

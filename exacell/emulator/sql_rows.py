@@ -61,6 +61,8 @@ def rows_for(
     rows: Sequence[Row], join: Join, after: tuple[Row, ...], outer: Env | None
 ) -> Callable[[tuple[Row, ...]], Iterable[tuple[int, Row]]]:
     """Return what gives the rows of a source, with their numbers, that may go with the rows before it."""
+    if (dependent := join.rows) is not None:
+        return lambda left: list(enumerate(dependent(Env((*left, *after), outer))))
     numbered = list(enumerate(rows))
     if join.probe is None:
         return lambda _: numbered
@@ -76,12 +78,19 @@ def grouped_rows(
 ) -> list[Env]:
     """Return one row a group, with its members; without GROUP BY exactly one, even of nothing."""
     if not by_key:
-        first = envs[0].rows if envs else tuple((None,) * width for width in widths)
-        return [Env(first, outer, envs)]
+        return [_group(envs, outer)] if envs else [Env(tuple((None,) * width for width in widths), outer, envs)]
     groups: dict[Row, list[Env]] = {}
     for env in envs:
         groups.setdefault(tuple(key(env) for key in keys), []).append(env)
-    return [Env(members[0].rows, outer, members) for members in groups.values()]
+    return [_group(members, outer) for members in groups.values()]
+
+
+def _group(members: Sequence[Env], outer: Env | None) -> Env:
+    """Return the row that stands for a group: its first one, in a hierarchy with its place there."""
+    first = members[0]
+    env = Env(first.rows, outer, members)
+    env.prior, env.level, env.leaf = first.prior, first.level, first.leaf
+    return env
 
 
 def combine(operator: str, left: Sequence[Row], right: Sequence[Row]) -> list[Row]:

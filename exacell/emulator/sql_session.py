@@ -7,6 +7,7 @@ reference asm.md sections 1 and 10). A statement either happens or raises.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -16,13 +17,24 @@ from exacell.emulator.database_changes import alter_database, alter_system_of_da
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.segment_changes import change_segments
-from exacell.emulator.sql_engine import run_query
+from exacell.emulator.sql_engine import expressions_of, prepare_query, run_query
+from exacell.emulator.sql_expressions import Expressions
 from exacell.emulator.sql_functions import SqlSettings
-from exacell.emulator.sql_scope import Relation
+from exacell.emulator.sql_scope import Prepared, ProgramScope, Relation
 from exacell.emulator.sql_syntax import parse_query
 from exacell.emulator.sql_tokens import TokenKind, TokenReader
+from exacell.emulator.sql_tree import Query
 from exacell.emulator.sql_values import DEFAULT_DATE_FORMAT, format_date, from_epoch
 from exacell.emulator.sql_views import catalog
+
+
+def is_stored_code(words: Sequence[str]) -> bool:
+    """Whether the words of a statement begin one that creates a function, a package and their like."""
+    kinds = ("FUNCTION", "PROCEDURE", "PACKAGE", "TRIGGER", "TYPE", "LIBRARY")
+    rest = [
+        word.upper() for word in words[:5] if word.upper() not in ("OR", "REPLACE", "EDITIONABLE", "NONEDITIONABLE")
+    ]
+    return rest[:1] == ["CREATE"] and rest[1:2] != [] and rest[1] in kinds
 
 
 class Privilege(StrEnum):
@@ -62,8 +74,7 @@ class SqlSession:
         Raises:
             OraError: it is refused.
         """
-        self.instance.asm.rack.advance()
-        self.instance.asm.settle()
+        self._look()
         words = re.findall(r"[A-Za-z_]+", re.sub(r"--[^\n]*|/\*.*?\*/", " ", statement, flags=re.DOTALL))
         verb, noun = ([word.upper() for word in words[:2]] + ["", ""])[:2]
         if verb in ("SELECT", "WITH"):
@@ -75,6 +86,8 @@ class SqlSession:
             return Outcome(message=change_segments(self.instance, database, statement))
         if verb == "ALTER":
             return self._alter(noun, statement)
+        if is_stored_code(words):
+            raise OraError(ora(439, "stored PL/SQL is not emulated"))
         if verb in ("COMMIT", "ROLLBACK"):
             return Outcome(message=f"{verb.capitalize()} complete.")
         if verb in ("CREATE", "DROP", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "GRANT", "REVOKE"):
@@ -99,21 +112,41 @@ class SqlSession:
         relation = catalog(self.instance)(view.upper())
         return None if relation is None else Relation(relation.columns, ())
 
-    def _query(self, statement: str) -> Relation:
+    def prepare(self, query: Query, program: ProgramScope) -> Prepared:
+        """Return a query of a PL/SQL block ready to run.
+
+        Raises:
+            OraError: it does not compile.
+        """
+        self._look()
+        return prepare_query(query, catalog(self.instance), self._settings(), program)
+
+    def expressions(self, program: ProgramScope) -> Expressions:
+        """Return what compiles the expressions of a PL/SQL block."""
+        return expressions_of(catalog(self.instance), self._settings(), program)
+
+    def _look(self) -> None:
+        self.instance.asm.rack.advance()
+        self.instance.asm.settle()
+
+    def _settings(self) -> SqlSettings:
         instance = self.instance
         database = instance.database
         userenv = {
             "INSTANCE": str(instance.node + 1),
             "INSTANCE_NAME": instance.name,
             "SERVER_HOST": instance.asm.nodes[instance.node],
+            "HOST": instance.asm.nodes[instance.node],
             "DB_NAME": database.name if database else "+ASM",
             "DB_UNIQUE_NAME": database.name if database else "+ASM",
             "SESSION_USER": "SYS",
             "CURRENT_USER": "SYS",
         }
-        settings = SqlSettings(now=from_epoch(instance.asm.now()), date_format=self.date_format, userenv=userenv)
+        return SqlSettings(now=from_epoch(instance.asm.now()), date_format=self.date_format, userenv=userenv)
+
+    def _query(self, statement: str) -> Relation:
         try:
-            return run_query(parse_query(statement), catalog(instance), settings)
+            return run_query(parse_query(statement), catalog(self.instance), self._settings())
         except RecursionError:  # thousands of nested parentheses or operators
             raise OraError(ora(3001)) from None
 

@@ -9,44 +9,30 @@ Grammar (what scripts against ASM use, source: reference asm.md sections 1, 6, 1
     item     := * | alias.* | expression [[AS] alias]
     source   := view [alias] | (query) [alias]
 
-Expressions: ``|| + - * /``, comparison, IN, LIKE, BETWEEN, IS NULL, NOT, AND, OR, CASE, function calls, sub-queries.
+Expressions are parsed by :mod:`sql_expression_syntax`.
 """
 
 from __future__ import annotations
 
-from exacell.emulator.sql_tokens import TokenKind, TokenReader
-from exacell.emulator.sql_tree import (
-    Between,
-    Binary,
-    Block,
-    Call,
-    Case,
-    Column,
-    Exists,
-    Expression,
-    InList,
-    IsNull,
-    Item,
-    Like,
-    Literal,
-    Order,
-    Query,
-    Scalar,
-    Source,
-    Star,
-    Unary,
-    Window,
-)
-from exacell.emulator.sql_values import to_number
+from exacell.emulator.sql_expression_syntax import ExpressionParser
+from exacell.emulator.sql_tokens import TokenKind
+from exacell.emulator.sql_tree import Block, Expression, Hierarchy, Item, Order, Query, Source, Star, XmlRows
 
-_ENDS_ITEM = frozenset({"FROM", "UNION", "MINUS", "INTERSECT", "ORDER", "WHERE", "GROUP", "HAVING", "FETCH", "OFFSET"})
-_ENDS_SOURCE = _ENDS_ITEM | {"JOIN", "LEFT", "RIGHT", "INNER", "FULL", "CROSS", "NATURAL", "ON", "USING", "CONNECT"}
-_COMPARISONS = ("=", "<>", "!=", "^=", "<", ">", "<=", ">=")
-_RESERVED_WORDS = """
-    SELECT FROM WHERE GROUP HAVING ORDER BY AND OR NOT IN LIKE IS NULL BETWEEN UNION MINUS INTERSECT THEN WHEN ELSE ALL
-    ANY AS ASC DESC DISTINCT ON SET TABLE VALUES WITH CREATE ALTER DROP INTO START CONNECT
-"""
-_RESERVED = frozenset(_RESERVED_WORDS.split())
+_ENDS_ITEM_WORDS = "FROM UNION MINUS INTERSECT ORDER WHERE GROUP HAVING FETCH INTO START CONNECT"
+_ENDS_ITEM = frozenset(_ENDS_ITEM_WORDS.split())
+_ENDS_SOURCE = _ENDS_ITEM | {
+    "JOIN",
+    "LEFT",
+    "RIGHT",
+    "INNER",
+    "FULL",
+    "CROSS",
+    "NATURAL",
+    "ON",
+    "USING",
+    "CONNECT",
+    "FOR",
+}
 
 
 def parse_query(statement: str) -> Query:
@@ -55,18 +41,17 @@ def parse_query(statement: str) -> Query:
     Raises:
         OraError: ORA-00923, ORA-00936 and their like, at the offending token.
     """
-    parser = _QueryParser(statement)
+    parser = SqlParser(statement)
     query = parser.query()
     parser.reader.done()
     return query
 
 
-class _QueryParser:
-    def __init__(self, statement: str) -> None:
-        self.statement = statement
-        self.reader = TokenReader(statement)
+class SqlParser(ExpressionParser):
+    """Parses queries and expressions where its reader stands; the parser of PL/SQL blocks adds to it."""
 
     def query(self) -> Query:
+        """Return the query that comes next."""
         reader = self.reader
         named: list[tuple[str, Query]] = []
         if reader.accept("WITH"):
@@ -84,26 +69,15 @@ class _QueryParser:
             operators.append(operator)
             blocks.append(self._block())
         order_by: list[Order] = []
+        siblings = False
         if reader.accept("ORDER"):
-            reader.accept("SIBLINGS")
+            siblings = reader.accept("SIBLINGS")
             reader.expect("BY", 905)
             order_by.append(self._order())
             while reader.accept_mark(","):
                 order_by.append(self._order())
         offset, limit = self._limits()
-        return Query(tuple(blocks), tuple(operators), tuple(order_by), limit, offset, tuple(named))
-
-    def _order(self) -> Order:
-        expression = self.expression()
-        descending = self.reader.accept("DESC")
-        if not descending:
-            self.reader.accept("ASC")
-        nulls: bool | None = None
-        if self.reader.accept("NULLS", "FIRST"):
-            nulls = True
-        elif self.reader.accept("NULLS", "LAST"):
-            nulls = False
-        return Order(expression, descending, nulls)
+        return Query(tuple(blocks), tuple(operators), tuple(order_by), limit, offset, tuple(named), siblings)
 
     def _limits(self) -> tuple[int, int | None]:
         reader, offset, limit = self.reader, 0, None
@@ -134,11 +108,13 @@ class _QueryParser:
         items = [self._item()]
         while reader.accept_mark(","):
             items.append(self._item())
+        self._into()
         reader.expect("FROM", 923)
         sources = [self._source("cross")]
         while join := self._join():
             sources.append(self._source(join))
         where = self.expression() if reader.accept("WHERE") else None
+        hierarchy = self._hierarchy()
         group_by: list[Expression] = []
         if reader.accept("GROUP"):
             reader.expect("BY", 905)
@@ -146,7 +122,23 @@ class _QueryParser:
             while reader.accept_mark(","):
                 group_by.append(self.expression())
         having = self.expression() if reader.accept("HAVING") else None
-        return Block(tuple(items), tuple(sources), where, tuple(group_by), having, distinct)
+        return Block(tuple(items), tuple(sources), where, tuple(group_by), having, distinct, hierarchy)
+
+    def _hierarchy(self) -> Hierarchy | None:
+        reader = self.reader
+        start = self.expression() if reader.accept("START", "WITH") else None
+        if not reader.accept("CONNECT", "BY"):
+            if start is not None:
+                raise reader.error(1788)
+            return None
+        nocycle = reader.accept("NOCYCLE")
+        connect = self.expression()
+        if start is None and reader.accept("START", "WITH"):
+            start = self.expression()
+        return Hierarchy(start, connect, nocycle)
+
+    def _into(self) -> None:
+        """Step over what stands between the select list and FROM; only PL/SQL has something there."""
 
     def _item(self) -> Item:
         reader = self.reader
@@ -162,7 +154,11 @@ class _QueryParser:
         expression = self.expression()
         text = self._source_text(start, reader.here.at)
         alias = ""
-        named = reader.here.kind is TokenKind.NAME and reader.here.value not in _ENDS_ITEM
+        bulk = reader.here.is_word("BULK") and reader.ahead().is_word("COLLECT")
+        ends = reader.here.value in _ENDS_ITEM or (
+            reader.here.is_word("OFFSET") and reader.ahead().kind is TokenKind.NUMBER
+        )
+        named = reader.here.kind is TokenKind.NAME and not ends and not bulk
         if reader.accept("AS") or named or reader.here.kind is TokenKind.QUOTED:
             alias = reader.name(923)
         return Item(expression, alias, text)
@@ -187,9 +183,12 @@ class _QueryParser:
         reader = self.reader
         at = reader.here.at
         query: Query | None = None
+        xml: XmlRows | None = None
         view = ""
         if reader.here.is_mark("("):
             query = self._parenthesised()
+        elif reader.here.is_word("TABLE", "XMLTABLE") and reader.ahead().is_mark("("):
+            xml = self._xml_rows()
         else:
             view = reader.name(903)
             while reader.accept_mark("."):
@@ -214,173 +213,31 @@ class _QueryParser:
             else:
                 reader.expect("ON", 905)
                 on = self.expression()
-        return Source(view, query, alias, join, on, tuple(using), at)
+        return Source(view, query, alias, join, on, tuple(using), at, xml)
 
-    # Expressions, loosest binding first.
-
-    def expression(self) -> Expression:
-        left = self._and()
-        while self.reader.accept("OR"):
-            left = Binary("OR", left, self._and())
-        return left
-
-    def _and(self) -> Expression:
-        left = self._not()
-        while self.reader.accept("AND"):
-            left = Binary("AND", left, self._not())
-        return left
-
-    def _not(self) -> Expression:
-        if self.reader.accept("NOT"):
-            return Unary("NOT", self._not())
-        return self._predicate()
-
-    def _predicate(self) -> Expression:
+    def _xml_rows(self) -> XmlRows:
+        """Return TABLE(XMLSEQUENCE(x)), or XMLTABLE(path PASSING x COLUMNS name type [PATH path], …)."""
         reader = self.reader
-        if reader.here.is_word("EXISTS") and reader.ahead().is_mark("("):
-            reader.take()
-            return Exists(self._parenthesised())
-        left = self._sum()
-        if reader.here.is_mark(*_COMPARISONS):
-            operator = reader.take().value
-            return Binary("<>" if operator in ("!=", "^=") else operator, left, self._sum())
-        if reader.accept("IS"):
-            negated = reader.accept("NOT")
-            reader.expect("NULL", 905)
-            return IsNull(left, negated)
-        negated = reader.here.is_word("NOT") and reader.ahead().is_word("IN", "LIKE", "BETWEEN")
-        if negated:
-            reader.take()
-        if reader.accept("IN"):
-            return InList(left, self._choices(), negated)
-        if reader.accept("LIKE"):
-            pattern = self._sum()
-            return Like(left, pattern, self._sum() if reader.accept("ESCAPE") else None, negated)
-        if reader.accept("BETWEEN"):
-            low = self._sum()
-            reader.expect("AND", 905)
-            return Between(left, low, self._sum(), negated)
-        return left
-
-    def _choices(self) -> tuple[Expression, ...] | Query:
-        reader = self.reader
-        if reader.here.is_mark("(") and reader.ahead().is_word("SELECT", "WITH"):
-            return self._parenthesised()
-        reader.expect_mark("(", 936)
-        choices = [self.expression()]
-        while reader.accept_mark(","):
-            choices.append(self.expression())
-        reader.expect_mark(")", 907)
-        return tuple(choices)
-
-    def _sum(self) -> Expression:
-        left = self._product()
-        while self.reader.here.is_mark("+", "-", "||"):
-            left = Binary(self.reader.take().value, left, self._product())
-        return left
-
-    def _product(self) -> Expression:
-        left = self._factor()
-        while self.reader.here.is_mark("*", "/"):
-            left = Binary(self.reader.take().value, left, self._factor())
-        return left
-
-    def _factor(self) -> Expression:
-        reader = self.reader
-        if reader.accept_mark("-"):
-            return Unary("-", self._factor())
-        if reader.accept_mark("+"):
-            return self._factor()
-        token = reader.here
-        if token.kind is TokenKind.TEXT:
-            reader.take()
-            return Literal(token.value or None)
-        if token.kind is TokenKind.NUMBER:
-            reader.take()
-            return Literal(to_number(token.value))
-        if token.is_mark("("):
-            if reader.ahead().is_word("SELECT", "WITH"):
-                return Scalar(self._parenthesised())
-            reader.take()
-            inner = self.expression()
+        if reader.take().value == "TABLE":
+            reader.expect_mark("(", 906)
+            reader.expect("XMLSEQUENCE", 22905)
+            reader.expect_mark("(", 906)
+            document = self.expression()
             reader.expect_mark(")", 907)
-            return inner
-        if token.is_word("NULL"):
-            reader.take()
-            return Literal(None)
-        if token.is_word("CASE"):
-            return self._case()
-        if token.kind is TokenKind.QUOTED or (token.kind is TokenKind.NAME and token.value not in _RESERVED):
-            return self._name()
-        raise reader.error(936)
-
-    def _case(self) -> Expression:
-        reader = self.reader
-        reader.take()
-        subject = None if reader.here.is_word("WHEN") else self.expression()
-        branches: list[tuple[Expression, Expression]] = []
-        while reader.accept("WHEN"):
-            condition = self.expression()
-            reader.expect("THEN", 905)
-            branches.append((condition, self.expression()))
-        otherwise = self.expression() if reader.accept("ELSE") else None
-        reader.expect("END", 905)
-        if not branches:
-            raise reader.error(905)
-        return Case(subject, tuple(branches), otherwise)
-
-    def _name(self) -> Expression:
-        reader = self.reader
-        token = reader.take()
-        if token.kind is TokenKind.NAME and reader.here.is_mark("("):
-            return self._call(token.value, token.at)
-        if token.is_word("DATE") and reader.here.kind is TokenKind.TEXT:
-            return Call("TO_DATE", (Literal(reader.take().value), Literal("YYYY-MM-DD")), at=token.at)
-        qualifier, name, at = "", token.value, token.at
-        while reader.here.is_mark("."):
-            reader.take()
-            qualifier, at = name, reader.here.at
-            name = reader.name(936)
-        return Column(qualifier, name, at, reader.accept_mark("(+)"))
-
-    def _call(self, name: str, at: int) -> Expression:
-        call = self._plain_call(name, at)
-        if not self.reader.accept("OVER"):
-            return call
-        reader = self.reader
-        reader.expect_mark("(", 30484)
-        partition: list[Expression] = []
-        if reader.accept("PARTITION"):
-            reader.expect("BY", 924)
-            partition.append(self.expression())
-            while reader.accept_mark(","):
-                partition.append(self.expression())
-        orders: list[Order] = []
-        if reader.accept("ORDER"):
-            reader.expect("BY", 924)
-            orders.append(self._order())
-            while reader.accept_mark(","):
-                orders.append(self._order())
-        reader.expect_mark(")", 907)
-        return Window(call, tuple(partition), tuple(orders))
-
-    def _plain_call(self, name: str, at: int) -> Call:
-        reader = self.reader
-        reader.take()
-        if reader.accept_mark(")"):
-            return Call(name, (), at=at)
-        if reader.accept_mark("*"):
             reader.expect_mark(")", 907)
-            return Call(name, (), star=True, at=at)
-        distinct = reader.accept("DISTINCT")
-        arguments = [self.expression()]
-        while reader.accept_mark(","):
-            arguments.append(self.expression())
+            return XmlRows(document)
+        reader.expect_mark("(", 906)
+        path = reader.text(19102)
+        reader.expect("PASSING", 905)
+        reader.accept("BY", "VALUE")
+        document = self.expression()
+        columns: list[tuple[str, str, int, str]] = []
+        if reader.accept("COLUMNS"):
+            while True:
+                name = reader.name(904)
+                kind, width = self._cast_type()
+                columns.append((name, kind, width, reader.text(19102) if reader.accept("PATH") else name))
+                if not reader.accept_mark(","):
+                    break
         reader.expect_mark(")", 907)
-        if name == "LISTAGG" and reader.accept("WITHIN", "GROUP"):
-            reader.expect_mark("(", 905)
-            reader.expect("ORDER", 905)
-            reader.expect("BY", 905)
-            arguments = [*arguments[:2], *([] if len(arguments) > 1 else [Literal(None)]), self._order().expression]
-            reader.expect_mark(")", 907)
-        return Call(name, tuple(arguments), distinct, at=at)
+        return XmlRows(document, path, tuple(columns))

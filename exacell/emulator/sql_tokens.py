@@ -43,13 +43,16 @@ class Token:
 
 _BLANK = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)+", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]*")
-_NUMBER = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_MARK = re.compile(r"\|\||<=|>=|<>|!=|\^=|=>|\(\+\)|[-+*/(),.=<>;:@\[\]]")
+_NUMBER = re.compile(r"(?:[0-9]+(?:\.(?!\.)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_MARK = re.compile(r"\.\.|\|\||<=|>=|<>|!=|\^=|=>|\(\+\)|[-+*/(),.=<>;:@\[\]]")
 _ALTERNATIVE_QUOTES = {"[": "]", "(": ")", "{": "}", "<": ">"}
 
 
-def tokenize(statement: str) -> list[Token]:
+def tokenize(statement: str, *, marks: str = "") -> list[Token]:
     """Return the tokens of ``statement``, an END token last.
+
+    Args:
+        marks: further characters that are tokens of their own; PL/SQL has ``%``.
 
     Raises:
         OraError: ORA-00911 for a character that no token starts with, ORA-01756 or ORA-01740 for an open quote.
@@ -62,7 +65,10 @@ def tokenize(statement: str) -> list[Token]:
         if at >= len(statement):
             tokens.append(Token(TokenKind.END, "", len(statement.rstrip())))
             return tokens
-        token, at = _next(statement, at)
+        if statement[at] in marks:
+            token, at = Token(TokenKind.MARK, statement[at], at), at + 1
+        else:
+            token, at = _next(statement, at)
         tokens.append(token)
 
 
@@ -107,8 +113,8 @@ def _text(statement: str, at: int) -> tuple[Token, int]:
 class TokenReader:
     """Walks over tokens with one token of lookahead; the parsers of queries and of disk group statements use it."""
 
-    def __init__(self, statement: str) -> None:
-        self.tokens = tokenize(statement)
+    def __init__(self, statement: str, *, marks: str = "") -> None:
+        self.tokens = tokenize(statement, marks=marks)
         self.position = 0
 
     @property

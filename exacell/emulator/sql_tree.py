@@ -36,7 +36,7 @@ class Star:
 
 @dataclass(frozen=True)
 class Unary:
-    """``-x`` or ``NOT x``."""
+    """``-x``, ``NOT x``, ``PRIOR x`` or ``CONNECT_BY_ROOT x``."""
 
     operator: str
     operand: Expression
@@ -118,6 +118,15 @@ class Window:
 
 
 @dataclass(frozen=True)
+class Cast:
+    """``CAST(x AS type)``: the type's name, and the width that it gives, 0 for none."""
+
+    operand: Expression
+    type: str
+    width: int = 0
+
+
+@dataclass(frozen=True)
 class Scalar:
     """A sub-query that gives one value."""
 
@@ -132,7 +141,21 @@ class Exists:
 
 
 Expression = (
-    Literal | Column | Star | Unary | Binary | IsNull | InList | Like | Between | Case | Call | Window | Scalar | Exists
+    Literal
+    | Column
+    | Star
+    | Unary
+    | Binary
+    | IsNull
+    | InList
+    | Like
+    | Between
+    | Case
+    | Call
+    | Window
+    | Cast
+    | Scalar
+    | Exists
 )
 
 
@@ -146,8 +169,22 @@ class Item:
 
 
 @dataclass(frozen=True)
+class XmlRows:
+    """``TABLE(XMLSEQUENCE(x))`` or ``XMLTABLE(path PASSING x COLUMNS …)``: rows made of an XML text.
+
+    Attributes:
+        path: of the rows; empty for XMLSEQUENCE, whose text is the nodes themselves.
+        columns: name, type, width and path of each.
+    """
+
+    document: Expression
+    path: str = ""
+    columns: tuple[tuple[str, str, int, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class Source:
-    """A view or a sub-query in FROM, and how it is joined to what stands left of it."""
+    """A view or a sub-query in FROM, or rows of an XML text, and how it is joined to what stands left of it."""
 
     view: str
     query: Query | None
@@ -156,6 +193,16 @@ class Source:
     on: Expression | None = None
     using: tuple[str, ...] = ()
     at: int = field(default=0, compare=False)
+    xml: XmlRows | None = None
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """``[START WITH c] CONNECT BY [NOCYCLE] c``."""
+
+    start: Expression | None
+    connect: Expression
+    nocycle: bool
 
 
 @dataclass(frozen=True)
@@ -168,6 +215,7 @@ class Block:
     group_by: tuple[Expression, ...]
     having: Expression | None
     distinct: bool
+    hierarchy: Hierarchy | None = None
 
 
 @dataclass(frozen=True)
@@ -189,3 +237,4 @@ class Query:
     limit: int | None = None
     offset: int = 0
     named: tuple[tuple[str, Query], ...] = ()
+    siblings: bool = False

@@ -28,6 +28,7 @@ class Kind(StrEnum):
     CHAR = "char"
     NUMBER = "number"
     DATE = "date"
+    BOOLEAN = "boolean"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class ColumnType:
 
 NUMBER = ColumnType(Kind.NUMBER)
 DATE = ColumnType(Kind.DATE)
+BOOLEAN = ColumnType(Kind.BOOLEAN)
+"""Of PL/SQL only: no column has it."""
 
 
 def char(width: int) -> ColumnType:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from exacell.emulator import asm_rows, db_rows, segment_rows, stat_rows
+from exacell.emulator import asm_rows, cell_views, db_rows, file_rows, segment_rows, session_rows, stat_rows
 from exacell.emulator.asm_attributes import Version
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql_scope import Relation, ResultColumn, Row
@@ -96,6 +96,8 @@ _PARAMETER_COLUMNS = _columns(
     "ISINSTANCE_MODIFIABLE:5 ISMODIFIED:10 ISDEPRECATED:5 CON_ID@12.1",
 )
 
+_HIDDEN_VALUES = _columns("ADDR:16 INDX INST_ID CON_ID@12.1 KSPPSTVL:512 KSPPSTDVL:512 KSPPSTDF:9 KSPPSTVF")
+
 _STORAGE = "BUFFER_POOL:7 FLASH_CACHE:7@11.2 CELL_FLASH_CACHE:7@11.2"
 
 VIEWS: Mapping[str, View] = MappingProxyType(
@@ -105,7 +107,9 @@ VIEWS: Mapping[str, View] = MappingProxyType(
         "V$ASM_DISKGROUP_STAT": View(columns=_DISK_GROUP_COLUMNS, rows=asm_rows.disk_groups),
         "V$ASM_DISK": View(columns=_DISK_COLUMNS, rows=asm_rows.disks),
         "X$KFDPARTNER": View(
-            columns=_columns("GRP DISK COMPOUND NUMBER_KFDPARTNER PARITY ACTIVE"), rows=asm_rows.partners, where="asm"
+            columns=_columns("GRP DISK COMPOUND NUMBER_KFDPARTNER PARITY ACTIVE_KFDPARTNER"),
+            rows=asm_rows.partners,
+            where="asm",
         ),
         "V$ASM_DISK_STAT": View(columns=_DISK_COLUMNS, rows=asm_rows.disks),
         "V$ASM_DISK_IOSTAT": View(
@@ -155,6 +159,14 @@ VIEWS: Mapping[str, View] = MappingProxyType(
                 "CON_ID@12.1",
             ),
             rows=asm_rows.attributes,
+        ),
+        "V$ASM_TEMPLATE": View(
+            columns=_columns(
+                "GROUP_NUMBER ENTRY_NUMBER REDUNDANCY:6 STRIPE:6 SYSTEM:1 NAME:30 PRIMARY_REGION:4@11.2",
+                "MIRROR_REGION:4@11.2 CON_ID@12.1",
+            ),
+            rows=asm_rows.templates,
+            where="asm",
         ),
         "V$INSTANCE": View(
             columns=_columns(
@@ -238,6 +250,90 @@ VIEWS: Mapping[str, View] = MappingProxyType(
             rows=stat_rows.statname,
         ),
         "V$SESSTAT": View(columns=_columns("SID STATISTIC# VALUE CON_ID@12.1"), rows=stat_rows.session_statistics),
+        "V$CELL": View(columns=_columns("CELL_PATH:400 CELL_HASHVAL CON_ID@12.1"), rows=cell_views.cells),
+        "V$CELL_CONFIG": View(
+            columns=_columns("CELLNAME:1024 CONFTYPE:15 CONFVAL:4000 CON_ID@12.1"), rows=cell_views.configurations
+        ),
+        "V$SESSION": View(
+            columns=_columns(
+                "SADDR:16 SID SERIAL# AUDSID PADDR:16 USER# USERNAME:128 COMMAND OWNERID STATUS:8 SERVER:9 SCHEMA#",
+                "SCHEMANAME:128 OSUSER:128 PROCESS:24 MACHINE:64 PORT TERMINAL:30 PROGRAM:48 TYPE:10 SQL_ADDRESS:16",
+                "SQL_HASH_VALUE SQL_ID:13 SQL_CHILD_NUMBER PREV_SQL_ID:13 MODULE:64 ACTION:64 CLIENT_INFO:64",
+                "LOGON_TIME:date LAST_CALL_ET BLOCKING_SESSION_STATUS:11 BLOCKING_INSTANCE BLOCKING_SESSION SEQ# EVENT#",
+                "EVENT:64 P1TEXT:64 P1 P2TEXT:64 P2 P3TEXT:64 P3 WAIT_CLASS# WAIT_CLASS:64 WAIT_TIME SECONDS_IN_WAIT",
+                "STATE:19 SERVICE_NAME:64 CON_ID@12.1",
+            ),
+            rows=session_rows.sessions,
+        ),
+        "V$PROCESS": View(
+            columns=_columns(
+                "ADDR:16 PID SPID:24 PNAME:5 USERNAME:15 SERIAL# TERMINAL:30 PROGRAM:48 TRACEID:255 TRACEFILE:513",
+                "BACKGROUND:1 PGA_USED_MEM PGA_ALLOC_MEM PGA_FREEABLE_MEM PGA_MAX_MEM CON_ID@12.1",
+            ),
+            rows=session_rows.processes,
+        ),
+        "V$SGA": View(columns=_columns("NAME:20 VALUE CON_ID@12.1"), rows=session_rows.memory),
+        "X$KSPPI": View(
+            columns=_columns("ADDR:16 INDX INST_ID CON_ID@12.1 KSPPINM:80 KSPPITY KSPPDESC:255 KSPPIFLG"),
+            rows=session_rows.parameter_names,
+        ),
+        "X$KSPPCV": View(columns=_HIDDEN_VALUES, rows=session_rows.parameter_values),
+        "X$KSPPSV": View(columns=_HIDDEN_VALUES, rows=session_rows.parameter_values),
+        "V$DATAFILE": View(
+            columns=_columns(
+                "FILE# CREATION_CHANGE# CREATION_TIME:date TS# RFILE# STATUS:7 ENABLED:10 CHECKPOINT_CHANGE#",
+                "CHECKPOINT_TIME:date BYTES BLOCKS CREATE_BYTES BLOCK_SIZE NAME:513 CON_ID@12.1",
+            ),
+            rows=file_rows.data_files,
+            where="db",
+        ),
+        "V$TEMPFILE": View(
+            columns=_columns(
+                "FILE# CREATION_CHANGE# CREATION_TIME:date TS# RFILE# STATUS:7 ENABLED:10 BYTES BLOCKS CREATE_BYTES",
+                "BLOCK_SIZE NAME:513 CON_ID@12.1",
+            ),
+            rows=file_rows.temporary_files,
+            where="db",
+        ),
+        "V$CONTROLFILE": View(
+            columns=_columns("STATUS:7 NAME:513 IS_RECOVERY_DEST_FILE:3 BLOCK_SIZE FILE_SIZE_BLKS CON_ID@12.1"),
+            rows=file_rows.control_files,
+            where="db",
+        ),
+        "V$TABLESPACE": View(
+            columns=_columns("TS# NAME:30 INCLUDED_IN_DATABASE_BACKUP:3 BIGFILE:3 FLASHBACK_ON:3 CON_ID@12.1"),
+            rows=file_rows.tablespaces,
+            where="db",
+        ),
+        "DBA_DATA_FILES": View(
+            columns=_columns(
+                "FILE_NAME:513 FILE_ID TABLESPACE_NAME:30 BYTES BLOCKS STATUS:9 RELATIVE_FNO AUTOEXTENSIBLE:3 MAXBYTES",
+                "MAXBLOCKS INCREMENT_BY USER_BYTES USER_BLOCKS ONLINE_STATUS:7",
+            ),
+            rows=file_rows.dictionary_files,
+            where="db",
+        ),
+        "DBA_TEMP_FILES": View(
+            columns=_columns(
+                "FILE_NAME:513 FILE_ID TABLESPACE_NAME:30 BYTES BLOCKS STATUS:7 RELATIVE_FNO AUTOEXTENSIBLE:3 MAXBYTES",
+                "MAXBLOCKS INCREMENT_BY USER_BYTES USER_BLOCKS",
+            ),
+            rows=file_rows.dictionary_temporary_files,
+            where="db",
+        ),
+        "V$SQL": View(
+            columns=_columns(
+                "SQL_TEXT:1000 SQL_FULLTEXT:4000 SQL_ID:13 SHARABLE_MEM SORTS LOADED_VERSIONS USERS_EXECUTING EXECUTIONS",
+                "PX_SERVERS_EXECUTIONS FIRST_LOAD_TIME:19 INVALIDATIONS PARSE_CALLS DISK_READS DIRECT_WRITES BUFFER_GETS",
+                "APPLICATION_WAIT_TIME CONCURRENCY_WAIT_TIME CLUSTER_WAIT_TIME USER_IO_WAIT_TIME ROWS_PROCESSED",
+                "COMMAND_TYPE OPTIMIZER_COST PARSING_SCHEMA_NAME:128 HASH_VALUE PLAN_HASH_VALUE CHILD_NUMBER SERVICE:64",
+                "MODULE:64 ACTION:64 CPU_TIME ELAPSED_TIME OBJECT_STATUS:19 LAST_LOAD_TIME:19 LAST_ACTIVE_TIME:date",
+                "SQL_PROFILE:64 SQL_PLAN_BASELINE:128 IO_CELL_OFFLOAD_ELIGIBLE_BYTES@11.2 IO_INTERCONNECT_BYTES@11.2",
+                "PHYSICAL_READ_REQUESTS PHYSICAL_READ_BYTES PHYSICAL_WRITE_REQUESTS PHYSICAL_WRITE_BYTES",
+                "OPTIMIZED_PHY_READ_REQUESTS IO_CELL_UNCOMPRESSED_BYTES IO_CELL_OFFLOAD_RETURNED_BYTES CON_ID@12.1",
+            ),
+            rows=file_rows.no_statements,
+        ),
         "V$MYSTAT": View(columns=_columns("SID STATISTIC# VALUE CON_ID@12.1"), rows=stat_rows.session_statistics),
     }
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from exacell.emulator import sql_tree as tree
 from exacell.emulator.sql_functions import GROUP_FUNCTIONS
@@ -19,10 +20,17 @@ def without_marks(block: tree.Block) -> tuple[list[tree.Source], tree.Expression
         else:
             kept.append(part)
     sources = [source for source in block.sources if source.alias not in optional]
-    for source in block.sources:
-        if source.alias in optional:
-            on = all_of(optional[source.alias])
-            sources.append(tree.Source(source.view, source.query, source.alias, "left", on, (), source.at))
+    waiting = [source for source in block.sources if source.alias in optional]
+    while waiting:  # a source that is optional to another optional one comes behind it
+        open_names = {source.alias for source in waiting}
+
+        def ready(source: tree.Source, names: set[str] = open_names) -> bool:
+            used = {column.qualifier for part in optional[source.alias] for column in columns_of(part)}
+            return not used & (names - {source.alias})
+
+        source = next(filter(ready, waiting), waiting[0])
+        waiting.remove(source)
+        sources.append(replace(source, join="left", on=all_of(optional[source.alias]), using=()))
     return sources, all_of(kept)
 
 
@@ -46,7 +54,7 @@ def all_of(parts: Sequence[tree.Expression]) -> tree.Expression | None:
 def children(expression: tree.Expression) -> tuple[tree.Expression, ...]:
     """Return the direct parts of an expression; those of sub-queries are not among them."""
     match expression:
-        case tree.Unary(_, operand) | tree.IsNull(operand, _):
+        case tree.Unary(_, operand) | tree.IsNull(operand, _) | tree.Cast(operand, _, _):
             return (operand,)
         case tree.Binary(_, left, right):
             return (left, right)

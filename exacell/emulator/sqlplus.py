@@ -4,7 +4,7 @@ It reads commands and statements from its input as SQL*Plus does: its own comman
 semicolon or a line that holds only a slash. What happens to a statement is :class:`SqlSession`'s business, how rows
 look that of :mod:`sqlplus_format`. Source: reference asm.md section 1; Oracle SQL*Plus User's Guide.
 
-Simplified: PL/SQL is refused, scripts are looked for where ``@file`` says and nowhere else, HOST does nothing.
+Simplified: scripts are looked for where ``@file`` says and nowhere else, HOST does nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from exacell.emulator.spool import ReadFile, WriteFile
 from exacell.emulator.sqlplus_commands import find_command, run_script
 from exacell.emulator.sqlplus_settings import set_options
 from exacell.emulator.sqlplus_spool import spooled
-from exacell.emulator.sqlplus_state import BLOCK_WORDS, SqlPlusState, Step, first_word, is_sql, stack_text
+from exacell.emulator.sqlplus_state import SqlPlusState, Step, first_word, is_block, is_sql, stack_text
 
 _LOGON_ATTEMPTS = 3
 _USAGE = """
@@ -187,7 +187,9 @@ class _SqlPlus:
         if not text or text.startswith("--") or first_word(text) in ("REM", "REMARK"):
             return None
         if text.startswith("/*"):
-            return (yield from self._comment(text))
+            return (yield from self._comment(text, "*/"))
+        if first_word(text) in ("DOC", "DOCUMENT"):
+            return (yield from self._comment("", "#"))
         if text in ("/", ";") or (first_word(text) in ("R", "RUN") and len(text) < 5):
             return (yield from self._rerun(text))
         if is_sql(text):
@@ -208,8 +210,9 @@ class _SqlPlus:
             return sp2(734, text[:10].rstrip() + "...") + "\n"
         return sp2(42, first) + "\n"
 
-    def _comment(self, text: str) -> Step:
-        while text is not None and "*/" not in text:
+    def _comment(self, text: str, end: str) -> Step:
+        """Skip what is no command: up to ``*/``, or up to the line with ``#`` that ends DOCUMENT."""
+        while end not in text if end == "*/" else not text.startswith(end):
             following = yield from self.state.read("DOC> ")
             if following is None:
                 return None
@@ -218,7 +221,7 @@ class _SqlPlus:
 
     def _statement(self, line: str) -> Step:
         """Gather a SQL statement or a block up to its end and run it."""
-        block = first_word(line.strip()) in BLOCK_WORDS
+        block = is_block(line.strip())
         lines: list[str] = []
         while True:
             stripped = line.rstrip()

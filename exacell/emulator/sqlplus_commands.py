@@ -10,13 +10,15 @@ from collections.abc import Callable
 from exacell.emulator.db_rows import banner, parameters
 from exacell.emulator.ora_messages import ora, sp2
 from exacell.emulator.program import Out
+from exacell.emulator.session_rows import memory
 from exacell.emulator.sql_scope import Relation, ResultColumn
 from exacell.emulator.sql_values import Kind, char
 from exacell.emulator.sqlplus_binds import UndeclaredError
-from exacell.emulator.sqlplus_format import ColumnFormat, is_picture, render
+from exacell.emulator.sqlplus_format import ColumnFormat, column_option, is_picture, render
 from exacell.emulator.sqlplus_report import parse_breaks, parse_compute
 from exacell.emulator.sqlplus_settings import set_options, split_words
 from exacell.emulator.sqlplus_state import SqlPlusState, Step, first_word, rest_of, stack_text
+from exacell.emulator.sqlplus_titles import changed
 
 Command = Callable[[SqlPlusState, str], Step]
 
@@ -191,6 +193,18 @@ def _spool(state: SqlPlusState, text: str) -> Step:
     return None
 
 
+def _top_title(state: SqlPlusState, text: str) -> Step:
+    state.titles.top = changed(state.titles.top, rest_of(text))
+    return None
+    yield Out("")
+
+
+def _bottom_title(state: SqlPlusState, text: str) -> Step:
+    state.titles.bottom = changed(state.titles.bottom, rest_of(text))
+    return None
+    yield Out("")
+
+
 def _break(state: SqlPlusState, text: str) -> Step:
     words = split_words(rest_of(text))
     if not words:
@@ -232,27 +246,28 @@ def _column(state: SqlPlusState, text: str) -> Step:
         "new_value": chosen.new_value,
     }
     while words:
-        option = words.pop(0).upper()
-        if len(option) >= 3 and "FORMAT".startswith(option) and words:
+        given = words.pop(0)
+        option = column_option(given)
+        if option == "FORMAT" and words:
             fields["format"] = words.pop(0)
             if not is_picture(str(fields["format"])):
                 yield Out(sp2(246, fields["format"]) + "\n")
                 return None
-        elif len(option) >= 3 and "HEADING".startswith(option) and words:
+        elif option == "HEADING" and words:
             fields["heading"] = words.pop(0)
-        elif option in ("NEW_VALUE", "NEW_V") and words:
+        elif option == "NEW_VALUE" and words:
             fields["new_value"] = words.pop(0).upper()
-        elif option in ("NOPRINT", "NOPRI"):
+        elif option == "NOPRINT":
             fields["hidden"] = True
-        elif option in ("PRINT", "PRI"):
+        elif option == "PRINT":
             fields["hidden"] = False
-        elif option in ("CLEAR", "CLE", "OFF"):
+        elif option in ("CLEAR", "OFF"):
             state.columns.pop(name, None)
             return None
-        elif option in ("JUSTIFY", "JUS", "NULL", "NUL", "ALIAS", "OLD_VALUE") and words:
+        elif option in ("JUSTIFY", "NULL", "ALIAS", "OLD_VALUE", "ENTMAP", "LIKE") and words:
             words.pop(0)
-        elif option not in ("ON", "WRAPPED", "WRA", "TRUNCATED", "TRU", "WORD_WRAPPED", "WOR"):
-            yield Out(sp2(158, "COLUMN", option.lower()) + "\n")
+        elif option not in ("ON", "WRAPPED", "TRUNCATED", "WORD_WRAPPED", "FOLD_AFTER", "FOLD_BEFORE", "NEWLINE"):
+            yield Out(sp2(158, "COLUMN", given.lower()) + "\n")
             return None
     state.columns[name] = ColumnFormat(
         format=_text_or_none(fields["format"]),
@@ -282,7 +297,9 @@ def _describe(state: SqlPlusState, text: str) -> Step:
 def _show_command(state: SqlPlusState, text: str) -> Step:
     words = split_words(rest_of(text))
     word = words[0].upper() if words else ""
-    if word in ("PARAMETER", "PARAMETERS", "PARAM") and state.session is not None:
+    if word.startswith(("PARAM", "SPPARAM", "SGA")) and state.session is None:
+        yield Out(sp2(640) + "\n")
+    elif word.startswith(("PARAM", "SPPARAM")) and state.session is not None:
         wanted = words[1].lower() if len(words) > 1 else ""
         kinds = {1: "boolean", 2: "string", 3: "integer"}
         values = parameters(state.session.instance).items()
@@ -290,6 +307,12 @@ def _show_command(state: SqlPlusState, text: str) -> Step:
         columns = (("NAME", 36), ("TYPE", 11), ("VALUE", 30))
         relation = Relation(tuple(ResultColumn(name, char(width)) for name, width in columns), rows)
         yield Out(render(relation, state.settings, {}, state.date_format))
+    elif word == "SGA" and state.session is not None:
+        parts = {str(row["NAME"]): int(str(row["VALUE"])) for row in memory(state.session.instance)}
+        sizes = {"Total System Global Area": sum(parts.values()), **parts}
+        yield Out("\n" + "".join(f"{name:<24} {size:>10} bytes\n" for name, size in sizes.items()))
+    elif len(word) >= 3 and "ERRORS".startswith(word):
+        yield Out("No errors.\n")
     elif word == "USER":
         yield Out('USER is "SYS"\n' if state.session else 'USER is ""\n')
     elif word in ("SQLCODE", "RELEASE"):
@@ -310,7 +333,7 @@ def _text_or_none(value: object) -> str | None:
 _COMMANDS: tuple[tuple[str, int, Command], ...] = (
     ("ACCEPT", 3, _accept),
     ("BREAK", 3, _break),
-    ("BTITLE", 3, _nothing),
+    ("BTITLE", 3, _bottom_title),
     ("CLEAR", 2, _clear),
     ("COLUMN", 3, _column),
     ("COMPUTE", 4, _compute),
@@ -330,7 +353,7 @@ _COMMANDS: tuple[tuple[str, int, Command], ...] = (
     ("SPOOL", 3, _spool),
     ("START", 3, run_script),
     ("TIMING", 4, _nothing),
-    ("TTITLE", 3, _nothing),
+    ("TTITLE", 3, _top_title),
     ("UNDEFINE", 5, _undefine),
     ("VARIABLE", 3, _variable),
     ("WHENEVER", 8, _whenever),

@@ -15,6 +15,7 @@ from exacell.emulator.sql_scope import Relation, ResultColumn
 from exacell.emulator.sql_values import Kind, Value, format_date, format_number, number_text
 from exacell.emulator.sqlplus_report import Line, Piece, Report, Skip, Totals
 from exacell.emulator.sqlplus_settings import Settings
+from exacell.emulator.sqlplus_titles import Titles
 
 _LEAST_NUMBER_CHARS = 7
 """Characters below which scientific notation does not fit."""
@@ -53,6 +54,7 @@ def render(
     columns: Mapping[str, ColumnFormat],
     date_format: str,
     report: Report | None = None,
+    titles: Titles | None = None,
 ) -> str:
     """Return a query's rows as text, without the line that counts them; nothing when there are no rows.
 
@@ -60,6 +62,7 @@ def render(
         columns: COLUMN settings by upper-case column name.
         date_format: NLS_DATE_FORMAT of the session.
         report: BREAK and COMPUTE.
+        titles: TTITLE and BTITLE.
     """
     if not relation.rows:
         return ""
@@ -71,7 +74,7 @@ def render(
     heading = _heading(lines, settings)
     pieces = (report or Report()).pieces(relation.rows, [column.name for column in relation.columns])
     rows = [_piece(piece, lines, settings, date_format) for piece in pieces]
-    text = _pages(rows, heading, settings)
+    text = _pages(rows, heading, settings, titles or Titles())
     return "".join(f"{_finish(line, settings)}\n" for line in text)
 
 
@@ -83,6 +86,22 @@ def is_picture(picture: str) -> bool:
         re.fullmatch(r"(?:FM)?[90,G]*[90][90,G]*(?:[.D][90]+)?", picture, re.IGNORECASE) is not None
         and len(picture) < 64
     )
+
+
+_COLUMN_OPTIONS = """
+    ALI[AS] CLE[AR] ENTMAP FOLD_A[FTER] FOLD_B[EFORE] FOR[MAT] HEA[DING] JUS[TIFY] LIKE NEWL[INE] NEW_V[ALUE] NOPRI[NT]
+    PRI[NT] NUL[L] OLD_V[ALUE] ON OFF WRA[PPED] WOR[D_WRAPPED] TRU[NCATED]
+"""
+
+
+def column_option(word: str) -> str:
+    """Return the full name of an option of COLUMN, which may be abbreviated; an empty text when there is none."""
+    upper = "WORD_WRAPPED" if word.upper() == "WORD_WRAP" else word.upper()
+    for spelled in _COLUMN_OPTIONS.split():
+        least, full = spelled.partition("[")[0], spelled.replace("[", "").replace("]", "")
+        if full.startswith(upper) and upper.startswith(least):
+            return full
+    return ""
 
 
 def feedback(count: int, settings: Settings) -> str:
@@ -248,23 +267,37 @@ def number_in(value: int | Decimal, width: int) -> str:
     return "#" * width
 
 
-def _pages(rows: Sequence[Sequence[str] | None], heading: Sequence[str], settings: Settings) -> list[str]:
-    """Return all lines, with headings where a page begins; None among the rows ends a page."""
+def _pages(
+    rows: Sequence[Sequence[str] | None], heading: Sequence[str], settings: Settings, titles: Titles
+) -> list[str]:
+    """Return all lines, with titles and headings where a page begins; None among the rows ends a page."""
     if not settings.pagesize:
         return [line for row in rows for line in row or ()]
     top = ["\f"] if settings.newpage == 0 else [""] * (settings.newpage or 0)
-    room = max(1, settings.pagesize - (settings.newpage or 0) - len(heading))
     text: list[str] = []
-    left = 0
+    left, page = 0, 0
+    footer: Sequence[str] = ()
+
+    def end_page() -> None:
+        if footer and page:
+            text.extend([""] * max(0, left))
+            text.extend(footer)
+
     for row in rows:
         if row is None:
-            left = 0
+            end_page()
+            left, footer = 0, ()
             continue
         if left < len(row):
-            text += [*top, *heading]
-            left = room
+            end_page()
+            page += 1
+            title, footer = (titles.at(where, page, settings.linesize) for where in ("top", "bottom"))
+            text += [*top, *title, *heading]
+            used = (settings.newpage or 0) + len(title) + len(heading) + len(footer)
+            left = max(1, settings.pagesize - used)
         text += row
         left -= len(row)
+    end_page()
     return text
 
 
@@ -306,3 +339,26 @@ def _csv_value(value: Value, settings: Settings, date_format: str) -> str:
 
 def _quoted(text: str, settings: Settings) -> str:
     return '"' + text.replace('"', '""') + '"' if settings.csv_quote else text
+
+
+def server_output(lines: Sequence[str], how: str, linesize: int) -> str:
+    """Return the lines of DBMS_OUTPUT as SET SERVEROUTPUT … FORMAT shows them.
+
+    Args:
+        how: WRAPPED, TRUNCATED or, the default, WORD_WRAPPED, which drops leading blanks.
+    """
+    shown: list[str] = []
+    for line in "\n".join(lines).split("\n") if lines else []:
+        if how.startswith("TRU"):
+            shown.append(line[:linesize])
+        elif how.startswith("WRA"):
+            shown += [line[start : start + linesize] for start in range(0, max(1, len(line)), linesize)]
+        else:
+            rest = line.lstrip()
+            while len(rest) > linesize:
+                cut = rest.rfind(" ", 0, linesize + 1)
+                cut = cut if cut > 0 else linesize
+                shown.append(rest[:cut].rstrip())
+                rest = rest[cut:].lstrip()
+            shown.append(rest)
+    return "".join(f"{line}\n" for line in shown)

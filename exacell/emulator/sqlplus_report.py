@@ -14,8 +14,10 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cmp_to_key
 from types import MappingProxyType
 
+from exacell.emulator.sql_compare import compare
 from exacell.emulator.sql_scope import Row
 from exacell.emulator.sql_values import Value
 
@@ -226,11 +228,11 @@ def _present(values: Sequence[Value]) -> list[Value]:
 
 
 def _least(values: Sequence[Value]) -> Value:
-    return min(_present(values), default=None)  # type: ignore[type-var]
+    return min(_present(values), key=cmp_to_key(compare), default=None)
 
 
 def _most(values: Sequence[Value]) -> Value:
-    return max(_present(values), default=None)  # type: ignore[type-var]
+    return max(_present(values), key=cmp_to_key(compare), default=None)
 
 
 def _sum(values: Sequence[Value]) -> Value:

@@ -81,7 +81,7 @@ _ON_OFF = frozenset(
 )
 _NUMBERS = {"LINESIZE": ("linesize", 1, 32767), "NUMWIDTH": ("numwidth", 2, 128), "PAGESIZE": ("pagesize", 0, 50000)}
 _FOLLOWED = {
-    "SERVEROUTPUT": {"SIZE": 1, "FORMAT": 1},
+    "SERVEROUTPUT": {"SIZE": 1, "FORMAT": 1, "FOR": 1},
     "AUTOTRACE": {"EXPLAIN": 0, "EXP": 0, "STATISTICS": 0, "STAT": 0},
     "FEEDBACK": {"SQL_ID": 0},
 }
@@ -145,6 +145,8 @@ def _set_one(settings: Settings, name: str, words: list[str], version: tuple[int
         return sp2(281, name.lower())
     value = words.pop(0)
     for follower, count in _taken(name, words):
+        if follower.upper() in ("FORMAT", "FOR"):
+            settings.others["SERVEROUTPUT FORMAT"] = " ".join(words[words.index(follower) + 1 :][:1]).upper()
         words.remove(follower)
         del words[:count]
     if name in _SWITCHES or name in _ON_OFF:

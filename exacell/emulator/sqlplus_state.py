@@ -14,15 +14,18 @@ from exacell.emulator.asm import Asm
 from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.logon import Logon, log_on, parse_logon
 from exacell.emulator.ora_messages import OraError, OraLine, ora, sp2
+from exacell.emulator.plsql_packages import Output
+from exacell.emulator.plsql_run import run_block
 from exacell.emulator.program import Ask, Event, Out, Pause
 from exacell.emulator.spool import ReadFile, WriteFile
 from exacell.emulator.sql_session import Outcome, SqlSession
-from exacell.emulator.sql_values import to_text
-from exacell.emulator.sqlplus_binds import Binds, UndeclaredError, run_block
-from exacell.emulator.sqlplus_format import ColumnFormat, feedback, render
+from exacell.emulator.sql_values import from_epoch, to_text
+from exacell.emulator.sqlplus_binds import Binds, UndeclaredError
+from exacell.emulator.sqlplus_format import ColumnFormat, feedback, render, server_output
 from exacell.emulator.sqlplus_report import Report
 from exacell.emulator.sqlplus_settings import Settings
 from exacell.emulator.sqlplus_spool import SqlSpool
+from exacell.emulator.sqlplus_titles import Titles
 
 _SQL_WORDS_TEXT = """
     SELECT WITH CREATE ALTER DROP INSERT UPDATE DELETE MERGE TRUNCATE GRANT REVOKE COMMENT ANALYZE EXPLAIN LOCK COMMIT
@@ -30,6 +33,7 @@ _SQL_WORDS_TEXT = """
 """
 _SQL_WORDS = frozenset(_SQL_WORDS_TEXT.split())
 BLOCK_WORDS = frozenset({"BEGIN", "DECLARE"})
+_STORED = "function|procedure|package|trigger|type|library"
 _LEAST_PAUSE = 1.0
 """Rack seconds between two looks at a rebalance that is waited for."""
 
@@ -54,6 +58,7 @@ class SqlPlusState:
         last_code: outermost ORA code of the last statement, 0 when it succeeded.
         scripts: the scripts being run, innermost last: what they still hold.
         report: BREAK and COMPUTE.
+        titles: TTITLE and BTITLE.
         binds: the variables of VARIABLE.
     """
 
@@ -88,6 +93,7 @@ class SqlPlusState:
         self.read_file = read_file
         self.spool = SqlSpool(read_file, write_file)
         self.report = Report()
+        self.titles = Titles()
         self.binds = Binds()
 
     def hides(self) -> bool:
@@ -204,9 +210,16 @@ class SqlPlusState:
     def _block(self, text: str) -> Generator[Event, str | None, Outcome]:
         if self.session is None:
             raise OraError(ora(1034), ora(27101))
-        lines = run_block(text, self.binds, self.session)
+        output, failed = Output(), None
+        try:
+            yield from run_block(text, self.binds, self.session, output)
+        except OraError as error:
+            failed = error
         if self.settings.others.get("SERVEROUTPUT", "OFF").upper() == "ON":
-            yield Out("".join(f"{line}\n" for line in lines))
+            how = self.settings.others.get("SERVEROUTPUT FORMAT", "WORD_WRAPPED")
+            yield Out(server_output(output.lines, how, self.settings.linesize))
+        if failed is not None:
+            raise failed
         return Outcome(message="PL/SQL procedure successfully completed.")
 
     def _show(self, outcome: Outcome) -> Generator[Event, str | None, None]:
@@ -215,7 +228,10 @@ class SqlPlusState:
             if settings.feedback and outcome.message:
                 yield Out(f"\n{outcome.message}\n\n")
             return
-        text = render(relation, settings, self.columns, self.date_format, self.report)
+        day = f"{from_epoch(self.asm.now()):%a %b %d}"
+        own = {"DATE": day, "SQL.USER": "SYS", "SQL.SQLCODE": str(self.last_code), "SQL.LNO": "1"}
+        self.titles.values = self.variables | own | {"SQL.RELEASE": self.variables["_SQLPLUS_RELEASE"]}
+        text = render(relation, settings, self.columns, self.date_format, self.report, self.titles)
         yield Out(text + feedback(len(relation.rows), settings))
         for place, column in enumerate(relation.columns):
             chosen = self.columns.get(column.name)
@@ -258,6 +274,16 @@ def is_sql(text: str) -> bool:
             "CONSTRAINTS",
         )
     return word in _SQL_WORDS or word in BLOCK_WORDS
+
+
+def is_block(text: str) -> bool:
+    """Whether a statement is PL/SQL, which only a slash ends: a block, or stored code."""
+    if first_word(text) in BLOCK_WORDS:
+        return True
+    return (
+        re.match(r"create\s+(?:or\s+replace\s+)?(?:(?:non)?editionable\s+)?(?:" + _STORED + r")\b", text, re.I)
+        is not None
+    )
 
 
 def rest_of(text: str) -> str:

@@ -177,7 +177,7 @@ def _holds(value: Value, condition: Filter) -> bool:
             return left.lower() == literal.lower()
     if condition.operator in ("=", "LIKE"):
         return left == right
-    return left > right if condition.operator == ">" else left < right  # type: ignore[operator]
+    return left > right if condition.operator == ">" else left < right  # type: ignore[operator]  # both are numbers or both are texts here
 
 
 def _matches(pattern: str, text: str) -> bool:

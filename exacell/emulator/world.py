@@ -34,6 +34,9 @@ class World(Protocol):
     def cells(self) -> tuple[str, ...]:
         """The storage cells' host names."""
 
+    def address(self, cell: str) -> str:
+        """Return a cell's address on the storage network."""
+
     @property
     def dbnodes(self) -> tuple[str, ...]:
         """The database nodes' host names."""

@@ -192,6 +192,7 @@ class Command:
         offers: those of the open keys that completion offers; their values are not checked.
         recipe_ok: whether a recipe may hold it.
         streams: it writes while it goes on, until the user ends it, and may take the whole terminal.
+        dry_runs: whether -n carries it out; False for what keeps, replaces or waits for something, which -n only names.
     """
 
     words: tuple[str, ...]
@@ -206,6 +207,7 @@ class Command:
     offers: tuple[Param, ...] = ()
     recipe_ok: bool = True
     streams: bool = False
+    dry_runs: bool = True
     handler: Handler
 
     @property
@@ -320,6 +322,7 @@ def command(
     offers: tuple[Param, ...] = (),
     recipe_ok: bool = True,
     streams: bool = False,
+    dry_runs: bool = True,
 ) -> Callable[[Handler], Handler]:
     """Declare the decorated function as the command ``name``.
 
@@ -344,6 +347,7 @@ def command(
             offers=offers,
             recipe_ok=recipe_ok,
             streams=streams,
+            dry_runs=dry_runs,
             handler=handler,
         )
         return handler

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 
 from exacell.cellcli.schema import objects_of
 from exacell.errors import StatementError
-from exacell.language.line import VERBS, Line, parse_line
+from exacell.language.calls import VERBS
+from exacell.language.line import Line, parse_line
 from exacell.language.registry import Effect, commands
 from exacell.language.suggestion import Known
-from exacell.language.words import Word, split_words
+from exacell.language.words import Word, split_words, unquote
 from exacell.values import dataclass
 
 ALIAS_NAME = re.compile(r"[A-Za-z][\w\-]*")
@@ -79,11 +80,6 @@ def _filled(alias: Word, body: str, given: Sequence[str]) -> str:
 
     filled = _PLACE.sub(value, body)
     return " ".join([filled, *(word for place, word in enumerate(given) if place not in taken)])
-
-
-def spelled_out(text: str) -> str:
-    """Return ``text`` with its verb and object in full where they were cut off and only one fits; else ``text`` itself."""
-    return _replaced(text, _head(text))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +153,26 @@ def _only(typed: str, words: set[str]) -> str:
     return found[0] if len(found) == 1 and typed.isalpha() else ""
 
 
+_HABITS = {
+    "?": "help", "\\?": "help", "\\q": "exit", ":q": "exit", "quit()": "exit", "exit()": "exit",
+    "clear": "!clear", "cls": "!clear", "clear screen": "!clear",
+}  # fmt: skip
+"""What fingers type that learned it in another shell."""
+
+_CALLED = re.compile(r"(?:exacell\s+(?=[A-Za-z@])|cellcli\s+-e\s+)(.+)", re.IGNORECASE | re.DOTALL)
+"""A statement as it is given to a program in the shell."""
+
+
+def _habit(text: str) -> str:
+    """Return the statement that is meant by what other shells call it, or by a line for the shell; else ``text``."""
+    bare = text.strip().rstrip(";").rstrip()
+    meant = _HABITS.get(bare.lower())
+    if meant is not None:
+        return meant
+    called = _CALLED.fullmatch(bare)
+    return unquote(called[1].strip()) if called is not None else text
+
+
 def understood(text: str, aliases: Mapping[str, str]) -> tuple[str, Line | None]:
     """Return the statement that ``text`` means once aliases and cut-off words are written out, and its line.
 
@@ -166,7 +182,7 @@ def understood(text: str, aliases: Mapping[str, str]) -> tuple[str, Line | None]
     Raises:
         StatementError: it is no statement; places in it count in ``text`` unless it was an alias.
     """
-    expanded = expand_alias(text, aliases)
+    expanded = expand_alias(_habit(text), aliases)
     if expanded != text:
         from exacell.language.text import split_statements
 

@@ -16,9 +16,6 @@ Seen = TypeVar("Seen", contravariant=True)
 _TICK = 0.5
 """Seconds between two looks at the size of the terminal and the clock while no key is pressed."""
 
-_PATIENCE = 2.0
-"""Seconds after which a reading that is not complete is shown as far as it has come."""
-
 
 class View(Protocol[Seen]):
     """What a live screen shows and how it answers to keys."""
@@ -37,13 +34,40 @@ class View(Protocol[Seen]):
         """Return the whole screen; ``status`` tells of the reading itself, empty when there is nothing to tell."""
 
 
+class Source(Protocol[T]):
+    """Where readings come from: :class:`Reader`, or :class:`exacell.looking.Looking`."""
+
+    def start(self) -> None:
+        """Begin to read."""
+
+    def stop(self) -> None:
+        """Read no more; what is under way is left to itself."""
+
+    def pause(self, paused: bool) -> None:
+        """Read no more until it is told to go on."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether it reads no more for now."""
+
+    def taken(self) -> list[T]:
+        """Return the readings that came since the last call."""
+
+    @property
+    def error(self) -> ExacellError | None:
+        """What the last reading failed with, None when it did not."""
+
+    @property
+    def status(self) -> str:
+        """One line about the reading; empty when there is nothing to tell."""
+
+
 class Reader(Generic[T]):
     """Reads again and again in a thread of its own, ``every`` seconds from the begin of one reading to the next.
 
     Args:
         read: makes one reading.
         late: says for whom a reading waits, empty for nobody.
-        partial: what has come of a reading that takes its time; None when that can't be shown.
         wake: called when there is something new.
     """
 
@@ -54,9 +78,8 @@ class Reader(Generic[T]):
         *,
         late: Callable[[], str],
         wake: Callable[[], None],
-        partial: Callable[[], T | None] = lambda: None,
     ) -> None:
-        self._read, self._every, self._late, self._wake, self._partial = read, every, late, wake, partial
+        self._read, self._every, self._late, self._wake = read, every, late, wake
         self._lock = threading.Lock()
         self._values: list[T] = []
         self._error: ExacellError | None = None
@@ -123,9 +146,6 @@ class Reader(Generic[T]):
             raise self._bug
         with self._lock:
             found, self._values = self._values, []
-        if not found and self._begun and time.monotonic() - self._begun > _PATIENCE:
-            part = self._partial()
-            return [] if part is None else [part]
         return found
 
     @property
@@ -145,7 +165,7 @@ class Reader(Generic[T]):
         return ""
 
 
-def run_live(screen: Screen, reader: Reader[T], view: View[T]) -> None:
+def run_live(screen: Screen, reader: Source[T], view: View[T]) -> None:
     """Show what ``reader`` reads until the key q; p pauses.
 
     Raises:

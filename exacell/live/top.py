@@ -75,7 +75,7 @@ class Top:
 
     Args:
         order: the name of one of ORDERS.
-        cells: how many are asked, so that the missing ones are counted.
+        cells: all that are asked: those without an answer yet are named.
     """
 
     def __init__(
@@ -84,12 +84,12 @@ class Top:
         rack: str,
         every: float,
         order: str = "worst",
-        cells: int = 0,
+        cells: Sequence[str] = (),
         color: bool = False,
         unicode: bool = True,
     ) -> None:
         self._rack = rack
-        self._asked = cells
+        self._asked = tuple(cells)
         self._every = every
         self._order = next(index for index, known in enumerate(ORDERS) if known.name == order)
         self._color = color
@@ -128,9 +128,10 @@ class Top:
         span = "first figures with the next collection" if good else "reading"
         if spans:
             span = f"over {spans[0]}s" if len(spans) == 1 else f"over {spans[0]}-{spans[-1]}s"
-        head = f"{self._rack or 'cells'}: {len(good)} of {max(len(loads), self._asked)} cells, {span}, sorted by {self.order}"
+        of = max(len(loads), len(self._asked))
+        head = f"{self._rack or 'cells'}: {len(good)} of {of} cells, {span}, sorted by {self.order}"
         names = list(TITLES)
-        label = max([len("cell"), len("all cells"), *(len(load.cell) for load in loads)])
+        label = max([len("cell"), len("all cells"), *(len(load.cell) for load in loads), *map(len, self._asked)])
         for name in _DROPPED:
             if self._wide(label, names) > width:
                 names.remove(name)
@@ -138,14 +139,20 @@ class Top:
         lines = [paint(text, "title", color=self._color) for text in (head, titles)]
         lines.append("-" * min(self._wide(label, names), width))
         room = max(height - len(lines) - 3, 1)  # The rack's line, the status and the keys stay.
-        lines += self._rows(loads, good, room, label, names, width)
+        there = {load.cell for load in loads}
+        silent = [cell for cell in self._asked if cell not in there]
+        if silent and loads:
+            lines += self._rows(loads, good, max(room - 1, 1), label, names, width)
+            lines.append(paint(_cut(f"no answer yet: {fold(silent)}", width), "dim", color=self._color))
+        else:
+            lines += self._rows(loads, good, room, label, names, width)
         rack, cells = self.loads.rack_so_far()
-        name = "all cells" if cells in (0, max(len(loads), self._asked)) else f"{cells} cells"
+        name = "all cells" if cells in (0, of) else f"{cells} cells"
         lines.append(self._text(name, label, self._texts(rack), names))
         if status is None:
             return lines
         lines += [""] * (height - len(lines) - 2)
-        lines.append(paint(printable(status)[:width], "warning", color=self._color))
+        lines.append(paint(_cut(printable(status), width), "warning", color=self._color))
         lines.append(paint(f"q quit  s sort  p pause   every {self._every:g}s"[:width], "dim", color=self._color))
         return lines
 
@@ -160,13 +167,13 @@ class Top:
         if len(loads) > room and len(told) > most:
             others = [cell for cells, _ in told[most - 1 :] for cell in cells]
             texts = [*texts[: most - 1], f"{len(others)} more do not answer: {fold(others)}"]
-        lines = [paint(text[:width], "error", color=self._color) for text in texts]
+        lines = [paint(_cut(text, width), "error", color=self._color) for text in texts]
         left = room - len(lines)
         shown = good if len(good) <= left else good[: max(left - 1, 0)]
         lines += [self._row(load, label, names) for load in shown]
         rest = good[len(shown) :]
         if rest and left > 0:
-            lines.append(paint(_folded(rest)[:width], "dim", color=self._color))
+            lines.append(paint(_cut(_folded(rest), width), "dim", color=self._color))
         return lines
 
     def _wide(self, label: int, names: Sequence[str]) -> int:
@@ -200,6 +207,11 @@ class Top:
             if title in names
         ]
         return "  ".join((name.ljust(label), *parts)).rstrip()
+
+
+def _cut(text: str, width: int) -> str:
+    """Return ``text`` in ``width`` columns, with dots where something is missing."""
+    return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
 
 
 def _folded(rest: Sequence[Load]) -> str:

@@ -49,14 +49,15 @@ def masker(cell: str) -> Callable[[str], str]:
 
     Only whole names count: ``cel1`` is not found in ``cel12``; ``_`` and ``-`` delimit a name.
     """
-    names = [cell]
-    label = cell.split(".", 1)[0]
-    if label != cell and not label.isdigit():
-        names.append(label)
-    pattern = re.compile("(?<![A-Za-z0-9])(?:" + "|".join(re.escape(name) for name in names) + ")(?![A-Za-z0-9])")
+    label, dot, domain = cell.partition(".")
+    if label.isdigit():
+        label, dot, domain = cell, "", ""
+    # It begins with the name, so that the search skips to where that stands.
+    name, rest = re.escape(label), f"(?:{re.escape(dot + domain)})?" if dot else ""
+    pattern = re.compile(f"{name}(?<![A-Za-z0-9]{name}){rest}(?![A-Za-z0-9])")
 
     def mask(text: str) -> str:
-        return pattern.sub(MASK, text)
+        return pattern.sub(MASK, text) if label in text else text
 
     return mask
 
@@ -113,7 +114,7 @@ def _keyed(records: Sequence[Record], cell: str, ignored: frozenset[str]) -> lis
     """Return for each record of one cell what it is compared by, and its attributes."""
     seen: dict[object, int] = {}
     found: list[tuple[object, dict[str, Any]]] = []
-    label, mask = cell.split(".", 1)[0], masker(cell)
+    mask = masker(cell)
     left_out = tuple(ignored)
     for record in records:
         plain = dict(record)
@@ -131,7 +132,7 @@ def _keyed(records: Sequence[Record], cell: str, ignored: frozenset[str]) -> lis
             if text.count(_BETWEEN) >= len(plain) > 0:
                 content = tuple(_masked(plain, cell).items())
             else:
-                content = (mask(text) if label in text else text, *plain)
+                content = (mask(text), *plain)
         # A cell may list the same record twice; its second copy only equals another cell's second copy.
         copies = seen[content] = seen.get(content, 0) + 1
         found.append((content if copies == 1 else (content, copies), plain))

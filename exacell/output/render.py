@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TextIO
 
 from exacell.cellset import fold
@@ -12,10 +12,10 @@ from exacell.output import formats
 from exacell.output.folding import fold_texts
 from exacell.output.result import Record, Result
 from exacell.output.style import paint, printable
-from exacell.output.tables import table_lines
+from exacell.output.tables import table_blocks
 
 _AT_ONCE = 256
-"""Lines that are written in one piece: an unbuffered stream takes each piece to the system by itself."""
+"""Lines that are written in one piece where they come one by one: an unbuffered stream takes each to the system."""
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
 """What ``-o`` and ``set format`` take."""
@@ -57,9 +57,8 @@ def render(
     Raises:
         StatementError: there is no such format.
     """
-    found = lines(result, format, width=width, color=color, header=header)
-    while some := list(islice(found, _AT_ONCE)):
-        stream.write("\n".join(some) + "\n")
+    for block in _blocks(result, check_format(format), width=width, color=color, header=header):
+        stream.write(block + "\n")
 
 
 def lines(
@@ -67,11 +66,26 @@ def lines(
 ) -> Iterator[str]:
     """Yield the lines that ``render`` writes, without their line ends (a csv line may hold some inside quotes)."""
     name = check_format(format)
+    if name not in ("raw", "table"):
+        return _for_programs(result, name, header=header)
+    blocks = _blocks(result, name, width=width, color=color, header=header)
+    return chain.from_iterable(block.split("\n") for block in blocks)
+
+
+def _blocks(result: Result, name: str, *, width: int | None, color: bool, header: bool) -> Iterator[str]:
+    """Yield what is written, many lines at a time."""
     if name == "raw":
-        return _raw(result)
-    if name == "table":
-        return _for_eyes(result, width=width, color=color, header=header)
-    return _for_programs(result, name, header=header)
+        yield from _raw(result)
+    elif name == "table" and result.records and result.draw is None and not result.text:
+        yield from table_blocks(
+            result.records, result.columns, folded=result.fold, width=width, color=color, header=header
+        )
+    else:
+        found = (
+            _for_eyes(result, width, color, header) if name == "table" else _for_programs(result, name, header=header)
+        )
+        while some := list(islice(found, _AT_ONCE)):
+            yield "\n".join(some)
 
 
 def _for_programs(result: Result, name: str, *, header: bool) -> Iterator[str]:
@@ -90,22 +104,20 @@ def _for_programs(result: Result, name: str, *, header: bool) -> Iterator[str]:
     return _MACHINE[name](records)
 
 
-def _for_eyes(result: Result, *, width: int | None, color: bool, header: bool) -> Iterator[str]:
+def _for_eyes(result: Result, width: int | None, color: bool, header: bool) -> Iterator[str]:
+    """Yield the lines of a table form that is not a plain table of the records."""
     if result.draw is not None:
         yield from result.draw(width, color, header)
     elif result.text:
         yield from (printable(line) for line in result.text.splitlines())
-    elif result.records:
-        yield from table_lines(
-            result.records, result.columns, folded=result.fold, width=width, color=color, header=header
-        )
     elif result.raw and result.fold:
-        yield from _blocks(result.raw, color=color)
+        yield from _folded_texts(result.raw, color=color)
     elif result.raw:
-        yield from _raw(result)
+        for block in _raw(result):
+            yield from block.split("\n")
 
 
-def _blocks(raw: Sequence[tuple[str, str]], *, color: bool) -> Iterator[str]:
+def _folded_texts(raw: Sequence[tuple[str, str]], *, color: bool) -> Iterator[str]:
     """Yield folded blocks: a line that names the cells, then what they printed."""
     for index, block in enumerate(fold_texts(raw)):
         if index:
@@ -116,17 +128,14 @@ def _blocks(raw: Sequence[tuple[str, str]], *, color: bool) -> Iterator[str]:
 
 
 def _raw(result: Result) -> Iterator[str]:
-    """Yield the cells' own text: unchanged from one cell, as ``cell: line`` from several, like dcli."""
+    """Yield the cells' own text: unchanged from one cell, as ``cell: line`` from several, like dcli; a cell at a time."""
     if not result.raw:
-        if result.records:
-            yield from formats.as_tsv(result.records, header=False)
-        else:
-            yield from result.text.splitlines()
+        found = formats.as_tsv(result.records, header=False) if result.records else iter(result.text.splitlines())
+        while some := list(islice(found, _AT_ONCE)):
+            yield "\n".join(some)
         return
     alone = len(result.raw) == 1 and not result.named
     for cell, text in result.raw:
         body = text.removesuffix("\n")
-        if alone:
-            yield from body.split("\n") if body else ()
-        else:
-            yield from (f"{cell}: {line}" for line in body.split("\n") if body)
+        if body:
+            yield body if alone else f"{cell}: " + body.replace("\n", f"\n{cell}: ")

@@ -43,6 +43,11 @@ def paint_within(text: str, meaning: str, *, color: bool) -> str:
     return text[:start] + paint(bare, meaning, color=True) + text[start + len(bare) :]
 
 
+def paint_around(text: str, meaning: str, *, color: bool) -> str:
+    """Return ``text`` coloured as :func:`paint` does; what is coloured in it already stays so."""
+    return paint(text.replace(_RESET, f"{_RESET}\x1b[{_CODES[meaning]}m"), meaning, color=color)
+
+
 def wants_color(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
     """Return whether colour is welcome on ``stream``: a terminal that is not dumb, and NO_COLOR unset or empty.
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple, TypedDict, Unpack
 
+from exacell.cellcli.rows import Rows
 from exacell.cellset import fold
+from exacell.output.columns import Body, body_of
 from exacell.output.folding import FoldedRecord, fold_records
 from exacell.output.formats import flat, keys_of
 from exacell.output.result import Column
-from exacell.output.style import paint, printable
+from exacell.output.style import paint, paint_around, paint_within, printable
 from exacell.units import format_size, human_size
 
 Record = Mapping[str, Any]
@@ -23,6 +26,19 @@ _GAP = 2
 
 _TURNED = 20
 """Records up to which a table that is too wide is turned; a longer list stays one line a record."""
+
+_AT_ONCE = 1024
+"""Rows that are formatted in one piece."""
+
+TROUBLE = {
+    **dict.fromkeys(
+        ("critical", "failed", "failure", "offline", "not present", "stopped", "unhealthy", "down", "dropped", "poor performance",
+         "predictive failure", "proactive failure", "peer failure", "dropping", "broken"),
+        "error",
+    ),
+    **dict.fromkeys(("warning", "degraded", "inactive", "syncing", "unconfigured", "flushing", "normal - flushed"), "warning"),
+}  # fmt: skip
+"""Words that are coloured wherever they are a value: what CellCLI and ASM call something that is not well."""
 
 RIGHT = frozenset(("size", "number", "percent"))
 """Kinds of columns whose values stand right."""
@@ -72,6 +88,8 @@ def columns_of(records: Sequence[Record], columns: Sequence[Column] = ()) -> lis
     """Return the columns to show besides ``cell``: those given, else all keys, whose kind is told by their values."""
     if columns:
         return [column for column in columns if column.name != "cell"]
+    if isinstance(records, Rows):
+        return [Column(name) for name in records.names]
     chosen = []
     for key in keys_of(records):
         if key != "cell":
@@ -80,7 +98,21 @@ def columns_of(records: Sequence[Record], columns: Sequence[Column] = ()) -> lis
     return chosen
 
 
-def table_lines(
+class Look(TypedDict, total=False):
+    """What :func:`table_blocks` is told about the table besides what is in it."""
+
+    folded: bool
+    width: int | None
+    color: bool
+    header: bool
+
+
+def table_lines(records: Sequence[Record], columns: Sequence[Column] = (), **look: Unpack[Look]) -> Iterator[str]:
+    """Yield the lines of a table; see :func:`table_blocks`."""
+    return chain.from_iterable(block.split("\n") for block in table_blocks(records, columns, **look))
+
+
+def table_blocks(
     records: Sequence[Record],
     columns: Sequence[Column] = (),
     *,
@@ -89,7 +121,7 @@ def table_lines(
     color: bool = False,
     header: bool = True,
 ) -> Iterator[str]:
-    """Yield the lines of a table.
+    """Yield the lines of a table, many of them at a time.
 
     Args:
         folded: show equal cells once, the odd ones marked.
@@ -99,46 +131,88 @@ def table_lines(
         header: whether the two title lines are wanted.
     """
     shown = columns_of(records, columns)
-    rows = fold_records(records) if folded else [_alone(record) for record in records]
-    if not rows:
+    body = body_of(records, folded=folded) if isinstance(records, Rows) else None
+    if body is None:
+        body, whose = _body_of(records, shown, folded=folded)
+    else:
+        whose = []
+    cells, count = body.cells, len(body.cells)
+    if not count:
         return
-    grid = [texts_of([row.record.get(column.name) for row in rows], column.kind) for column in shown]
+    absent = [None] * count
+    grid = [texts_of(body.columns.get(column.name, absent), column.kind) for column in shown]
     titles = [column.title or column.name for column in shown]
     right = [column.kind in RIGHT for column in shown]
-    if any(row.cells for row in rows):
-        names: dict[tuple[str, ...], str] = {(): ""}
-        for row in rows:
-            if row.cells not in names:
-                names[row.cells] = fold(row.cells)
-        grid.insert(0, [names[row.cells] or _whose(row.record) for row in rows])
+    names = {each: fold(each) for each in set(cells)}
+    if any(names.values()):
+        grid.insert(
+            0,
+            [names[each] for each in cells]
+            if all(names.values())
+            else [names[each] or place for each, place in zip(cells, whose, strict=True)],
+        )
         titles.insert(0, "cell")
         right.insert(0, False)
     if not grid:
         return
     # Where hardly two cells agree, as in metrics, marking every row would mark nothing.
-    mark = color and sum(row.odd for row in rows) * 2 <= len(rows)
-    aligned, widths, forms = [], [], []
-    for title, texts, to_right in zip(titles, grid, right, strict=True):
-        column_texts, size, form = aligned_column(title, texts, to_right=to_right)
-        aligned.append(column_texts)
-        widths.append(size)
-        forms.append(form)
-    if width is not None and sum(widths) + _GAP * (len(widths) - 1) > width and len(rows) <= _TURNED:
-        odd = [mark and row.odd for row in rows]
-        yield from turned_lines(titles, grid, odd, width=width, color=color)
+    mark = color and sum(body.odd) * 2 <= count
+    aligned = [aligned_column(title, texts, to_right=to) for title, texts, to in zip(titles, grid, right, strict=True)]
+    if width is not None and sum(c.size for c in aligned) + _GAP * (len(aligned) - 1) > width and count <= _TURNED:
+        odd = [mark and one for one in body.odd]
+        yield "\n".join(turned_lines(titles, grid, odd, width=width, color=color))
         return
+    gap = " " * _GAP
     if header:
-        yield paint((" " * _GAP).join(forms).__mod__(tuple(titles)).rstrip(), "title", color=color)
-        yield "  ".join("-" * size for size in widths)
-    # One formatting a row, not one a value: thousands of rows come here.
-    line_of = (" " * _GAP).join(forms).__mod__
-    for row, parts in zip(rows, zip(*aligned, strict=True), strict=True):
-        line = line_of(parts).rstrip()
-        yield paint(line, "odd", color=True) if mark and row.odd else line
+        title = gap.join(column.title for column in aligned)
+        yield paint(title.rstrip(), "title", color=color)
+        yield gap.join("-" * column.size for column in aligned)
+    if color:
+        aligned = [_with_trouble(column) for column in aligned]
+    form = gap.join(column.form for column in aligned)
+    fields = [field for column in aligned for field in column.fields]
+    odd_rows = [place for place, odd in enumerate(body.odd) if odd] if mark else []
+    yield from _blocks(form, fields, odd_rows)
+
+
+def _with_trouble(column: Aligned) -> Aligned:
+    """Return a column in which words for trouble are coloured; none of its texts moves."""
+    texts = column.fields[0]
+    found = {text: meaning for text in set(texts) if (meaning := TROUBLE.get(text.lower()))}
+    if not found or len(column.fields) > 1:
+        return column
+    shown = {text: column.form % text for text in set(texts)}
+    shown |= {text: paint_within(shown[text], meaning, color=True) for text, meaning in found.items()}
+    return column._replace(form="%s", fields=([shown[text] for text in texts],))
+
+
+def _blocks(form: str, fields: Sequence[Sequence[str]], odd: Sequence[int]) -> Iterator[str]:
+    """Yield rows, one formatting for many of them; those whose numbers are ``odd`` coloured."""
+    marked = frozenset(odd)
+    for start in range(0, len(fields[0]), _AT_ONCE):
+        part = list(zip(*[field[start : start + _AT_ONCE] for field in fields], strict=True))
+        block = ((form + "\n") * len(part))[:-1] % tuple(chain.from_iterable(part))
+        if " \n" in block or block.endswith(" "):
+            block = "\n".join([line.rstrip() for line in block.split("\n")])
+        if marked:
+            rows = enumerate(block.split("\n"), start)
+            block = "\n".join(
+                [paint_around(row, "odd", color=True) if number in marked else row for number, row in rows]
+            )
+        yield block
+
+
+def _body_of(records: Sequence[Record], shown: Sequence[Column], *, folded: bool) -> tuple[Body, list[str]]:
+    """Return the rows of a table of any records, and by row what stands for the cell of a record that is no cell's."""
+    rows = fold_records(records) if folded else [_alone(record) for record in records]
+    columns = {column.name: [row.record.get(column.name) for row in rows] for column in shown}
+    return Body([row.cells for row in rows], [row.odd for row in rows], columns), [_whose(row.record) for row in rows]
 
 
 def texts_of(values: Sequence[Any], kind: str = "text") -> list[str]:
     """Return the values of one column for eyes."""
+    if set(map(type, values)) == {str} and all(values) and "".join(values).isprintable():
+        return list(values)
     return [
         value if type(value) is str and value and value.isprintable() else value_text(value, kind) for value in values
     ]
@@ -149,42 +223,73 @@ def _whose(record: Record) -> str:
     return "-" if "node" in record else "rack"
 
 
+class Aligned(NamedTuple):
+    """A column ready to be written.
+
+    Attributes:
+        title: as wide as the column.
+        form: the ``%`` form of one row, which takes one text of each of ``fields``.
+    """
+
+    title: str
+    size: int
+    form: str
+    fields: Sequence[Sequence[str]]
+
+
 def padded_column(title: str, texts: Sequence[str], *, to_right: bool) -> tuple[list[str], int]:
     """Return a column's title and texts, all of one width, and that width; see :func:`aligned_column`."""
-    texts, size, form = aligned_column(title, texts, to_right=to_right)
-    return [form % text for text in (title, *texts)], size
+    aligned = aligned_column(title, texts, to_right=to_right)
+    return [aligned.title, *map(aligned.form.__mod__, zip(*aligned.fields, strict=True))], aligned.size
 
 
-def aligned_column(title: str, texts: Sequence[str], *, to_right: bool) -> tuple[Sequence[str], int, str]:
-    """Return a column's texts, its width, and the ``%`` form that gives the title and each text that width.
+def aligned_column(title: str, texts: Sequence[str], *, to_right: bool) -> Aligned:
+    """Return a column with the title and each text of one width.
 
     Numbers stand right. Where every text is a number with a unit, as CellCLI prints metric values and sizes, the
     numbers end in one column of characters and the units begin in one.
     """
     if not to_right and (parted := _quantities(texts)):
-        number_size = max(len(number) for number, _ in parted)
-        texts = [f"{number:>{number_size}}{unit}" for number, unit in parted]
-        if not any(unit.startswith(" ") for _, unit in parted):
-            to_right, texts = True, [text.strip() for text in texts]
+        numbers, units = parted
+        number_size, unit_size = max(map(len, numbers)), max(map(len, units))
+        if unit_size:
+            size = max(len(title), number_size + 1 + unit_size)
+            return Aligned(f"{title:<{size}}", size, f"%{number_size}s %-{size - number_size - 1}s", parted)
+        to_right = True
     size = max(len(title), max(map(len, texts), default=0))
-    return texts, size, f"%{size}s" if to_right else f"%-{size}s"
+    sign = ">" if to_right else "<"
+    return Aligned(f"{title:{sign}{size}}", size, f"%{size}s" if to_right else f"%-{size}s", (texts,))
 
 
-_QUANTITIES = re.compile(r"(-?\d[\d,]*(?:\.\d+)?|-)((?<!-)(?:[KMGT]| [A-Za-z%/][A-Za-z%/ ]*)|)\n")
+_NUMBER = r"(?:-?\d[\d,]*(?:\.\d+)?)"
+_NUMBERS = re.compile(rf"(?:{_NUMBER}\n)+")
+_UNIT = re.compile(r"[A-Za-z%/][A-Za-z%/ ]*")
+_QUANTITIES = re.compile(rf"({_NUMBER}(?:[KMGT](?=\n))?|-(?=\n))(?: ({_UNIT.pattern}))?\n")
 """Quantities, or ``-`` for an absent one, one a line: all of a column are looked at in one search."""
 
 
-def _quantities(texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Return number and unit of each text, the unit with the blank before it; nothing when one of them is neither a
-    quantity nor absent, or when none is there."""
+def _quantities(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[str]] | None:
+    """Return the number and the unit of each text; None when one of them is neither a quantity nor absent, or when none
+    is there. A letter that stands right behind a number belongs to it."""
     if not texts or _QUANTITIES.match(f"{texts[0]}\n") is None:
-        return []
+        return None
+    # Nearly always each text has one digit before a blank, behind which its unit begins.
+    joined = "\n".join(texts)
+    for digit in "0123456789":
+        joined = joined.replace(f"{digit} ", f"{digit}\0")
+    if joined.count("\0") == len(texts):
+        parts = joined.replace("\n", "\0").split("\0")
+        numbers, units = parts[::2], parts[1::2]
+        if len(numbers) == len(units) == len(texts) and all(map(_UNIT.fullmatch, set(units))):
+            return (numbers, units) if _NUMBERS.fullmatch("\n".join(numbers) + "\n") else None
     found = _QUANTITIES.findall("".join([f"{text}\n" for text in texts]))
     if len(found) != len(texts) or any(
-        number + unit != text for (number, unit), text in zip(found, texts, strict=True)
+        f"{number} {unit}" != text if unit else number != text
+        for (number, unit), text in zip(found, texts, strict=True)
     ):
-        return []
-    return found if any(number != "-" for number, _ in found) else []
+        return None
+    numbers, units = map(list, zip(*found, strict=True))
+    return (numbers, units) if any(number != "-" for number in numbers) else None
 
 
 def _alone(record: Record) -> FoldedRecord:

@@ -1,13 +1,18 @@
-"""Judge facts: does a check hold for the records that a target answered with?"""
+"""Checks: whether one holds for the records that a target answered with, and the one that many plans ask of ASM."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from exacell.plan.model import Check, Op
+from exacell.plan.model import Check, FactValue, Op
 
 Record = Mapping[str, Any]
+
+
+def group_check(name: str, attribute: str, value: FactValue, *, why: str = "") -> Check:
+    """Return the check that an attribute of the disk group ``name`` has a value."""
+    return Check(object="asm.diskgroup", attribute=attribute, value=value, where={"name": name}, why=why)
 
 
 def selects(check: Check, record: Record) -> bool:
@@ -72,6 +77,7 @@ def _wanted(check: Check) -> str:
         Op.AT_LEAST: f"at least {text}",
         Op.AT_MOST: f"at most {text}",
         Op.ABOVE: f"above {text}",
+        Op.NOT_ABOVE: f"at most {text}",
     }.get(check.op, text if value not in (None, "", ()) else "empty")
 
 
@@ -95,6 +101,9 @@ def _holds(check: Check, value: Any) -> bool:
             if check.op is Op.ABOVE:
                 return value > wanted
             return value >= wanted if check.op is Op.AT_LEAST else value <= wanted
+        case Op.NOT_ABOVE:
+            numbers = isinstance(value, (int, float)) and isinstance(wanted, (int, float))
+            return not numbers or value <= wanted
         case _:
             raise ValueError(f"{check.op} compares no value")
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup
+from exacell.plan.checks import group_check
 from exacell.plan.diskgroup_add import ADDABLE, add_stage
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
@@ -194,10 +195,6 @@ def _added_notes(group: DiskGroup, wanted: Wanted) -> tuple[str, ...]:
     )
 
 
-def _group_check(name: str, attribute: str, value: str | int) -> Check:
-    return Check(object="asm.diskgroup", attribute=attribute, value=value, where={"name": name})
-
-
 def _create(asm: AsmFacts, node: str, name: str, sql: str, wanted: Wanted, matched: Sequence[AsmDisk]) -> Step:
     paths = tuple(disk.grid_disk for disk in matched)
     return Step(
@@ -211,11 +208,11 @@ def _create(asm: AsmFacts, node: str, name: str, sql: str, wanted: Wanted, match
             Check(object="asm.disk", op=Op.COUNT, value=len(matched), where={"gridDisk": f"{wanted.prefix}_*"}),
         ),
         proves=(
-            _group_check(name, "state", "MOUNTED"),
-            _group_check(name, "type", _TYPE[wanted.redundancy]),
-            _group_check(name, "disks", len(matched)),
-            _group_check(name, "offlineDisks", 0),
-            _group_check(name, "auSize", wanted.au_size),
+            group_check(name, "state", "MOUNTED"),
+            group_check(name, "type", _TYPE[wanted.redundancy]),
+            group_check(name, "disks", len(matched)),
+            group_check(name, "offlineDisks", 0),
+            group_check(name, "auSize", wanted.au_size),
         ),
         risk=Risk.NONE,
         undo=Undo.STATEMENT,
@@ -403,8 +400,8 @@ def _created_again(
 
 def _drop(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk], name: str, contents: str, risk: Risk) -> Step:
     paths = tuple(disk.grid_disk for disk in members)
-    alone = Check(object="asm.diskgroup", attribute="clients", value=(), where={"name": name}, why="databases use it")
-    files = (alone,) if contents else (_group_check(name, "files", 0), alone)
+    alone = group_check(name, "clients", (), why="databases use it")
+    files = (alone,) if contents else (group_check(name, "files", 0), alone)
     disks = ", ".join(f"'{disk.path}'" for disk in members)
     kind = next((word for word, code in _TYPE.items() if code == group.type), "normal").upper()
     again = (

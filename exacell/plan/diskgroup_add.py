@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
+from exacell.plan.checks import group_check
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Change, Check, Op, Risk, Stage, Step, Undo
 
@@ -55,7 +56,6 @@ def add_stage(asm: AsmFacts, group: DiskGroup, expected: Mapping[str, GridDisk],
 
 def _add(asm: AsmFacts, group: DiskGroup, disks: Collection[AsmDisk], prefix: str, total: int) -> Step:
     had = total - len(disks)
-    mine = {"name": group.name}
     paths = tuple(disk.grid_disk for disk in disks)
     strings = ", ".join(f"'{text}'" for text in _strings(asm, disks, prefix))
     return Step(
@@ -64,12 +64,12 @@ def _add(asm: AsmFacts, group: DiskGroup, disks: Collection[AsmDisk], prefix: st
         statement=f"ALTER DISKGROUP {group.name} ADD DISK {strings}",
         what=f"add {len(disks)} grid disks to {group.name}",
         needs=(
-            Check(object="asm.diskgroup", attribute="disks", value=had, where=mine, why="somebody else changed it"),
+            group_check(group.name, "disks", had, why="somebody else changed it"),
             Check(object="asm.disk", op=Op.COUNT, value=len(disks), where={"gridDisk": paths, "header": ADDABLE}),
         ),
         proves=(
-            Check(object="asm.diskgroup", attribute="state", value="MOUNTED", where=mine),
-            Check(object="asm.diskgroup", attribute="disks", value=total, where=mine),
+            group_check(group.name, "state", "MOUNTED"),
+            group_check(group.name, "disks", total),
             Check(object="asm.disk", op=Op.COUNT, value=len(disks), where={"gridDisk": paths, "diskgroup": group.name}),
         ),
         risk=Risk.PERFORMANCE if group.files else Risk.NONE,

@@ -35,6 +35,8 @@ IORMPLAN = "list iormplan attributes name, dbPlan, objective, status"
 FLASH_METRICS = (
     "list metriccurrent where objectType = 'FLASHCACHE' and name like 'FC_BY_(DIRTY|USED|STALE_DIRTY|ALLOCATED)'"
 )
+PMEM_METRICS = "list metriccurrent where objectType = 'PMEMCACHE' and name like 'PC_BY_ALLOCATED'"
+XRMEM_METRICS = "list metriccurrent where objectType = 'XRMEMCACHE' and name like 'XRM_BY_ALLOCATED'"
 DATABASE = "list database attributes name"
 
 PMEM_SINCE, PMEM_UNTIL = "19.3", "23.1"
@@ -64,7 +66,10 @@ class FlashCache:
 
 @dataclass(frozen=True, kw_only=True)
 class PmemCache:
-    """A cell's cache on persistent memory; ``status`` has the words of the flash cache's."""
+    """A cell's cache on persistent memory; ``status`` has the words of the flash cache's.
+
+    One in DRAM (X10M and later) has no status.
+    """
 
     name: str
     size: int
@@ -180,6 +185,11 @@ class CellFacts:
         return self.mode == "writeback"
 
     @property
+    def memory_cache(self) -> str:
+        """What its release calls the cache in memory: ``pmemcache``, from 23.1 on ``xrmemcache``."""
+        return "xrmemcache" if self.at_least(PMEM_UNTIL) else "pmemcache"
+
+    @property
     def pmem_writeback(self) -> bool:
         """Whether the PMEM cache may hold the only copy of data."""
         return self.pmem_mode == "writeback" and self.pmem_cache is not None
@@ -224,9 +234,11 @@ def statements_for(*wanted: str, release: str = "") -> list[str]:
     if release and release_key(release) >= release_key("24.1"):
         exchanged[GRIDDISK] = GRIDDISK_241
     pmem = bool(release) and release_key(PMEM_SINCE) <= release_key(release) < release_key(PMEM_UNTIL)
+    xrmem = bool(release) and release_key(release) >= release_key(PMEM_UNTIL)
     if pmem and PMEMCACHE in wanted:
         exchanged[CELL] = CELL_PMEM
-    return [exchanged.get(statement, statement) for statement in wanted if pmem or statement != PMEMCACHE]
+    unknown = {*(() if pmem else (PMEMCACHE, PMEM_METRICS)), *(() if xrmem else (XRMEMCACHE, XRMEM_METRICS))}
+    return [exchanged.get(statement, statement) for statement in wanted if statement not in unknown]
 
 
 def _text(record: Record, name: str) -> str:
@@ -387,5 +399,7 @@ _READERS = {
     GRIDDISK_PLAIN: _griddisk,
     IORMPLAN: _iorm,
     FLASH_METRICS: _metrics,
+    PMEM_METRICS: _metrics,
+    XRMEM_METRICS: _metrics,
     DATABASE: _database,
 }

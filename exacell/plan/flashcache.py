@@ -9,7 +9,7 @@ from exacell.errors import RefusedError
 from exacell.plan.estimate import flush_note, flush_seconds
 from exacell.plan.facts import CellFacts, FlashCache, rounded_cache
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch
-from exacell.plan.pmem import PMEM_FLUSHED, flush_stages, pmem_off, rearm_stages
+from exacell.plan.pmem import PMEM_FLUSHED, flush_stages, pmem_off, rearm_stages, unhealthy
 from exacell.units import format_size, human_size, parse_size, whole_size
 
 FLUSH_SINCE = "11.2.3.2"
@@ -74,6 +74,13 @@ def flush_refusal(fact: CellFacts) -> str:
     stale = fact.metric_bytes("FC_BY_STALE_DIRTY")
     if stale:
         return f"{human_size(stale)} of dirty data belong to grid disks that cannot be written (FC_BY_STALE_DIRTY)"
+    if fact.pmem_writeback and (reason := unhealthy(fact)):
+        return reason
+    return unwritable(fact)
+
+
+def unwritable(fact: CellFacts) -> str:
+    """Return which grid disk could not take the dirty data that the cell's caches hold of it, empty when all can."""
     for grid in fact.grid_disks:
         if grid.flash or grid.caching_policy == "none":
             continue

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.carve import media_of
+from exacell.plan.estimate import flush_note
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.flashcache import recreate_stages
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
@@ -86,6 +87,7 @@ def release_plan(
             for cell, size in sizes_by_cell.items():
                 grows.setdefault(f"{format_size(_cache(facts[cell]))} → {format_size(size)}", []).append(cell)
             notes += [f"{fold(cells)}: flash cache {grow}" for grow, cells in grows.items()]
+            notes += filter(None, [flush_note([fact for fact in grown if fact.writeback and fact.flash_cache])])
     warnings = ("the cache starts empty after it has grown",) if any(s.key.startswith("create") for s in stages) else ()
     return Plan(
         statement=statement,

@@ -268,6 +268,11 @@ def _flash_reason(fact: CellFacts, mode: str) -> str:
     return ""
 
 
+def _takes_offline(facts: Mapping[str, CellFacts]) -> bool:
+    """Whether a cell that stops takes grid disks away from a disk group."""
+    return any(in_use(grid) and grid.status == "active" for fact in facts.values() for grid in fact.grid_disks)
+
+
 def _services(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
     """SHUTDOWN and RESTART of CELLSRV take the cell's disks away from ASM; SHUTDOWN leaves them so."""
     service = (statement.argument or "ALL").lower()
@@ -283,7 +288,16 @@ def _services(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
         # Somebody may accept that for a cell, never for two failure groups at once.
         refuse_together(text, grids)
         reason = "IGNORE REDUNDANCY stops the cell even where a disk group would dismount"
-        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+        return lossy(
+            rack,
+            facts,
+            statement,
+            text,
+            dict.fromkeys(facts, reason),
+            offline=_takes_offline(facts),
+            forced=True,
+            online=starts,
+        )
     if starts:
         refuse_unspared(text, facts)
     else:
@@ -291,7 +305,7 @@ def _services(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
     steps = []
     for cell, fact in facts.items():
         active = [grid for grid in fact.grid_disks if grid.status == "active"]
-        offline = any(in_use(grid) for grid in active)
+        offline = _takes_offline({cell: fact})
         proves = ()
         if starts:
             proves = (*services_check(service, "running"), *back_online(active))

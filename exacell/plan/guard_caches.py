@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from exacell.cellcli.statement import Change as CellChange
 from exacell.cellcli.statement import Scalar
@@ -19,6 +20,7 @@ FLUSHING = ("normal - flushing", FLUSHED, "warning - flushing", "warning - flush
 
 _EXISTS = Check(object="flashcache", op=Op.COUNT, value=1)
 _GONE = Check(object="flashcache", op=Op.ABSENT)
+_THROUGH = Check(object="cell", attribute="flashCacheMode", value="writethrough", why="then nothing in it is dirty")
 _PROOF = Check(object="flashcache", attribute="status", value=FLUSHED, why="it is the proof that nothing is dirty")
 
 
@@ -31,7 +33,8 @@ def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
         ]
         return guarded_plan(rack, text, steps)
     if statement.action == "CANCEL FLUSH":
-        return guarded_plan(rack, text, [_cancel(cell, statement) for cell in facts])
+        normal = (Check(object="flashcache", attribute="status", value="normal"),)
+        return guarded_plan(rack, text, [_cancel(cell, statement, proves=normal) for cell in facts])
     if statement.action == "FLUSH":
         return _flush(rack, facts, statement, text)
     if any(fact.flash_cache is None for fact in facts.values()) and statement.verb == "ALTER":
@@ -56,8 +59,12 @@ def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
 
 
 def _proof(fact: CellFacts) -> tuple[Check, ...]:
-    if fact.flash_cache is None or not fact.writeback:
-        return ()
+    """What has to hold still when the statement leaves: there is no cache, or it has no dirty data by mode, or by proof."""
+    if fact.flash_cache is None:
+        return (_GONE,)
+    if not fact.writeback:
+        # Releases without the attribute know write-through only.
+        return (_THROUGH,) if fact.mode else ()
     return (_PROOF, PMEM_FLUSHED) if fact.pmem_writeback else (_PROOF,)
 
 
@@ -74,17 +81,10 @@ def _made(fact: CellFacts, statement: CellChange) -> tuple[Check, ...]:
     return (_EXISTS, Check(object="flashcache", attribute="size", op=Op.IN, value=sizes))
 
 
-def _cancel(cell: str, statement: CellChange) -> Step:
-    return guarded_step(
-        cell,
-        statement,
-        Risk.NONE,
-        caching_on=True,
-        expect=1,
-        undo=Undo.NOTHING,
-        inverse="",
-        proves=(Check(object="flashcache", attribute="status", value="normal"),),
-    )
+def _cancel(cell: str, statement: CellChange, **more: object) -> Step:
+    """Return the step of a CANCEL FLUSH on one cell; ``more`` are Step's own keywords."""
+    how: dict[str, object] = {"caching_on": True, "expect": 1, "undo": Undo.NOTHING, "inverse": "", **more}
+    return guarded_step(cell, statement, Risk.NONE, **how)
 
 
 def _flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
@@ -142,15 +142,12 @@ def _unproven_pmem(fact: CellFacts) -> str:
 def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
     """Return the plan for a statement on the PMEM cache (XRMEM from 23.1, which is never write-back)."""
     cache = statement.object.lower()
+    guarded = partial(lossy, rack, facts, statement, text)
     if statement.action == "FLUSH":
         # What XRMEMCACHE says of a flush on PMEM is not documented: there the reply alone counts.
         waits = "NOWAIT" not in statement.flags and cache == "pmemcache"
         back = f"alter {cache} all cancel flush"
-        return lossy(
-            rack,
-            facts,
-            statement,
-            text,
+        return guarded(
             {},
             warnings=(f"{cache} does not cache again until {back.upper()}",),
             proves=dict.fromkeys(facts, (PMEM_FLUSHED,) if waits else ()),
@@ -163,22 +160,10 @@ def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
             back=back,
         )
     if statement.action == "CANCEL FLUSH":
-        steps = [
-            guarded_step(
-                cell,
-                statement,
-                Risk.NONE,
-                expect=1,
-                caching_on=True,
-                cache=cache,
-                undo=Undo.NOTHING,
-                inverse="",
-            )
-            for cell in facts
-        ]
-        return guarded_plan(rack, text, steps)
+        return guarded_plan(rack, text, [_cancel(cell, statement, cache=cache) for cell in facts])
     if statement.verb == "CREATE":
-        return lossy(rack, facts, statement, text, {}, expect=1, caching_on=True, cache=cache)
+        made = (Check(object=cache, op=Op.COUNT, value=1),)
+        return guarded({}, proves=dict.fromkeys(facts, made), expect=1, caching_on=True, cache=cache)
     force = statement.has("FORCE")
     reasons = {
         cell: "FORCE throws away dirty data that can't be flushed" if force else _unproven_pmem(fact)
@@ -186,13 +171,11 @@ def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
         if fact.pmem_writeback and (force or _unproven_pmem(fact))
     }
     needs = {cell: (PMEM_FLUSHED,) for cell, fact in facts.items() if fact.pmem_writeback}
-    return lossy(
-        rack,
-        facts,
-        statement,
-        text,
+    gone = (Check(object=cache, op=Op.ABSENT),) if statement.verb == "DROP" else ()
+    return guarded(
         reasons,
         needs=needs,
+        proves=dict.fromkeys(facts, gone),
         expect=1,
         inverse="the cached blocks are gone",
         # One in DRAM comes back by itself.
@@ -208,7 +191,8 @@ def flashlog(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
         return simple(rack, facts, statement, text, Risk.PERFORMANCE, proves=exists)
     if statement.has("FORCE"):
         reason = "FORCE throws away redo that is saved on flash only"
-        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+        none = dict.fromkeys(facts, (Check(object="flashlog", op=Op.ABSENT),))
+        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), proves=none, expect=1)
     saved = (
         Check(
             object="flashlogmetric",

@@ -48,6 +48,8 @@ class Op(StrEnum):
     AT_LEAST = ">="
     AT_MOST = "<="
     ABOVE = ">"
+    NOT_ABOVE = "not above"
+    """At most that, or nothing is said: an attribute that the release or the state does not have stands in nobody's way."""
     ABSENT = "absent"
     """No record matches."""
     COUNT = "count"
@@ -140,6 +142,7 @@ class Step:
         caching_on: this step brings caching back.
         cache: the one that ``caching_off`` and ``caching_on`` speak of: flashcache, pmemcache or xrmemcache.
         offline: this step takes grid disks that ASM uses offline, until a step with ``online`` has proven them back.
+        forced: ``offline`` although ASM may not be able to spare the disks: somebody accepted that, so no gate asks ASM.
         online: this step brings the target's disks back; what it ``proves`` shows that ASM has them all ONLINE.
         limit: seconds that ``watch`` may take, None for as long as it takes.
         estimate: seconds that the step may take, roughly (see plan.estimate); None when nothing tells.
@@ -165,6 +168,7 @@ class Step:
     caching_on: bool = False
     cache: str = "flashcache"
     offline: bool = False
+    forced: bool = False
     online: bool = False
     limit: float | None = None
     estimate: float | None = None
@@ -292,18 +296,6 @@ class Plan:
     def changes_something(self) -> bool:
         """Whether any statement would be sent outside of mending."""
         return any(step.statement for stage in self.stages if stage.gate is not Gate.MEND for step in stage.steps)
-
-    @property
-    def irreversible(self) -> tuple[Step, ...]:
-        """The steps that cannot be undone, each reason once."""
-        seen: dict[str, Step] = {}
-        for stage in self.stages:
-            if stage.gate is Gate.MEND:
-                continue
-            for step in stage.steps:
-                if step.undo is Undo.IMPOSSIBLE:
-                    seen.setdefault(step.inverse, step)
-        return tuple(seen.values())
 
     def to_json(self) -> str:
         """Return the plan as canonical JSON, for the journal."""

@@ -22,19 +22,30 @@ PMEM_FLUSHED = Check(
     object="pmemcache", attribute="status", value=FLUSHED, why="a write-back PMEM cache may hold the only copy of data"
 )
 _NONE = Check(object="pmemcache", op=Op.ABSENT)
-_CACHING = Check(object="pmemcache", attribute="status", op=Op.IN, value=("normal", "warning"))
-_FLUSH_ACTIVE = Check(
-    object="pmemcache",
-    attribute="status",
-    op=Op.IN,
-    value=("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed"),
-)
+_CACHING = ("normal", "warning", "warning - degraded")
+_FLUSH_ACTIVE = ("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed")
 
 
 def flush_stages(cells: Sequence[CellFacts], gate: Gate = Gate.EACH) -> list[Stage]:
     """Return the stage that flushes write-back PMEM caches, nothing when there are none."""
     steps = tuple(_flush(fact, fact.pmem_cache) for fact in cells if fact.pmem_mode == "writeback" and fact.pmem_cache)
     return [Stage(title="flush the PMEM cache first", key="pmemflush", gate=gate, steps=steps)] if steps else []
+
+
+def unhealthy(fact: CellFacts) -> str:
+    """Return why the cell's cache on persistent memory can't be proven flushed, empty when it can.
+
+    The proof is ``normal - flushed``, which a degraded cache never says.
+    """
+    cache = fact.pmem_cache
+    if cache is not None and not cache.status.startswith("normal"):
+        return f"its {fact.memory_cache.upper()} is {cache.status}, not normal"
+    for disk in fact.cell_disks:
+        if disk.pmem and disk.status != "normal":
+            return f"PMEM cell disk {disk.name} is {disk.status}, not normal: its dirty data could not be read"
+        if disk.pmem and disk.flush_error:
+            return f"PMEM cell disk {disk.name} reports flushError {disk.flush_error}"
+    return ""
 
 
 def pmem_off(fact: CellFacts) -> bool:
@@ -44,7 +55,7 @@ def pmem_off(fact: CellFacts) -> bool:
 
 def rearm_stages(cells: Sequence[CellFacts]) -> list[Stage]:
     """Return the stages that let PMEM cache again: the last one of a plan, and the one after a failure."""
-    steps = tuple(_rearm(fact) for fact in cells if fact.pmem_writeback)
+    steps = tuple(rearm_step(fact) for fact in cells if fact.pmem_writeback)
     if not steps:
         return []
     again = "let PMEM cache again after the failure"
@@ -79,7 +90,7 @@ def leave_writeback_stages(cells: Sequence[CellFacts], dropped: Collection[str] 
         stages.append(
             Stage(title=again, key="pmemback", gate=Gate.MEND, mends="pmemdrop", unless="pmemcreate", steps=creates)
         )
-        rearm = tuple(_rearm(fact) for fact in caches)
+        rearm = tuple(rearm_step(fact) for fact in caches)
         again = "let PMEM cache again after the failure"
         stages.append(
             Stage(title=again, key="pmemmend", gate=Gate.MEND, mends="pmemflush", unless="pmemdrop", steps=rearm)
@@ -102,16 +113,17 @@ def _flush(fact: CellFacts, cache: PmemCache) -> Step:
     )
 
 
-def _rearm(fact: CellFacts) -> Step:
+def rearm_step(fact: CellFacts, cache: str = "pmemcache") -> Step:
+    """Return the step that ends a flush of the cell's cache on persistent memory, where one is active."""
     return Step(
         target=fact.cell,
-        statement="ALTER PMEMCACHE ALL CANCEL FLUSH",
+        statement=f"ALTER {cache.upper()} ALL CANCEL FLUSH",
         what="let PMEM cache again",
-        only_if=(_FLUSH_ACTIVE,),
-        proves=(_CACHING,),
+        only_if=(Check(object=cache, attribute="status", op=Op.IN, value=_FLUSH_ACTIVE),),
+        proves=(Check(object=cache, attribute="status", op=Op.IN, value=_CACHING),),
         expect=1,
         caching_on=True,
-        cache="pmemcache",
+        cache=cache,
     )
 
 

@@ -12,8 +12,10 @@ from dataclasses import replace
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
+from exacell.plan.checks import group_check
 from exacell.plan.estimate import rebalance_seconds
 from exacell.plan.facts import CellFacts, GridDisk
+from exacell.plan.gate import in_use
 from exacell.plan.griddisk import members
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
 from exacell.units import ALLOCATION_UNIT, MIB, format_size, round_down, whole_size
@@ -81,21 +83,14 @@ def power_plan(rack: str, asm: AsmFacts, *, power: int, group: str, statement: s
 def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
     # At power 0 a rebalance waits; with power, the other instances say WAIT. Source: reference asm.md section 6.
     states = ("WAIT", "EST", "RUN") if before == 0 else ("EST", "RUN")
+    as_before: dict[str, str | tuple[str, ...]] = {"diskgroup": name, "state": states, "power": str(before)}
     return Step(
         target=asm.node,
         asm=asm.cluster,
         statement=f"ALTER DISKGROUP {name} REBALANCE POWER {power}",
         what=f"power {power} for {name}",
         # A rebalance that has ended meanwhile has no power any more.
-        proves=(
-            Check(
-                object="asm.operation",
-                op=Op.ABSENT,
-                where={"diskgroup": name, "state": states, "power": str(before)},
-            ),
-        )
-        if before is not None
-        else (),
+        proves=() if before is None else (Check(object="asm.operation", op=Op.ABSENT, where=as_before),),
         risk=Risk.PERFORMANCE,
         undo=Undo.IMPOSSIBLE if before is None else Undo.STATEMENT,
         inverse="a rebalance that has run stays run"
@@ -313,7 +308,7 @@ def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
     total = _total(wanted, group)
     shrinks = group.total_mb > total
     even = len({grid.size for grid in wanted.all}) == 1 and not wanted.others
-    check = Check(object="asm.diskgroup", attribute="totalMb", value=total, where={"name": group.name})
+    check = group_check(group.name, "totalMb", total)
     quiet = Check(object="asm.operation", op=Op.ABSENT, where={"diskgroup": group.name})
     moves = Check(
         object="asm.operation",
@@ -327,7 +322,7 @@ def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
         asm=asm.cluster,
         statement=f"ALTER DISKGROUP {group.name} RESIZE ALL SIZE {wanted.size // MIB}M",
         what=f"resize {group.name}" + (" and wait for the rebalance" if shrinks else ""),
-        needs=(Check(object="asm.diskgroup", attribute="state", value="MOUNTED", where={"name": group.name}),),
+        needs=(group_check(group.name, "state", "MOUNTED"),),
         proves=(check, quiet) if shrinks else (check,),
         hopes=(moves,) if shrinks else (),
         within=REBALANCE_WITHIN if shrinks else RESIZE_WITHIN,
@@ -348,6 +343,8 @@ def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
         ),
     )
     title = "shrink the disk group and wait for the rebalance" if shrinks else "grow the disk group"
+    if group.total_mb == total:
+        title = "make sure that the disk group has that size"
     return Stage(title=title, key="asm", gate=Gate.ALL, steps=(step,))
 
 
@@ -360,12 +357,29 @@ def _cell_step(cell: str, grids: Sequence[GridDisk], wanted: _Resize) -> Step:
     before = sorted({grid.size for grid in grids})
     more = wanted.size - before[0]
     disks = tuple(grid.cell_disk for grid in grids if grid.size < wanted.size)
-    room = Check(object="celldisk", attribute="freeSpace", op=Op.AT_LEAST, value=more, where={"name": disks})
+    needs = []
+    if more > 0:
+        room = Check(object="celldisk", attribute="freeSpace", op=Op.AT_LEAST, value=more, where={"name": disks})
+        needs.append(room)
+    if before[-1] > wanted.size and any(in_use(grid) for grid in grids):
+        # Waves may be hours behind the disk group's own step, and somebody may have grown it again.
+        why = "ASM still keeps data behind the new end of it"
+        where = {"name": names}
+        needs.append(
+            Check(
+                object="ASM griddisk",
+                attribute="asmDiskSize",
+                op=Op.NOT_ABOVE,
+                value=wanted.size,
+                where=where,
+                why=why,
+            )
+        )
     return Step(
         target=cell,
         statement=f"ALTER GRIDDISK {','.join(names)} size={whole_size(wanted.size)}",
         what=f"resize {len(names)} grid disks",
-        needs=(room,) if more > 0 else (),
+        needs=tuple(needs),
         proves=(Check(object="griddisk", attribute="size", value=wanted.size, where={"name": names}),),
         expect=len(names),
         risk=Risk.PERFORMANCE,

@@ -105,7 +105,8 @@ def roll(
         return plan
     _refuse_together(plan, asked, offline)
     # A single cell that goes offline is a wave too: its gate must be open.
-    size = asked.size if asked.size else 1 if offline or (production and asked.size is None) else 0
+    gated = any(step.offline and not step.forced for step in plan.steps)
+    size = asked.size if asked.size else 1 if gated or (production and asked.size is None) else 0
     if asked.canary and asked.canary not in cells:
         raise RefusedError(
             f"{plan.statement}: the canary {asked.canary} is none of the cells that it changes; nothing was sent",

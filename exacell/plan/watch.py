@@ -1,8 +1,9 @@
 """Follow a flush from its start to the proof that the cache is empty; pure, fed with what a cell answers.
 
-Done means all of: every flash cell disk's flushStatus is complete without flushError, the flash cache says
+Done means all of: every cell disk of the cache has flushStatus complete without flushError, the cache says
 ``normal - flushed``, and FC_BY_DIRTY is 0 in a collection later than completion (metrics are collected once a minute on
-the cell's own clock). Source: Oracle DBMMN, disabling write-back flash cache; reference cellcli.md 6.2.
+the cell's own clock). Source: Oracle DBMMN, disabling write-back flash cache; reference cellcli.md 6.2. The cache in memory
+has no metric of what is dirty: there the status is the proof, and what the cache holds is told from a later collection.
 """
 
 from __future__ import annotations
@@ -22,6 +23,36 @@ FLUSHED = "normal - flushed"
 
 
 @dataclass(frozen=True, kw_only=True)
+class Meter:
+    """How the flush of one kind of cache is measured.
+
+    Attributes:
+        noun: the cache's name in a sentence.
+        falls: the metric that falls while the cache is flushed, in bytes.
+        word: what that metric counts.
+        needed: whether the cache is proven flushed by this metric alone: it is waited for, and has to be 0.
+        used: the metric of what the cache holds.
+    """
+
+    noun: str
+    falls: str
+    word: str
+    needed: bool
+    used: str
+
+
+METERS: Mapping[str, Meter] = {
+    "flashcache": Meter(noun="flash cache", falls="FC_BY_DIRTY", word="dirty", needed=True, used="FC_BY_USED"),
+    **{
+        cache: Meter(noun=cache.upper(), falls=metric, word="in it", needed=False, used=metric)
+        for cache, metric in (("pmemcache", "PC_BY_ALLOCATED"), ("xrmemcache", "XRM_BY_ALLOCATED"))
+    },
+}
+"""By cache, as :attr:`exacell.plan.model.Step.cache` has it. Source: Oracle SAGUG, monitoring-pmem-cache and
+monitoring-xrmem-cache: the space that is allocated has a metric, what is dirty of it has none."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FlushState:
     """Where one cell's flush stands.
 
@@ -31,7 +62,7 @@ class FlushState:
         done: the cache is proven flushed.
         failed: why it cannot finish, empty while it can.
         dirty, used: bytes in the last collection, None before one was seen.
-        eta: seconds until nothing is dirty, as fast as it went lately, on the watcher's clock where that is known; None
+        eta: seconds until nothing is left to flush, as fast as it went lately, on the watcher's clock where that is known; None
             while unknown.
     """
 
@@ -46,13 +77,19 @@ class FlushState:
 
 @dataclass
 class FlushWatch:
-    """The state machine for one cell: flushing → complete → a later collection with nothing dirty."""
+    """The state machine for one cell: flushing → complete → a later collection with nothing dirty.
 
-    first_dirty: int | None = None
+    Attributes:
+        meter: what is measured of the cache that is flushed.
+    """
+
+    meter: Meter = field(default_factory=lambda: METERS["flashcache"])
+    first: int | None = None
+    """What the meter's metric was at first."""
     completed_at: int | None = None
-    """FC_BY_DIRTY's collectionTime (epoch ms of the cell's clock) when completion was seen first."""
+    """The metric's collectionTime (epoch ms of the cell's clock) when completion was seen first."""
     _samples: list[tuple[int, int]] = field(default_factory=list)
-    """(collectionTime in ms, dirty bytes) of the last collections, oldest first."""
+    """(collectionTime in ms, bytes) of the last collections, oldest first."""
     _seen: list[tuple[int, float]] = field(default_factory=list)
     """(collectionTime in ms, watcher's seconds) of collections that were seen soon after they were made."""
     _timed: bool = False
@@ -68,18 +105,21 @@ class FlushWatch:
         """Return the state after one answer of the cell.
 
         Args:
-            status: of the flash cache, empty when there is none.
-            disks: name, flushStatus and flushError of each flash cell disk.
-            metrics: FC_BY_* name → (bytes, collectionTime in ms).
+            status: of the cache, empty when there is none.
+            disks: name, flushStatus and flushError of each of its cell disks.
+            metrics: name → (bytes, collectionTime in ms).
             now: seconds of the watcher's clock, which need not run as fast as the cell's; None: they run alike.
         """
-        dirty_value = metrics.get("FC_BY_DIRTY")
-        dirty = None if dirty_value is None else int(dirty_value[0])
-        used = int(metrics["FC_BY_USED"][0]) if "FC_BY_USED" in metrics else None
-        if self.first_dirty is None:
-            self.first_dirty = dirty
-        if dirty_value is not None:
-            self._sample(dirty_value[1], int(dirty_value[0]), now)
+        meter = self.meter
+        value = metrics.get(meter.falls)
+        left = None if value is None else int(value[0])
+        # Of the cache in memory what is dirty is known when nothing is.
+        dirty = left if meter.needed else None
+        used = int(metrics[meter.used][0]) if meter.used in metrics else None
+        if self.first is None:
+            self.first = left
+        if value is not None:
+            self._sample(value[1], int(value[0]), now)
         error = next((d for d in disks if d.get("flushError")), None)
         if error is not None:
             return FlushState(
@@ -98,7 +138,7 @@ class FlushWatch:
                 "(FC_BY_STALE_DIRTY): bring those grid disks back first",
             )
         if not status:
-            return FlushState(phrase="failed", failed="the flash cache is gone", dirty=dirty, used=used)
+            return FlushState(phrase="failed", failed=f"the {meter.noun} is gone", dirty=dirty, used=used)
         if "flush" not in status:
             return FlushState(
                 phrase="failed",
@@ -109,7 +149,7 @@ class FlushWatch:
         open_disks = [d for d in disks if str(d.get("flushStatus", "")).lower() not in COMPLETE]
         if open_disks or not disks or "flushed" not in status:
             self.completed_at = None
-            return self._flushing(dirty, used, len(disks) - len(open_disks), len(disks))
+            return self._flushing(left, dirty, used, len(disks) - len(open_disks), len(disks))
         if status != FLUSHED:
             return FlushState(
                 phrase="failed",
@@ -117,9 +157,11 @@ class FlushWatch:
                 dirty=dirty,
                 used=used,
             )
-        if dirty_value is None:
-            return FlushState(phrase="flushed, waiting for FC_BY_DIRTY", fraction=0.99, used=used)
-        collected = dirty_value[1]
+        if value is None:
+            if not meter.needed:
+                return FlushState(phrase="proven flushed", fraction=1.0, done=True, dirty=0)
+            return FlushState(phrase=f"flushed, waiting for {meter.falls}", fraction=0.99, used=used)
+        collected = value[1]
         if self.completed_at is None:
             self.completed_at = collected
         if collected <= self.completed_at:
@@ -129,33 +171,33 @@ class FlushWatch:
                 phrase="failed",
                 dirty=dirty,
                 used=used,
-                failed=f"the flush reports completion, yet {human_size(dirty)} are dirty (FC_BY_DIRTY)",
+                failed=f"the flush reports completion, yet {human_size(dirty)} are dirty ({meter.falls})",
             )
-        return FlushState(phrase="proven flushed", fraction=1.0, done=True, dirty=dirty, used=used)
+        return FlushState(phrase="proven flushed", fraction=1.0, done=True, dirty=0, used=used)
 
-    def _flushing(self, dirty: int | None, used: int | None, ready: int, of: int) -> FlushState:
+    def _flushing(self, left: int | None, dirty: int | None, used: int | None, ready: int, of: int) -> FlushState:
         fraction = ready / of if of else 0.0
-        if dirty is not None and self.first_dirty:
-            fraction = max(fraction, 1 - dirty / self.first_dirty)
-        left = "" if dirty is None else f", {human_size(dirty)} dirty"
+        if left is not None and self.first:
+            fraction = max(fraction, 1 - left / self.first)
+        much = "" if left is None else f", {human_size(left)} {self.meter.word}"
         return FlushState(
-            phrase=f"flushing{left}, {ready} of {of} disks complete",
+            phrase=f"flushing{much}, {ready} of {of} disks complete",
             fraction=min(fraction, 0.98),
             dirty=dirty,
             used=used,
             eta=self._eta(),
         )
 
-    def _sample(self, at: int, dirty: int, now: float | None) -> None:
-        """Keep a collection that was not seen before; dirty data that grew begins the measuring anew."""
+    def _sample(self, at: int, left: int, now: float | None) -> None:
+        """Keep a collection that was not seen before; what grew begins the measuring anew."""
         if self._samples and at <= self._samples[-1][0]:
             return
         if self._samples and now is not None:
             # Of the very first one nobody knows how long before it was made.
             self._seen.append((at, now))
-        if self._samples and dirty > self._samples[-1][1]:
+        if self._samples and left > self._samples[-1][1]:
             self._samples.clear()
-        self._samples = [*self._samples, (at, dirty)][-SLOPE_OVER:]
+        self._samples = [*self._samples, (at, left)][-SLOPE_OVER:]
         self._timed = now is not None
 
     def _eta(self) -> float | None:

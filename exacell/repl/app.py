@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
-from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.filters import Always
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.input.vt100_parser import Vt100Parser
@@ -24,18 +24,18 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.renderer import CPR_Support
 
 from exacell.aliases import Aliases
-from exacell.context import find_rack_quietly
-from exacell.errors import ExacellError, ExitCode, StatementError
+from exacell.errors import ExacellError, ExitCode
 from exacell.history import history_file
+from exacell.opening import find_rack_quietly
 from exacell.output.style import wants_color
 from exacell.output.terminal import TerminalConsole
 from exacell.repl.keys import bindings
 from exacell.repl.lazily import LazyCompleter, LazyLexer, toolbar
 from exacell.repl.learner import Learner
 from exacell.repl.look import STYLE, prompt_fragments
-from exacell.repl.store import PrivateHistory
+from exacell.repl.store import PrivateHistory, ShortSuggestions
 from exacell.repl.typing_ahead import TypingAhead
-from exacell.signals import EditRequested, SessionExit
+from exacell.signals import AtPrompt, EditRequested, SessionExit
 from exacell.usage import Usage
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Prompt:
             lexer=LazyLexer(self._around),
             completer=LazyCompleter(self._known, self._usage.count),
             history=self._history,
-            auto_suggest=AutoSuggestFromHistory(),
+            auto_suggest=ShortSuggestions(),
             multiline=True,
             prompt_continuation=_continuation,
             key_bindings=bindings(),
@@ -158,6 +158,8 @@ class Prompt:
             enable_suspend=True,
             include_default_pygments_style=False,
         )
+        # Up and Page Up go to entries that begin with what is typed, as fish and pgcli do.
+        session.default_buffer.enable_history_search = Always()
         # A terminal that does not say where its cursor is (a script's pty) is no reason for a warning.
         session.app.renderer.cpr_not_supported_callback = None
         session.app.renderer.CPR_TIMEOUT = _CPR_TIMEOUT
@@ -166,7 +168,7 @@ class Prompt:
 
     def _nested(self, text: str) -> ExitCode:
         if not text:
-            raise StatementError("this is a prompt already", hint="connect <rack> goes to another rack")
+            raise AtPrompt
         return self.runner.run_text(text)
 
     def _rack_name(self) -> str:

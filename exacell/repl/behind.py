@@ -5,6 +5,7 @@ from __future__ import annotations
 from asyncio import TimerHandle
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from prompt_toolkit.application import Application
 
@@ -114,11 +115,10 @@ class Behind:
         waiting = [reading for reading in self._readings if not reading.ended]
         for reading in waiting if self._app.is_running else ():
             if reading.has_more:
-                show_above(self._app, lambda reading=reading: self._show_part(reading))  # type: ignore[misc]
+                show_above(self._app, partial(self._show_part, reading))
 
     def _show_part(self, reading: Reading) -> None:
-        self._name(reading)
-        self._runner.show_so_far(reading)
+        self._runner.show_so_far(reading, before=lambda: self._name(reading))
 
     def _show_ended(self) -> None:
         if self._app.is_running and any(reading.ended for reading in self._readings):

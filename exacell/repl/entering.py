@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.aliases import Aliases
-from exacell.errors import ExacellError, ExitCode, StatementError
+from exacell.config import NoRackError, load, way_to_a_rack
+from exacell.errors import ConfigError, ExacellError, ExitCode, StatementError
 from exacell.language.line import Line
 from exacell.language.shorthand import understood
 from exacell.language.text import split_statements
 from exacell.output.faults import sentence, squiggle, underlined
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
-from exacell.repl.reading import PATIENCE, Reading, may_go_on
+from exacell.repl.look import AGAIN
+from exacell.repl.reading import Reading, may_go_on
 from exacell.runner import GOES_ON, Runner
 from exacell.signals import EditRequested
 
@@ -29,6 +32,7 @@ class PromptRunner(Runner):
         self._aliases = aliases
         self._indent: int | None = None
         self._entered = False
+        self._last = ""
         self.may_wait_behind = False
         self.reading: Reading | None = None
         """The statement that was run last and may still be going on."""
@@ -53,7 +57,7 @@ class PromptRunner(Runner):
             reading = self.reading = Reading(self.ctx, line, text, self.on_end)
 
             def carry_out(line: Line) -> Result:
-                return reading.outcome(PATIENCE, typing=self.typing, tell=self.console.waiting)
+                return reading.outcome(self.ctx.settings.patience, typing=self.typing, tell=self.console.waiting)
 
         return super().run(line, text, execute=lambda line: self._learning(line, carry_out(line)))
 
@@ -71,14 +75,18 @@ class PromptRunner(Runner):
         finally:
             self.pages = True
 
-    def show_so_far(self, reading: Reading) -> None:
-        """Show what has been answered and not been shown while a statement goes on, where that is a part of the whole."""
+    def show_so_far(self, reading: Reading, before: Callable[[], None] = lambda: None) -> None:
+        """Show what has been answered and not been shown while a statement goes on, where that is a part of the whole.
+
+        ``before`` is called when there is something to show.
+        """
         line = reading.line
         form = str(line.flags.get("format") or self.ctx.settings.format)
         if line.pipe or line.redirect or form not in ("table", "raw"):
             return
         result = reading.so_far()
         if result is not None:
+            before()
             self.pages = False
             try:
                 self.deliver(result, form)
@@ -94,6 +102,12 @@ class PromptRunner(Runner):
             EditRequested: the statement was EDIT.
         """
         self._indent = indent
+        if text.strip().rstrip("; ") == AGAIN:
+            if not self._last:
+                return self._failed(StatementError("nothing was entered before that could be run again"), "")
+            self.console.tell(f"= {self._last}", "dim")
+            text, self._indent = self._last, None
+        self._last = text
         try:
             became, _ = understood(text, self._aliases.all())
         except ExacellError as error:
@@ -109,12 +123,24 @@ class PromptRunner(Runner):
                 break
         return code
 
+    def run_file(self, path: Path, text: str = "") -> ExitCode:
+        """Run a script as :meth:`Runner.run_file` does: what is wrong in it stands not on the entered line."""
+        self._indent = None
+        return super().run_file(path, text)
+
     def _run_one(self, text: str) -> ExitCode:
         self._entered = True
         try:
             return self.run_text(text)
         finally:
             self._entered = False
+
+    def _racks(self) -> list[str]:
+        """Return the racks that are configured by now."""
+        try:
+            return list(load(self.ctx.home, self.ctx.env).racks)
+        except ConfigError:
+            return list(self.ctx.config.racks)
 
     def report(self, error: ExacellError, text: str = "") -> None:
         """Print an error, and marks below the entered line for a bad statement.
@@ -124,6 +150,8 @@ class PromptRunner(Runner):
         """
         if isinstance(error, EditRequested) and self._entered:
             raise error
+        if isinstance(error, NoRackError):
+            error = ConfigError("no rack is chosen", hint=way_to_a_rack(self._racks()))
         if not isinstance(error, StatementError) or error.start is None or not text:
             super().report(error)
             return

@@ -1,4 +1,4 @@
-"""What Enter and Tab do at the prompt; every other key is prompt_toolkit's."""
+"""What Enter, Tab and Page Up do at the prompt; every other key is prompt_toolkit's."""
 
 from __future__ import annotations
 
@@ -38,7 +38,25 @@ def bindings() -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         complete(event.current_buffer)
 
+    @table.add("pageup", filter=has_focus(DEFAULT_BUFFER) & ~is_searching & ~is_done)
+    def _(event: KeyPressEvent) -> None:
+        recall(event.current_buffer, -1)
+
+    @table.add("pagedown", filter=has_focus(DEFAULT_BUFFER) & ~is_searching & ~is_done)
+    def _(event: KeyPressEvent) -> None:
+        recall(event.current_buffer, 1)
+
     return table
+
+
+def recall(buffer: Buffer, step: int) -> None:
+    """Go to the entry before (-1) or behind (1) that begins with what was typed, also while a menu is open."""
+    if buffer.complete_state is not None:
+        buffer.cancel_completion()
+    if step < 0:
+        buffer.history_backward()
+    else:
+        buffer.history_forward()
 
 
 def complete(buffer: Buffer) -> None:

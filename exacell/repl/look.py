@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 Fragments = list[tuple[str, str]]
 
+AGAIN = "/"
+"""Runs the last statement again, as in SQL*Plus."""
+
 IDLE: Fragments = [("class:toolbar", " Tab completes, help lists the statements, Ctrl-D leaves")]
 """The toolbar while nothing is typed."""
 

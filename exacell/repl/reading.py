@@ -9,18 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.arrivals import TELL_EVERY, Recording, Replay
-from exacell.cellcli.nodes import List
 from exacell.cellset import CellSet
 from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.output.result import Result
+from exacell.repeating import parts_by_cell
 
 if TYPE_CHECKING:
     from exacell.context import Context
-
-PATIENCE = 4.0
-"""Seconds for which the prompt waits before it is shown again while the statement goes on: more than two starts of a
-cell's CellCLI, so that a rack in good health always answers before the next prompt."""
 
 AT_LEAST = 0.4
 """Seconds for which it waits even when somebody types on."""
@@ -57,7 +53,7 @@ class Reading:
         self.shown = CellSet()
         """The cells whose answers were shown while others were waited for."""
         self.overtaken = False
-        """Whether a later statement asked cells, so that what ``@failed`` means is its business."""
+        """Whether a later statement asked cells, so that what ``@down`` means is its business."""
         self.on_more: Callable[[], None] = lambda: None
         """Called from another thread after each reply, once the statement goes on behind the prompt."""
         self._ctx = ctx
@@ -139,8 +135,7 @@ class Reading:
     def so_far(self) -> Result | None:
         """Return what the cells say that have answered and were not shown yet; None when that can't be told apart from
         the whole answer, or there are none."""
-        statement = self.line.cellcli
-        if not isinstance(statement, List) or self._recording is None or self.ended:
+        if not parts_by_cell(self.line) or self._recording is None or self.ended:
             return None
         if self._own is None:
             return None
@@ -151,7 +146,14 @@ class Reading:
         replay = self._recording.so_far()
         result = self._told(there, replay)
         if replay.incomplete:
-            return None  # Some of them wait for the next question already.
+            # Some of them wait for the next question already.
+            there = there - CellSet(replay.incomplete)
+            replay = self._recording.so_far()
+            if not len(there):
+                return None
+            result = self._told(there, replay)
+            if replay.incomplete:
+                return None
         self.shown = self.shown | there
         return result
 

@@ -10,6 +10,8 @@ from exacell.plan.model import Risk
 
 _OURS: Mapping[str, Risk] = {
     "flush flashcache": Risk.PERFORMANCE,
+    "flush pmemcache": Risk.PERFORMANCE,
+    "flush xrmemcache": Risk.PERFORMANCE,
     "resize flashcache": Risk.PERFORMANCE,
     "set flashcache mode": Risk.PERFORMANCE,
     "carve griddisk": Risk.PERFORMANCE,

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory, Suggestion
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
 from prompt_toolkit.history import History
 
 from exacell.history import append_history, is_secret, offered_on, read_entries
@@ -12,6 +15,19 @@ from exacell.history import append_history, is_secret, offered_on, read_entries
 
 def _no_rack() -> str:
     return ""
+
+
+_LONGEST = 200
+"""Characters up to which an entry is offered in grey: a longer one would cover the screen while one types."""
+
+
+class ShortSuggestions(AutoSuggestFromHistory):
+    """Offers the rest of the newest entry that begins with what is typed, unless that is long."""
+
+    def get_suggestion(self, buffer: Buffer, document: Document) -> Suggestion | None:
+        """Return what is shown in grey behind the cursor."""
+        found = super().get_suggestion(buffer, document)
+        return found if found is not None and len(found.text) <= _LONGEST else None
 
 
 class PrivateHistory(History):

@@ -8,18 +8,21 @@ from exacell.cellcli.condition import is_condition
 from exacell.cellset import CellSet
 from exacell.context import Context
 from exacell.errors import ExacellError
-from exacell.language.line import Line, find_command
+from exacell.language.calls import find_command
+from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.language.words import split_words
 from exacell.output.faults import sentence
 from exacell.plan.model import Risk
 from exacell.repl.check import PLAIN, Surroundings, carried, live_error, verdict, verdicts
-from exacell.repl.look import IDLE, Fragments
+from exacell.repl.look import AGAIN, IDLE, Fragments
 from exacell.repl.risks import usual_risk
 
 
 def toolbar_fragments(ctx: Context, text: str, cursor: int, around: Surroundings = PLAIN) -> Fragments:
     """Return what the toolbar says about what is typed: the error, else what Enter will do, else how it goes on."""
+    if text.strip() == AGAIN:
+        return [("class:toolbar", " the last statement again")]
     wrong = live_error(text, cursor, around)
     if wrong is not None:
         return [("class:toolbar.wrong", " " + sentence(wrong[2]))]

@@ -147,6 +147,19 @@ def refuse_programs(capabilities: Capabilities, what: str) -> None:
         )
 
 
+def refuse_uploads(capabilities: Capabilities, what: str) -> None:
+    """Return when the transport copies files.
+
+    Raises:
+        RefusedError: it does not.
+    """
+    if not capabilities.uploads:
+        raise RefusedError(
+            f"{what}: the transport {capabilities.name} copies no files; nothing was sent",
+            hint="set transport ssh, if the hosts may be reached so",
+        )
+
+
 def refuse_requests(requests: Iterable[Request], capabilities: Capabilities) -> None:
     """Return when the transport can carry all requests.
 

@@ -14,6 +14,8 @@ import fabric
 import paramiko
 from paramiko.auth_strategy import AuthStrategy
 
+_TOKENS = paramiko.SSHConfig.TOKENS_BY_CONFIG_KEY
+
 
 class Connection(fabric.Connection):  # type: ignore[misc]
     """A connection that logs in by a strategy of its own; made by :class:`Connections`."""
@@ -53,7 +55,13 @@ class Connections:
         Raises:
             ConfigParseError, ValueError, KeyError: the text is wrong.
         """
-        self._config.base_ssh_config = paramiko.SSHConfig.from_text(ssh_config)
+        options = paramiko.SSHConfig.from_text(ssh_config)
+        # paramiko finds out for each option what each token stands for, the own host's name by DNS; here only for what
+        # stands in the text. Source: paramiko 5.1, config.py, _tokenize.
+        options.TOKENS_BY_CONFIG_KEY = {
+            key: [token for token in tokens if token in ssh_config] for key, tokens in _TOKENS.items()
+        }
+        self._config.base_ssh_config = options
         # An empty connect_kwargs would be the shared one.
         return Connection(
             target, user=user, port=port, config=self._config, gateway=False, connect_kwargs={"compress": False}

@@ -29,6 +29,8 @@ class Flight:
         self.started = time.monotonic()
         self.abandoned = False
         """True once the coordinator has answered: whatever is still done for it is for nobody."""
+        self.ended: float | None = None
+        """When its answer was there, which may be before the reply is made; None before."""
         self._fan_out = fan_out
         self._deadline: float | None = None
         self._abort: Abort | None = None
@@ -53,8 +55,8 @@ class Flight:
 
     def reply(self, state: State, problem: str = "", **details: str | int | None) -> Reply:
         """Return this flight's reply with the time it took."""
-        seconds = time.monotonic() - self.started
-        return Reply(target=self.request.target, state=state, problem=problem, seconds=seconds, **details)  # type: ignore[arg-type]
+        seconds = (time.monotonic() if self.ended is None else self.ended) - self.started
+        return Reply(target=self.request.target, state=state, problem=problem, seconds=seconds, **details)  # type: ignore[arg-type] # by name, each of its own type
 
     def finish(self, reply: Reply | MakeReply) -> None:
         """End a flight that no worker is on any more; ``reply`` may be made later, by the coordinator."""
@@ -153,9 +155,13 @@ class FanOut:
         with self.changed:
             if flight.abandoned:
                 return
+            flight.ended = time.monotonic()
             self._flights.discard(flight)
             self._finished.append(result)
-            self.changed.notify_all()
+            # Where nobody is told of it and no other target waits for its place, the coordinator sleeps on: each time it
+            # wakes, it takes the interpreter from the thread that reads.
+            if self._queue or self._on_reply is not None or not self._flights or isinstance(result, BaseException):
+                self.changed.notify_all()
 
     def engage(self, flight: Flight, work: Work) -> None:
         """Have an idle or a new worker do ``work`` for ``flight``."""

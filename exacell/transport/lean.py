@@ -2,24 +2,27 @@
 
 ``import fabric`` takes 130 ms, half of it for modules that a connection never uses: unittest.mock (and asyncio with
 it) for a class that tests use, a YAML parser for configuration files that we do not read, importlib.metadata for a
-version number, a library that copies signatures, and what the packages invoke and fabric offer
-at their front doors: task runners, argument parsers.
+version number, a library that copies signatures, a second library for the same keys, and what the packages invoke and fabric
+offer at their front doors: task runners, argument parsers.
 Here each of those is put off to its first use, if there ever is one. Measured: docs/performance.md.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.machinery import ModuleSpec, PathFinder
-from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from exacell import values
 
 _MOCK = "unittest.mock"
 _METADATA = "importlib.metadata"
@@ -47,7 +50,11 @@ def import_fabric() -> None:
         put_off = _PutOff()
         sys.meta_path.insert(0, put_off)
         try:
-            with _instead(_MOCK, _later_mock), _instead(_METADATA, _version_only), _instead(_DECORATOR, _wrapping):
+            with ExitStack() as stack:
+                for name, make in _STAND_INS.items():
+                    stack.enter_context(_instead(name, make))
+                stack.enter_context(_quick_data_classes())
+                stack.enter_context(_one_library_for_keys())
                 for package in _OFFERED:
                     _open_door(package)
                 import fabric.connection  # noqa: F401
@@ -138,16 +145,60 @@ def _wrapping(name: str) -> ModuleType:
     return module
 
 
+class _QuickDataClasses(ModuleType):
+    """The standard module, but for classes of the cryptography library, which are compiled late as our own are."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(dataclasses, name)
+
+    def dataclass(self, cls: type | None = None, /, **how: Any) -> Any:
+        """Return ``cls`` as a data class."""
+        if how or cls is None or not cls.__module__.startswith("cryptography."):
+            return dataclasses.dataclass(cls, **how) if cls is not None else dataclasses.dataclass(**how)
+        return values.dataclass(cls)
+
+
+@contextmanager
+def _quick_data_classes() -> Iterator[None]:
+    sys.modules["dataclasses"] = _QuickDataClasses("dataclasses")
+    try:
+        yield
+    finally:
+        sys.modules["dataclasses"] = dataclasses
+
+
+@contextmanager
+def _one_library_for_keys() -> Iterator[None]:
+    """Have imports of PyNaCl find the same of cryptography for a while, where that knows such keys."""
+    from exacell.transport import ed25519
+
+    found = ed25519.modules() if "nacl" not in sys.modules and ed25519.supported() else {}
+    sys.modules.update(found)
+    try:
+        yield
+    finally:
+        for name in found:
+            del sys.modules[name]
+
+
 def _version_only(name: str) -> ModuleType:
     """Return a stand-in that reads a version from the name of the folder where pip notes it."""
 
     def version(package: str) -> str:
         for folder in sys.path:
-            for found in Path(folder).glob(f"{package}-*.dist-info"):
-                return found.name[len(package) + 1 : -len(".dist-info")]
+            for found in os.listdir(folder) if os.path.isdir(folder) else ():
+                if found.startswith(f"{package}-") and found.endswith(".dist-info"):
+                    return found[len(package) + 1 : -len(".dist-info")]
         del sys.modules[name]
         return str(importlib.import_module(name).version(package))
 
     module = ModuleType(name)
     module.__dict__["version"] = version
     return module
+
+
+_STAND_INS = {
+    _MOCK: _later_mock,
+    _METADATA: _version_only,
+    _DECORATOR: _wrapping,
+}

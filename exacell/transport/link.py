@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import paramiko
 
 from exacell.errors import TransportError
-from exacell.transport.packets import Wire
 from exacell.transport.route import Route
 from exacell.transport.session import Sessions
+from exacell.transport.tunnel import Tunnel
+from exacell.transport.wire import Wire
 
 _KEEPALIVE_S = 30
 _MOVE_S = 5.0
@@ -82,6 +84,16 @@ class Link:
         """What the server showed before the login, empty when nothing."""
         shown = self._transport.get_banner()
         return shown.decode("utf-8", "backslashreplace") if isinstance(shown, bytes) else str(shown or "")
+
+    def open_tunnel(self, host: str, port: int, seconds: float) -> socket.socket | paramiko.Channel:
+        """Return a connection from there to ``host``: a socket where the one reader reads this link.
+
+        Raises:
+            TransportError: refused, or not reached in time, or the link is dead; a link that is silent is closed.
+        """
+        if self.wire is None:
+            return self.open_channel(seconds, to=(host, port))
+        return Tunnel(self.wire, host, port).open(seconds)
 
     def open_channel(self, seconds: float, *, to: tuple[str, int] | None = None) -> paramiko.Channel:
         """Return a new session channel, or a tunnel ``to`` (host, port).

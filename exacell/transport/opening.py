@@ -28,11 +28,11 @@ from exacell.transport.early import EarlyConnections
 from exacell.transport.hostkeys import HostKey, KnownHostsCache, Trust, Verdict, is_revoked_by
 from exacell.transport.identity import KeyRing, KeyStrategy
 from exacell.transport.link import AuthRefusedError, HostKeyError, Link, Progress, handshake_problem, login_late, reason
-from exacell.transport.packets import Wire, prefer_framed, supported
 from exacell.transport.reader import Reader
 from exacell.transport.route import Hop, Route, jump_hops
 from exacell.transport.sockets import EagerSocket, connect, end, resolve, through_command
 from exacell.transport.sshconfig import SshConfigFiles
+from exacell.transport.wire import Wire, prefer_framed, supported
 from exacell.values import dataclass
 
 # Without a handler of its own, paramiko's warnings and tracebacks would reach stderr through logging's last resort.
@@ -232,8 +232,8 @@ class Opener:
         early = self._early.take((route.host, route.port), time.monotonic() + route.connect_timeout / 2)
         return early or _tcp(route, progress), _nothing
 
-    def _tunnel(self, route: Route, progress: Progress) -> paramiko.Channel:
-        """Return a channel to the route's host over the shared link to its last hop."""
+    def _tunnel(self, route: Route, progress: Progress) -> socket.socket | paramiko.Channel:
+        """Return a connection to the route's host over the shared link to its last hop."""
         name = route.hops[-1]
         with self._build:
             lock, links = self._gateways.setdefault(route.hops, (threading.Lock(), []))
@@ -248,7 +248,7 @@ class Opener:
                     links.append(self._open(*self._route(hop.host, hop.user, hop.port, route.hops[:-1]), progress))
                 link = links[0]
             progress(f"gateway {name} did not reach {route.place} within {seconds:g}s", seconds + _GRACE_S, _nothing)
-            return link.open_channel(seconds, to=(route.host, route.port))
+            return link.open_tunnel(route.host, route.port, seconds)
         except HostKeyError:
             raise  # Its message says which host to trust.
         except TransportError as error:

@@ -1,6 +1,7 @@
 """One thread that reads every connection: a selector over their sockets, calls from other threads, and timers.
 
-Everything that happens to an attached wire happens in this thread, so neither wires nor the streams on them need locks.
+What it reads are wires (:mod:`exacell.transport.wire`) and tunnels (:mod:`exacell.transport.tunnel`). Everything that
+happens to one that is attached happens in this thread, so neither they nor the streams on them need locks.
 Nothing in it may wait: what takes long (a name, a TCP connection, a login, a disk) is done elsewhere and handed over.
 """
 
@@ -14,20 +15,47 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from exacell.transport.packets import Wire
+from typing import Protocol
 
 PIECE = 256 << 10
 """Bytes asked for in one read of a socket."""
 KEEPALIVE_S = 30.0
 """A connection that was silent for so long is asked for a sign of life; TCP ends it when none comes."""
-_KEEPALIVE = "keepalive@openssh.com"
-_SILENT = 4
-"""So many times unanswered, and the connection is given up."""
+
+_FEW_TIMERS = 256
+"""So many calls to come are looked at no further; of more, those that were taken back are dropped now and then."""
 
 Work = Callable[[], None]
+
+
+class HasFileno(Protocol):
+    """What a selector can wait for."""
+
+    def fileno(self) -> int:
+        """Return its descriptor."""
+
+
+class Watched(Protocol):
+    """What is read; all methods are called in the reader's thread and never wait."""
+
+    @property
+    def sock(self) -> HasFileno:
+        """Its socket, which does not block."""
+
+    def take(self) -> None:
+        """Work through what had come before it was attached."""
+
+    def readable(self) -> None:
+        """Take what has arrived."""
+
+    def flush(self) -> bool:
+        """Write what was kept; return whether nothing is left to write."""
+
+    def check_life(self, now: float) -> None:
+        """Ask for a sign of life, or give up, where nothing was heard for long."""
+
+    def end(self) -> None:
+        """Close the socket; it is not read any more."""
 
 
 class Timer:
@@ -51,16 +79,15 @@ class Reader:
         self._thread: threading.Thread | None = None
         self._calls: deque[Work] = deque()
         self._timers: list[tuple[float, int, Timer]] = []
+        self._tidy_at = _FEW_TIMERS
         self._order = itertools.count()
         self._selector: selectors.BaseSelector = selectors.DefaultSelector()
         self.room = memoryview(bytearray(PIECE))
-        self._wires: set[Wire] = set()
-        self._unsent: dict[Wire, None] = {}
+        self._watched: dict[Watched, int] = {}
+        self._unsent: dict[Watched, None] = {}
         self._bell = -1
         self._rung = False
         self._stopping = False
-        self.bug: BaseException | None = None
-        """What ended the thread although it should not have; None as long as all is well."""
 
     # -- from any thread -------------------------------------------------------------------------------------------
 
@@ -75,6 +102,11 @@ class Reader:
 
     def later(self, seconds: float, work: Work) -> Timer:
         """Have ``work`` done in the reader's thread after ``seconds``; in the reader's thread only."""
+        if len(self._timers) >= self._tidy_at:
+            # Each answer of a kept CellCLI takes back a call in five minutes: they would add up.
+            self._timers = [entry for entry in self._timers if entry[2].work is not None]
+            heapq.heapify(self._timers)
+            self._tidy_at = max(_FEW_TIMERS, 2 * len(self._timers))
         timer = Timer(work)
         heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), timer))
         return timer
@@ -83,21 +115,28 @@ class Reader:
         """Whether the calling thread is the reader's."""
         return threading.current_thread() is self._thread
 
-    def attach(self, wire: Wire) -> None:
-        """Read ``wire`` from now on."""
-        self.call(lambda: self._attach(wire))
+    def attach(self, watched: Watched) -> None:
+        """Read ``watched`` from now on."""
+        self.call(lambda: self._attach(watched))
 
-    def wants_to_write(self, wire: Wire) -> None:
-        """Have :meth:`Wire.flush` called when its socket can be written."""
-        self.call(lambda: self._watch(wire, writing=True))
+    def wants_to_write(self, watched: Watched) -> None:
+        """Have :meth:`Watched.flush` called when its socket can be written."""
+        self.call(lambda: self._watch(watched, add=selectors.EVENT_WRITE))
 
-    def wrote(self, wire: Wire) -> None:
-        """Have :meth:`Wire.flush` called before the thread waits again; in the reader's thread only."""
-        self._unsent[wire] = None
+    def wrote(self, watched: Watched) -> None:
+        """Have :meth:`Watched.flush` called when what is being done now is done; in the reader's thread only."""
+        self._unsent[watched] = None
 
-    def detach(self, wire: Wire) -> None:
-        """Stop reading ``wire`` and end it."""
-        self.call(lambda: self._detach(wire))
+    def pause(self, watched: Watched, *, paused: bool) -> None:
+        """Leave what comes from ``watched`` with the kernel, or take it again; in the reader's thread only."""
+        if paused:
+            self._watch(watched, drop=selectors.EVENT_READ)
+        else:
+            self._watch(watched, add=selectors.EVENT_READ)
+
+    def detach(self, watched: Watched) -> None:
+        """Stop reading ``watched`` and end it."""
+        self.call(lambda: self._detach(watched))
 
     def stop(self) -> None:
         """End all wires and the thread; using the reader again starts anew."""
@@ -132,20 +171,17 @@ class Reader:
             self.later(KEEPALIVE_S, self._keep_alive)
             while not self._stopping:
                 self._turn(bell)
-        except BaseException as error:
-            self.bug = error
-            raise
         finally:
             self._finish(bell)
 
     def _finish(self, bell: int) -> None:
         while True:
-            for wire in list(self._wires):
-                self._detach(wire)
+            for watched in list(self._watched):
+                self._detach(watched)
             while self._calls:
                 self._calls.popleft()()
             with self._lock:
-                if self._calls or self._wires:
+                if self._calls or self._watched:
                     continue
                 self._selector.close()
                 os.close(bell)
@@ -162,7 +198,7 @@ class Reader:
             wait = 0.0
         elif self._timers:
             wait = max(0.0, self._timers[0][0] - time.monotonic())
-        wire: Wire
+        watched: Watched
         for key, events in self._selector.select(wait):
             if key.data is None:
                 # Emptied and lowered as one, and before the calls are taken, so that none is overlooked.
@@ -170,47 +206,57 @@ class Reader:
                     os.read(bell, 1)
                     self._rung = False
                 continue
-            wire = key.data
-            if wire not in self._wires:
-                continue
-            if events & selectors.EVENT_WRITE and wire.flush() and wire in self._wires:
-                self._watch(wire, writing=False)
-            if events & selectors.EVENT_READ and wire in self._wires:
-                wire.readable()
+            watched = key.data
+            if events & selectors.EVENT_WRITE and watched in self._watched and watched.flush():
+                self._watch(watched, drop=selectors.EVENT_WRITE)
+            if events & selectors.EVENT_READ and watched in self._watched:
+                watched.readable()
+                self._write_out()
         for _ in range(len(self._calls)):
             self._calls.popleft()()
+            # At once, not when all calls are done: the host works while we go on.
+            self._write_out()
         now = time.monotonic()
         while self._timers and self._timers[0][0] <= now:
             work = heapq.heappop(self._timers)[2].work
             if work is not None:
                 work()
+        self._write_out()
+
+    def _write_out(self) -> None:
+        """Write what was said and not written yet."""
         while self._unsent:
-            wire, _ = self._unsent.popitem()
-            if wire in self._wires and not wire.flush() and wire in self._wires:
-                self._watch(wire, writing=True)
+            watched, _ = self._unsent.popitem()
+            if watched in self._watched and not watched.flush():
+                self._watch(watched, add=selectors.EVENT_WRITE)
 
-    def _attach(self, wire: Wire) -> None:
-        self._wires.add(wire)
-        self._selector.register(wire.sock, selectors.EVENT_READ, wire)
-        wire.take()
+    def _attach(self, watched: Watched) -> None:
+        self._watched[watched] = 0
+        self._watch(watched, add=selectors.EVENT_READ)
+        watched.take()
 
-    def _watch(self, wire: Wire, *, writing: bool) -> None:
-        if wire in self._wires:
-            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if writing else 0)
-            self._selector.modify(wire.sock, events, wire)
+    def _watch(self, watched: Watched, *, add: int = 0, drop: int = 0) -> None:
+        """Change what of ``watched`` is waited for; nothing when it was detached meanwhile."""
+        before = self._watched.get(watched)
+        if before is None:
+            return
+        events = self._watched[watched] = (before | add) & ~drop
+        if not events:
+            if before:
+                self._selector.unregister(watched.sock)
+        elif not before:
+            self._selector.register(watched.sock, events, watched)
+        elif events != before:
+            self._selector.modify(watched.sock, events, watched)
 
-    def _detach(self, wire: Wire) -> None:
-        if wire in self._wires:
-            self._wires.discard(wire)
-            self._selector.unregister(wire.sock)
-            wire.end()
+    def _detach(self, watched: Watched) -> None:
+        if watched in self._watched:
+            self._watch(watched, drop=selectors.EVENT_READ | selectors.EVENT_WRITE)
+            del self._watched[watched]
+            watched.end()
 
     def _keep_alive(self) -> None:
         now = time.monotonic()
-        for wire in list(self._wires):
-            silent = now - wire.last_heard
-            if silent > _SILENT * KEEPALIVE_S:
-                wire.fail(TimeoutError(f"no sign of life for {silent:.0f}s"))
-            elif silent > KEEPALIVE_S:
-                wire.ask_for_life(_KEEPALIVE)
+        for watched in list(self._watched):
+            watched.check_life(now)
         self.later(KEEPALIVE_S, self._keep_alive)

@@ -7,7 +7,7 @@ asks with a CellCLI of its own. All methods run in the reader's thread.
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Callable
 from enum import StrEnum
 
@@ -15,8 +15,9 @@ from exacell.cellcli.framing import TEMPLATES, Framer, Probe, can_be_fed
 from exacell.errors import ReplyError
 from exacell.transport.base import Feed
 from exacell.transport.channel import Ending
-from exacell.transport.packets import Timer, Wire
+from exacell.transport.reader import Timer
 from exacell.transport.stream import Stream
+from exacell.transport.wire import Wire
 from exacell.values import dataclass
 
 IDLE_S = 300.0
@@ -214,4 +215,4 @@ class Sessions:
 
 
 def _name() -> str:
-    return f"exacell{secrets.token_hex(8)}"
+    return f"exacell{os.urandom(8).hex()}"

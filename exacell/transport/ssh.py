@@ -1,8 +1,8 @@
 """The default transport: SSH connections kept open, one channel a command, every target accounted for.
 
-Importing this module is cheap; fabric and paramiko come with the first connection, or earlier in the background
-(:func:`preload`). A command is sent at most once, with one exception: a read whose kept connection turns out to be dead
-before any byte came back is sent again on a new one. Writes never are.
+Importing this module is cheap; fabric and paramiko come with the first connection. A command is sent at most once, with
+one exception: a read whose kept connection turns out to be dead before any byte came back is sent again on a new one.
+Writes never are.
 """
 
 from __future__ import annotations
@@ -412,13 +412,6 @@ class SshTransport(RackTransport):
         problem = f"the connection is silent for {seconds:g}s"
         flight.stage(seconds + _GRACE_S, abort=link.close, late=lambda: flight.reply(State.UNREACHABLE, problem))
         return link.open_channel(seconds)
-
-
-def preload() -> threading.Thread:
-    """Import fabric and paramiko in the background and return the thread that does."""
-    thread = threading.Thread(target=_import_opening, name="exacell preload", daemon=True)
-    thread.start()
-    return thread
 
 
 def _import_opening() -> None:

@@ -15,26 +15,11 @@ import paramiko
 from paramiko import common
 
 from exacell.transport.channel import End, Ending
-from exacell.transport.packets import Timer, Wire
+from exacell.transport.endpoint import Endpoint
+from exacell.transport.reader import Timer
+from exacell.transport.wire import Wire
 
-WINDOW = 4 << 20
-"""Bytes that a command may send before we say that there is room again; we always take all at once."""
-_PACKET = 32 << 10
-_MARGIN = 64
-"""Bytes of a packet that are not data."""
 _STDERR = 1
-_KIND = {
-    name: bytes((number,))
-    for name, number in (
-        ("open", common.MSG_CHANNEL_OPEN),
-        ("request", common.MSG_CHANNEL_REQUEST),
-        ("data", common.MSG_CHANNEL_DATA),
-        ("eof", common.MSG_CHANNEL_EOF),
-        ("close", common.MSG_CHANNEL_CLOSE),
-        ("window", common.MSG_CHANNEL_WINDOW_ADJUST),
-        ("failure", common.MSG_CHANNEL_FAILURE),
-    )
-}
 
 
 class Stage(IntEnum):
@@ -69,7 +54,6 @@ class Stream:
         sent: whether the command has been sent.
         lost_link: whether it ended because the connection did.
         exit_status: None as long as it is not known.
-        refusal: why the server opened no channel; empty when it did.
     """
 
     def __init__(
@@ -91,16 +75,16 @@ class Stream:
         self._input_ends = stdin is not None
         self._input_ended = False
         self._stage = Stage.NEW
-        self._number = 0
-        self._remote = 0
-        self._room_there = 0
-        self._largest = _PACKET
-        self._taken = 0
+        self._channel = Endpoint(wire)
         self._asked = False
         self._output_ended = False
         self._patience: Timer | None = None
         self.exit_status: int | None = None
-        self.refusal = ""
+
+    @property
+    def refusal(self) -> str:
+        """Why the server opened no channel; empty when it did."""
+        return self._channel.refusal
 
     @property
     def ended(self) -> bool:
@@ -139,14 +123,7 @@ class Stream:
             self._end(Ending(end=End.LOST))
             return
         self._stage = Stage.OPENING
-        self._number = self._wire.register(self)
-        message = paramiko.Message()
-        message.add_byte(_KIND["open"])
-        message.add_string("session")
-        message.add_int(self._number)
-        message.add_int(WINDOW)
-        message.add_int(_PACKET)
-        self._send(message)
+        self._channel.ask(self, "session")
 
     def receive(self, kind: int, message: paramiko.Message) -> None:
         """Take a message from the server."""
@@ -154,7 +131,7 @@ class Stream:
             self._patience.cancel()
             self._patience = None
         if self.ended:
-            self._late_open(kind, message)
+            self._channel.give_back(kind, message)
         elif kind == common.MSG_CHANNEL_DATA:
             self._take(self._sink.take, message.get_binary())
         elif kind == common.MSG_CHANNEL_EXTENDED_DATA:
@@ -163,7 +140,7 @@ class Stream:
         elif kind == common.MSG_CHANNEL_OPEN_SUCCESS:
             self._opened(message)
         elif kind == common.MSG_CHANNEL_WINDOW_ADJUST:
-            self._room_there += message.get_int()
+            self._channel.may_send(message)
             self._send_input()
         elif kind == common.MSG_CHANNEL_REQUEST:
             self._requested(message)
@@ -181,8 +158,7 @@ class Stream:
         elif kind == common.MSG_CHANNEL_FAILURE:
             self._end(Ending(end=End.REFUSED))
         elif kind == common.MSG_CHANNEL_OPEN_FAILURE:
-            reason = message.get_int()
-            self.refusal = common.CONNECTION_FAILED_CODE.get(reason, "(unknown code)")
+            self._channel.refused(message)
             self._end(Ending(end=End.NO_CHANNEL))
 
     def lost(self) -> None:
@@ -191,15 +167,9 @@ class Stream:
         self._end(Ending(end=End.LOST))
 
     def _opened(self, message: paramiko.Message) -> None:
-        self._remote = message.get_int()
-        self._room_there = message.get_int()
-        self._largest = max(_MARGIN + 1, min(_PACKET, message.get_int()))
+        self._channel.opened(message)
         self._stage = Stage.RUNNING
-        request = self._message("request")
-        request.add_string("exec")
-        request.add_boolean(True)
-        request.add_string(self._command.encode("utf-8", "surrogateescape"))
-        self._send(request)
+        self._channel.request("exec", self._command.encode("utf-8", "surrogateescape"))
         self._send_input()
         self.sent = True
         self.on_open()
@@ -211,32 +181,23 @@ class Stream:
             self.exit_status = message.get_int()
             self._end_if_complete()
         elif wants_reply:
-            self._send(self._message("failure"))
+            self._channel.refuse()
 
     def _take(self, keep: Callable[[bytes], None], piece: bytes) -> None:
-        self._taken += len(piece)
-        if self._taken >= WINDOW // 4:
-            more = self._message("window")
-            more.add_int(self._taken)
-            self._taken = 0
-            self._send(more)
+        self._channel.took(len(piece))
         keep(piece)
 
     def _send_input(self) -> None:
         if self._stage is not Stage.RUNNING or self._input_ended:
             return
-        while self._input and self._room_there > 0:
+        while self._input and self._channel.room:
             data = self._input.popleft()
-            size = min(len(data), self._room_there, self._largest - _MARGIN)
+            size = self._channel.send(data)
             if size < len(data):
                 self._input.appendleft(data[size:])
-            message = self._message("data")
-            message.add_string(bytes(data[:size]))
-            self._room_there -= size
-            self._send(message)
         if self._input_ends and not self._input:
             self._input_ended = True
-            self._send(self._message("eof"))
+            self._channel.sent_all()
 
     def _end_if_complete(self) -> None:
         if self._output_ended and self.exit_status is not None:
@@ -253,35 +214,11 @@ class Stream:
             self._close()
 
     def _close(self) -> None:
-        before, self._stage = self._stage, Stage.ENDED
+        self._stage = Stage.ENDED
         if self._patience is not None:
             self._patience.cancel()
         self._input.clear()
-        if before is Stage.RUNNING and self._wire.active:
-            if not self._input_ended:
-                self._send(self._message("eof"))
-            self._send(self._message("close"))
-        if before is not Stage.OPENING or self.refusal or not self._wire.active:
-            self._wire.forget(self._number)
-
-    def _late_open(self, kind: int, message: paramiko.Message) -> None:
-        """Give back at once a channel that comes after the command was cancelled."""
-        if kind == common.MSG_CHANNEL_OPEN_SUCCESS:
-            self._remote = message.get_int()
-            self._send(self._message("close"))
-        self._wire.forget(self._number)
-
-    def _message(self, kind: str) -> paramiko.Message:
-        message = paramiko.Message()
-        message.add_byte(_KIND[kind])
-        message.add_int(self._remote)
-        return message
-
-    def _send(self, message: paramiko.Message) -> None:
-        try:
-            self._wire.send(message)
-        except EOFError as error:
-            self._wire.fail(error)
+        self._channel.close()
 
 
 def _drop(piece: bytes) -> None:

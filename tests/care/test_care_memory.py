@@ -90,3 +90,50 @@ def test_pmem_that_was_left_off_is_pending_until_it_caches(tmp_path: Any) -> Non
             assert "not caching" not in told.out + told.err
     finally:
         program.ok("emulator", "stop", "m")
+
+
+@pytest.mark.parametrize(
+    ("options", "word"), [(("release=22.1", "pmem=writeback"), "pmemcache"), (("release=24.1",), "xrmemcache")]
+)
+def test_a_flush_of_memory_is_proven_and_ends_caching(tmp_path: Any, options: tuple[str, ...], word: str) -> None:
+    """flush xrmemcache sends the release's own statement by either name, proves every cell flushed, lets it cache again, and
+    one that was left off by another hand is gone on with; undo says why nothing comes back."""
+    program = InProcess(tmp_path / "home")
+    program.ok("emulator", "start", "m", "cells=2", "model=x8m", "speed=1200", *options)
+    try:
+        for asked in ("flush xrmemcache", "flush pmemcache"):
+            done = program.ok("-r", "m", "-o", "json", f"{asked} -y")
+            assert [(row["outcome"], row["dirtyAfterFlush"], row["usedAfterFlush"]) for row in done.records] == [
+                ("done", 0, 0)
+            ] * 2
+            assert f"ALTER {word.upper()} ALL FLUSH NOWAIT" in done.err
+        refused = program("-r", "m", "undo -y")
+        assert refused.code == 2
+        assert "cannot be undone" in refused.err
+        program.ok("-r", "m", f"on exa1cel01 alter {word} all flush -y")
+        program.ok("-r", "m", f"flush {word} -y")
+        shown = program.ok("-r", "m", "-o", "json", f"show {word}").records
+        assert [row["caching"] for row in shown] == ["on", "on"]
+        assert program.ok("-r", "m", "-o", "json", "pending").records == []
+    finally:
+        program.ok("emulator", "stop", "m")
+
+
+def test_a_flush_of_memory_that_takes_too_long_is_cancelled(tmp_path: Any) -> None:
+    """--limit ends the wait: the cells fail, cache again, and nothing is pending; where there is nothing to flush it is said."""
+    program = InProcess(tmp_path / "home")
+    program.ok("emulator", "start", "m", "cells=2", "model=x8m", "release=22.1", "pmem=writeback", "speed=1")
+    program.ok("emulator", "start", "d", "cells=2", "model=x10m")
+    try:
+        done = program("-r", "m", "-o", "json", "flush pmemcache --limit=1s -y")
+        assert (done.code, {row["outcome"] for row in done.records}) == (1, {"failed"})
+        assert "not flushed within 1.0s (--limit)" in done.err
+        shown = program.ok("-r", "m", "-o", "json", "show pmemcache").records
+        assert [row["caching"] for row in shown] == ["on", "on"]
+        assert program.ok("-r", "m", "-o", "json", "pending").records == []
+        rows = program.ok("-r", "d", "-o", "json", "flush xrmemcache -y").records
+        assert {row["outcome"] for row in rows} == {"not applicable"}
+        assert "in DRAM" in rows[0]["detail"]
+    finally:
+        for rack in ("m", "d"):
+            program.ok("emulator", "stop", rack)

@@ -41,6 +41,7 @@ def test_broken_things_are_named_with_the_way_out(rack) -> None:
     finally:
         rack.fault("all", "clear")
         rack.say(f"on {C3} drop quarantine all -y")
+        rack.say(f"on {C3} ack alert all -y")
 
 
 def test_a_cell_without_cellsrv_is_told_apart(rack) -> None:

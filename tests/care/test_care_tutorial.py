@@ -6,8 +6,9 @@ import sys
 
 import pexpect
 
+from exacell.errors import ExitCode
 from exacell.language.line import parse_line
-from exacell.tutorial import STEPS, Tutorial
+from exacell.tutorial import ELSEWHERE, STEPS, Tutorial
 
 PROMPT = "exacell> "
 
@@ -67,3 +68,34 @@ def test_typed_through(rack) -> None:
     finally:
         child.close(force=True)
     assert rack.json("list flashcache attributes name, size")[0]["size"] > 288 << 30
+
+
+def test_a_change_that_was_stopped_is_no_step_and_resume_may_finish_it() -> None:
+    """Ctrl-C leaves the step where it is and says how to go on; what resume finishes counts."""
+
+    class Cells:
+        def __init__(self, *sizes: int) -> None:
+            self.sizes = sizes
+
+        @property
+        def fleet(self):
+            return self
+
+        def need_rack(self):
+            return self
+
+        cells = ("c1", "c2")
+        problems = ()
+
+        def query(self, cells, statements):
+            return self
+
+        def rows(self):
+            return [{"name": "c", "size": size << 30} for size in self.sizes]
+
+    step = next(step for step in STEPS if step.type.startswith("release griddisk"))
+    release, resume, other = (parse_line(text) for text in (step.type, "resume", "show health"))
+    assert "resume finishes it" in step.check(Cells(288, 288), release, ExitCode.INTERRUPTED)
+    assert "has grown again" in step.check(Cells(300, 288), resume, ExitCode.DONE)
+    assert step.check(Cells(300, 300), resume, ExitCode.DONE) == ""
+    assert step.check(Cells(300, 300), other, ExitCode.DONE) == ELSEWHERE

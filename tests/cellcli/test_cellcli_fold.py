@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.cellcli.fold import differing_attributes, fold_equal, fold_records, neutral_text
+from exacell.cellcli.fold import fold_equal, fold_records, neutral_text
 
 
 def test_most_common_answer_comes_first_and_order_is_kept() -> None:
@@ -41,11 +41,3 @@ def test_only_the_whole_name_is_taken_out() -> None:
     """exa1cel1 is not replaced inside exa1cel10; case and a domain do not matter."""
     assert neutral_text("FD_00_exa1cel10", "exa1cel1") == "FD_00_exa1cel10"
     assert neutral_text("P_FD_00_EXA1CEL01 EXA1CEL01", "exa1cel01.example.com") == "P_FD_00_{cell} {cell}"
-
-
-def test_attributes_that_differ_are_named_once_in_order() -> None:
-    """A missing attribute differs from an empty one; ignored ones never count."""
-    records = [{"a": "1", "id": "x", "b": "", "c": "3"}, {"a": "2", "id": "y", "c": "3"}]
-    assert differing_attributes(records) == ("a", "b")
-    assert differing_attributes(records, ignore=()) == ("a", "id", "b")
-    assert differing_attributes(records[:1]) == ()

@@ -209,4 +209,6 @@ def test_plain_rows_read_the_same(rows: list[list[str]]) -> None:
     """It should read an answer of nothing but rows as it reads any other: the short way changes nothing."""
     text = "".join("".join(f"\t {cell}" for cell in row) + "\n" for row in rows)
     names = ["name", "status", "size"]
-    assert reply._plain_records(text, names) in (None, [reply._record(c, names) for c in reply._rows(text, 3)])
+    plain = reply.plain_columns(text, 3)
+    records = [reply._record(cells, names) for cells in reply._rows(text, 3)]
+    assert plain is None or [dict(zip(names, row, strict=True)) for row in zip(*plain, strict=True)] == records

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exacell.cellcli.tokens import Token, TokenKind, glued, is_word, tokenize
+from exacell.cellcli.tokens import Token, TokenKind, is_word, tokenize
 from exacell.errors import StatementError
 
 
@@ -58,14 +58,6 @@ def test_a_literal_is_never_a_keyword() -> None:
     """A value that was put in for a parameter stays data even when it spells a keyword."""
     (token,) = tokenize("$x")
     assert not token.substitute("detail").is_word("DETAIL") and tokenize("detail")[0].is_word("DETAIL")
-
-
-def test_glued_tokens_form_one_word_of_another_grammar() -> None:
-    """A cell set with operators in it ends at the first blank."""
-    line = "on exa1cel[01-03]!exa1cel02,b list cell"
-    tokens = tokenize(line)
-    end = glued(tokens, 1)
-    assert line[tokens[1].start : tokens[end - 1].end] == "exa1cel[01-03]!exa1cel02,b"
 
 
 LINES = st.text(alphabet="ab -'\"\n\r\t=!<>(),;|$--", max_size=40)

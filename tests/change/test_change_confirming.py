@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from exacell.actor import actor
 from exacell.confirming import (
     LONGEST,
     Deadline,
@@ -25,7 +26,7 @@ from exacell.confirming import (
 )
 from exacell.errors import RefusedError
 from exacell.guardian import Errand, watch
-from exacell.journal import Journal, Row, actor
+from exacell.journal import Journal, Row
 from exacell.language.line import parse_line
 from exacell.pending import pending
 from exacell.plan.model import Plan, Risk, Stage, Step, Undo
@@ -216,7 +217,7 @@ REFUSED = [
     (plan(back=False), 60.0, "could not be taken back on c1, because no inverse is known; nothing was sent"),
     (plan(Undo.IMPOSSIBLE, "it is gone", back=False), 60.0, "on c1, because it is gone; nothing was sent"),
     (plan(risk=Risk.DATA), 60.0, r"it loses what nothing brings back \(data\); nothing was sent"),
-    (plan(Undo.NOTHING, back=False), 60.0, "because no inverse is known"),
+    (plan(Undo.NOTHING, back=False), 60.0, "taken back on c1, because no inverse is known"),
     (plan(Undo.IMPOSSIBLE, "", back=False), 60.0, "on c1, because no inverse is known; nothing was sent"),
     (replace(plan(), loss=("c1",), loss_reasons={"c1": "x"}), 60.0, "it loses what nothing brings back"),
     (of_asm(back=False), 60.0, r"on db\[1-2\], because no inverse is known"),

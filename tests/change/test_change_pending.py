@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from exacell.actor import actor
 from exacell.errors import ExitCode
-from exacell.journal import Journal, Row, actor
+from exacell.journal import Journal, Row
 from exacell.pending import newest_stopped, observe_caching, pending
 
 INTERRUPTED, FAILED = int(ExitCode.INTERRUPTED), int(ExitCode.FAILED)
@@ -55,6 +56,18 @@ def test_what_has_no_inverse_is_not_said_to_be_undone(tmp_path: Path) -> None:
     assert "undo" not in pending(journal, "t1")[0].sentence
 
 
+def test_opaque_work_that_was_stopped_is_not_said_to_be_gone_on_with(tmp_path: Path) -> None:
+    """Of work that has no plan the sentence sends the user to the targets, and offers only to end the warning."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "sh touch x", **actor()})
+    journal.append("t1", change, [ended(INTERRUPTED)])
+    (item,) = pending(journal, "t1")
+    assert item.mend == "resume 1 --abandon" and "resume finishes it" not in item.sentence
+    assert item.sentence.startswith(
+        "change 1 (sh touch x) was stopped before its end, and exacell can't read what it carried"
+    )
+
+
 def test_an_older_change_is_told_no_more(tmp_path: Path) -> None:
     """A change behind which another one was made is not offered: resume does not go on with it either."""
     journal = Journal(tmp_path / "journal.db")
@@ -64,24 +77,41 @@ def test_an_older_change_is_told_no_more(tmp_path: Path) -> None:
     assert newest_stopped(journal, "t1") is None and not pending(journal, "t1")
 
 
-@pytest.mark.parametrize(
-    ("statement", "sentence"),
-    [
-        (
-            "ALTER PMEMCACHE ALL FLUSH NOWAIT",
-            "change 1 left pmemcache not caching on c1: on c1 alter pmemcache all cancel flush mends it",
-        ),
-        ("DROP PMEMCACHE", "change 1 left no pmemcache on c1: on c1 create pmemcache all makes it again"),
-    ],
-)
-def test_pmem_that_was_left_off_is_told_until_it_is_seen_on(tmp_path: Path, statement: str, sentence: str) -> None:
-    """A PMEM cache that a change left off is pending, with the statement that mends it, until that very cache is seen on."""
+LEFT = [
+    (
+        "ALTER PMEMCACHE ALL FLUSH NOWAIT",
+        "change 1 {left} pmemcache not caching on c1: on c1 alter pmemcache all cancel flush mends it",
+    ),
+    ("DROP PMEMCACHE", "change 1 {left} no pmemcache on c1: on c1 create pmemcache all makes it again"),
+    (
+        "DROP FLASHCACHE",
+        "change 1 {left} no flash cache on c1: undo 1 makes it again at its old size (resume or retry failed goes on with "
+        "the change)",
+    ),
+    (
+        "ALTER FLASHCACHE ALL FLUSH NOWAIT",
+        "change 1 {left} flash caching off on c1: flush flashcache mends it (or at once: on c1 alter flashcache all cancel "
+        "flush)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("state", "left"), [("done", "left"), ("unknown", "may have left")])
+@pytest.mark.parametrize(("statement", "sentence"), LEFT, ids=[left[0] for left in LEFT])
+def test_a_cache_that_was_left_off_is_told_until_it_is_seen_on(
+    tmp_path: Path, statement: str, sentence: str, state: str, left: str
+) -> None:
+    """A cache that a change left off, or may have left off when its answer was lost, is pending with the statement that
+    mends it, until that very cache is seen on."""
+    cache, other = ("pmemcache", "flashcache") if "PMEM" in statement else ("flashcache", "pmemcache")
     journal = Journal(tmp_path / "journal.db")
     change = journal.begin("t1", {"statement": "flush flashcache", **actor()})
-    body = {"statement": statement, "cachingOff": True, "cache": "pmemcache"}
-    journal.append("t1", change, [Row(kind="intent", target="c1", body=body), ended(FAILED)])
-    observe_caching(journal, "t1", {"c1": "on"})
-    observe_caching(journal, "t1", {"c1": "off"}, "pmemcache")
-    assert [(item.state, item.sentence) for item in pending(journal, "t1")] == [("caching off", sentence)]
-    observe_caching(journal, "t1", {"c1": "on"}, "pmemcache")
+    body = {"statement": statement, "cachingOff": True, "cache": cache}
+    outcome = {"state": state, "cachingOff": True, "cache": cache}
+    rows = [Row(kind="intent", target="c1", body=body), Row(kind="outcome", target="c1", body=outcome)]
+    journal.append("t1", change, [*rows, ended(FAILED)])
+    observe_caching(journal, "t1", {"c1": "on"}, other)
+    found = [(item.state, item.sentence) for item in pending(journal, "t1")]
+    assert found == [("caching off", sentence.format(left=left))]
+    observe_caching(journal, "t1", {"c1": "on"}, cache)
     assert not pending(journal, "t1")

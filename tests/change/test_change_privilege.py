@@ -11,7 +11,8 @@ from exacell.changing import refuse_login, refuse_restricted
 from exacell.config import RackConfig
 from exacell.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
-from exacell.transport.base import FleetResult, Reply, Role, State
+from exacell.transport.base import FleetResult, Reply, Request, Role, State
+from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH, refuse_uploads
 
 
 class Transport:
@@ -89,3 +90,29 @@ def test_scripts_and_copies_are_refused_where_the_release_lets_none() -> None:
 def test_another_login_is_not_restricted() -> None:
     """It should leave a login alone of which the release says nothing."""
     refuse_restricted(fleet_of(context(Transport(), write_user="root")), "copy f", ["c1"])
+
+
+def test_a_program_as_transport_reads_as_the_writer_first() -> None:
+    """Where the transport can't log in ahead, a read with the login for writes should tell before anybody confirms."""
+    asked: list[tuple[str, Role, str]] = []
+
+    def run(requests: list[Request]) -> FleetResult:
+        asked.extend((request.target, request.role, request.login) for request in requests)
+        assert all("list cell" in request.command for request in requests)
+        return Transport("c2").logins([request.target for request in requests], Role.READ)
+
+    ctx = context(SimpleNamespace(capabilities=EXACLI))
+    ctx.fleet = SimpleNamespace(run=run)
+    with pytest.raises(RefusedError, match=r"c2: writes log in as celladmin: .*refused; nothing was sent"):
+        refuse_login(ctx, plan("c1", "c2"))
+    assert asked == [("c1", Role.READ, "celladmin"), ("c2", Role.READ, "celladmin")]
+    refuse_login(ctx, plan("c1"))
+
+
+def test_what_copies_no_files_is_said_before_anybody_confirms() -> None:
+    """It should refuse a copy over dcli, clush and exacli by the transport's name, and let ssh and openssh take it."""
+    for able in (DCLI, CLUSH, EXACLI):
+        with pytest.raises(RefusedError, match=f"copy f: the transport {able.name} copies no files; nothing was sent"):
+            refuse_uploads(able, "copy f")
+    for able in (SSH, OPENSSH):
+        refuse_uploads(able, "copy f")

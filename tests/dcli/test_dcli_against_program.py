@@ -38,6 +38,11 @@ SAME = [
     ["--timeout", "0.3", "-c", "exa1cel01", "echo begun; exec sleep 5"],
     ["-c", "exa1cel01", 'cellcli -e "list griddisk attributes name where name like \\"DATA.*0[12]_.*\\""'],
     ["-lcelladmin", "-cexa1cel01", "echo 'it'\"'\"'s'"],
+    ["--maxlines", "3", "--serial", "-c", CELLS, "seq 9; echo of $(hostname)"],
+    ["--maxlines", "3", "-c", "exa1cel01", "seq 9"],
+    ["--maxlines", "3", "-c", CELLS, "[ $(hostname) = exa1cel02 ] && seq 9; echo of $(hostname)"],
+    ["--maxlines", "3", "-n", "-c", CELLS, "[ $(hostname) = exa1cel02 ] && seq 9; echo of $(hostname)"],
+    ["--maxlines", "3", "-r", "[2-4]", "-c", CELLS, "[ $(hostname) = exa1cel02 ] && seq 9; echo of $(hostname)"],
 ]
 """Words behind dcli; what they print differs only in process ids."""
 

@@ -9,25 +9,15 @@ from typing import Any
 import pytest
 
 from exacell.cellcli.statement import Change, Grant, parse
-from exacell.dcli.judge import Judgement, _left_away, judge
+from exacell.dcli.judge import Judgement, judge
 from exacell.dcli.scan import scan_script
+from exacell.dcli.sequence import left_away, needs_now
 from exacell.errors import RefusedError
-from exacell.plan.facts import CellFacts, FlashCache, GridDisk
+from exacell.plan.facts import CellFacts, FlashCache, PmemCache
 from exacell.plan.guard import guard_plan
+from tests.plan.plan_factory import grid
 
-USED = GridDisk(
-    name="DATA_CD_00_c",
-    cell_disk="CD_00_c",
-    flash=False,
-    size=1,
-    status="active",
-    available_to="",
-    caching_policy="",
-    asm_group="DATA",
-    asm_mode="ONLINE",
-    deactivation="Yes",
-    pool="",
-)
+USED = grid("CD_00_c", size=1)
 
 CHANGES = [
     ("alter griddisk all inactive", True),
@@ -55,7 +45,7 @@ def test_what_a_script_leaves_behind(changes: str, away: bool) -> None:
         assert isinstance(statement, (Change, Grant))
         facts = {"c": CellFacts(cell="c", grid_disks=(USED,))}
         plans.append(guard_plan("r", facts, statement, text=text, accepted=(), headers=None))
-    assert _left_away(plans) is away
+    assert left_away(plans) is away
 
 
 def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False, **rack: bool) -> Any:
@@ -119,12 +109,17 @@ def test_what_may_run_unread() -> None:
         judged(group(), unread=("a", "b", "c"))
 
 
-def cached(mode: str = "writeback", **changes: Any) -> CellFacts:
-    """A cell with a flash cache that is not flushed."""
-    cache = FlashCache(name="f", size=1, status="normal", degraded=(), cell_disks=())
+def cached(mode: str = "writeback", *, status: str = "normal", **changes: Any) -> CellFacts:
+    """A cell with a flash cache, not flushed unless told otherwise."""
+    cache = FlashCache(name="f", size=1, status=status, degraded=(), cell_disks=())
     return CellFacts(**{"cell": "c1", "mode": mode, "flash_cache": cache, **changes})
 
 
+FLUSHED = "normal - flushed"
+PMEM: dict[str, Any] = {"pmem_mode": "writeback", "pmem_cache": PmemCache(name="p", size=1, status=FLUSHED)}
+SICK = cached(
+    flash_cache=FlashCache(name="f", size=1, status="warning", degraded=("FD_00_c1",), cell_disks=("FD_00_c1",))
+)
 SCRIPTS: list[tuple[CellFacts, tuple[str, ...], str]] = [
     (cached(), ("drop flashcache",), "may hold the only copy"),
     (cached(), ("alter flashcache all cancel flush", "drop flashcache"), "may hold the only copy"),
@@ -155,6 +150,39 @@ SCRIPTS: list[tuple[CellFacts, tuple[str, ...], str]] = [
         "",
     ),
     (CellFacts(cell="c1", grid_disks=(USED,)), ("drop griddisk all prefix=data",), "disk group DATA uses it"),
+    (cached(status=FLUSHED), ("drop flashcache",), ""),
+    (cached(status=FLUSHED), ("alter flashcache all flush", "drop flashcache"), ""),
+    (
+        cached(status=FLUSHED),
+        ("alter flashcache all cancel flush", "drop flashcache"),
+        "is normal, not normal - flushed",
+    ),
+    (cached(status=FLUSHED), ("alter flashcache all size=1G", "drop flashcache"), "is normal, not normal - flushed"),
+    (cached(status=FLUSHED), ("drop flashcache", "create flashcache all", "drop flashcache"), "is normal, not normal"),
+    (cached(status=FLUSHED, **PMEM), ("drop flashcache",), ""),
+    (cached(status=FLUSHED, **PMEM), ("alter pmemcache all flush", "drop flashcache"), ""),
+    (
+        cached(status=FLUSHED, **PMEM),
+        ("alter pmemcache all cancel flush", "drop flashcache"),
+        "PMEM cache is normal, not",
+    ),
+    (
+        cached(status=FLUSHED, **PMEM),
+        ("drop pmemcache", "alter pmemcache all size=1G", "drop pmemcache"),
+        "PMEM cache is normal",
+    ),
+    (cached(status=FLUSHED, **PMEM), ("drop pmemcache", "drop flashcache"), ""),
+    (cached("writethrough"), ("create flashlog all", "drop flashlog"), "behind a CREATE FLASHLOG in the same text"),
+    (cached("writethrough"), ("create flashlog all", "create flashlog all"), ""),
+    (
+        cached("writethrough"),
+        ("create flashlog all", "grant role x to user y", "drop flashlog"),
+        "behind a CREATE FLASHLOG",
+    ),
+    (cached("writethrough"), ("drop flashlog", "create flashlog all"), ""),
+    (cached("writethrough"), ("create flashlog all", "grant role x to user y", "drop celldisk x"), "contents are lost"),
+    (cached("writethrough"), ("create flashlog all", "drop flashcache"), ""),
+    (SICK, ("alter flashcache all cancel flush", "alter flashcache all flush"), "FD_00_c1"),
 ]
 
 
@@ -167,6 +195,107 @@ def test_each_change_is_judged_behind_those_before_it(fact: CellFacts, texts: tu
             judged(made, *texts)
     else:
         judged(made, *texts)
+
+
+DROPS = "cellcli -e drop flashcache"
+MAKES = "cellcli -e create flashcache all"
+REPEATS: list[tuple[str, bool]] = [
+    (f"{DROPS}; {MAKES}", False),
+    (f"for i in 1 2; do {DROPS}; {MAKES}; done", True),
+    (f"while true; do {DROPS}; {MAKES}; done", True),
+    (f"until false\ndo\n{DROPS}\n{MAKES}\ndone", True),
+    (f"f() {{ {DROPS}; {MAKES}; }}; f; f", True),
+    (f"function f {{ {DROPS}; {MAKES}; }}; f", True),
+    (f"f() ( {DROPS}; {MAKES} ); f", True),
+    (f"for i in 1; do sh -c '{DROPS}; {MAKES}'; done", True),
+    (f"f() {{ hostname; }}; f; {{ {DROPS}; {MAKES}; }}", False),
+    (f"for i in 1 2; do hostname; done; {DROPS}; {MAKES}", False),
+    (f"f() {{ for i in 1; do hostname; done; }}; {{ {DROPS}; }}; {MAKES}", False),
+    (f"{{ {DROPS}; {MAKES}; }}; if true; then hostname; fi", False),
+    (f"f() {{ {{ hostname; }}; {DROPS}; {MAKES}; }}", True),
+]
+
+
+@pytest.mark.parametrize(("text", "refused"), REPEATS)
+def test_what_a_loop_or_a_function_sends_again_is_judged_again(text: str, refused: bool) -> None:
+    """A flushed cache may be dropped once: the one that the first round makes has no proof in the second round."""
+    findings = scan_script(text.encode(), "s.sh")
+    made = group(facts={"c1": cached(status=FLUSHED)})
+    call: Any = None
+    assert [found.repeats for found in findings.changes] == [refused] * 2 and not findings.unread
+    if refused:
+        with pytest.raises(RefusedError, match="is normal, not normal - flushed"):
+            judge(made, findings, call, serial=False, flags={})
+    else:
+        assert len(judge(made, findings, call, serial=False, flags={}).plans) == 2
+
+
+def test_a_loop_is_planned_once() -> None:
+    """What is judged again for a loop's second round should not be shown again."""
+    findings = scan_script(f"for i in 1 2; do {DROPS}; {MAKES}; done".encode(), "s.sh")
+    call: Any = None
+    plans = judge(group(facts={"c1": cached("writethrough")}), findings, call, serial=False, flags={}).plans
+    assert [plan.statement for plan in plans] == ["drop flashcache", "create flashcache all"]
+
+
+NEEDS: list[tuple[tuple[str, ...], list[str]]] = [
+    (("drop flashcache",), ["flashcache"]),
+    (("drop flashcache", "drop flashlog"), ["flashcache", "flashlogmetric"]),
+    (("alter flashcache all flush", "drop flashcache"), []),
+    (("drop flashcache", "alter cell flashCacheMode=writethrough", "create flashcache all"), ["flashcache"]),
+    (("grant role x to user y", "drop flashlog"), ["flashlogmetric"]),
+    (("alter cell comment=x", "drop flashcache"), ["flashcache"]),
+]
+
+
+@pytest.mark.parametrize(("texts", "objects"), NEEDS)
+def test_what_must_hold_when_a_script_leaves(texts: tuple[str, ...], objects: list[str]) -> None:
+    """Each precondition counts at the start, unless a line before it in the script changes what it is about."""
+    plans = judged(group(facts={"c1": cached(status=FLUSHED)}), *texts).plans
+    assert [check.object for check in needs_now(plans)["c1"]] == objects
+
+
+def test_needs_are_each_cells_own() -> None:
+    """What the work does on one cell should take no precondition away from another."""
+    facts = {"c1": cached(status=FLUSHED), "c2": replace(cached(status=FLUSHED), cell="c2")}
+    plans = judged(group(facts=facts), "drop flashcache").plans
+    assert {cell: len(checks) for cell, checks in needs_now(plans).items()} == {"c1": 1, "c2": 1}
+
+
+def test_work_for_database_nodes_alone_asks_no_cell() -> None:
+    """CellCLI in a command for hosts that are no cells should be judged without reading any cell."""
+    made = group(facts={})
+    made.ctx.facts = None
+    assert judged(made, "drop flashcache").plans == ()
+
+
+def test_starting_services_asks_the_cell_nothing() -> None:
+    """A cell that answers nothing should still be told to start its services: no facts are read for that."""
+    asked: list[tuple[str, ...]] = []
+    made = group()
+    made.ctx.facts = lambda *wanted, cells: asked.append(wanted) or {c: CellFacts(cell=c) for c in cells}
+    assert len(judged(made, "alter cell startup services all").plans) == 1
+    assert asked == [()]
+
+
+AWAY = "alter griddisk all inactive"
+LEFT: list[tuple[tuple[str, ...], bool]] = [
+    ((AWAY, "alter griddisk c1_disk, c2_disk active"), False),
+    ((AWAY, "alter griddisk c2_disk active"), True),
+    ((AWAY, "alter griddisk c1_disk active"), False),
+    ((AWAY,), True),
+]
+
+
+@pytest.mark.parametrize(("texts", "refused"), LEFT)
+def test_only_the_last_cell_may_stay_away(texts: tuple[str, ...], refused: bool) -> None:
+    """One after the other, a cell that comes before another one has to have its disks back; the last one need not."""
+    facts = {c: CellFacts(cell=c, grid_disks=(replace(USED, name=f"{c}_disk"),)) for c in ("c1", "c2")}
+    if refused:
+        with pytest.raises(RefusedError, match=r"disks of c\[1-2\] offline together"):
+            judged(group(facts=facts), *texts, serial=True)
+    else:
+        assert judged(group(facts=facts), *texts, serial=True).plans
 
 
 def test_what_a_script_makes_itself_is_looked_for_where_it_is() -> None:

@@ -387,6 +387,16 @@ def test_production_and_read_only_racks_refuse_the_unreadable(dcli: Dcli) -> Non
         assert (done.code, done.out) == (2, ""), rack
 
 
+def test_a_copy_beside_a_command_is_judged_too(dcli: Dcli) -> None:
+    """-f with a command that only shows something should be refused as the copy alone is."""
+    Path("one").write_text("x")
+    for rack, before in (("prod", ("--accept-opaque", "-y")), ("wb", ("-m",)), ("real", ("-y",))):
+        done = dcli("-c", "exa1cel03", "-f", "one", "hostname", rack=rack, before=before)
+        assert (done.code, done.out) == (2, "") and "copy one to the home directory" in done.err, rack
+    done = dcli("-c", "exa1cel03", "-f", "one", "hostname", rack="wb")
+    assert (done.code, done.out) == (0, "exa1cel03: exa1cel03\n")
+
+
 def test_a_production_cell_is_known_without_its_rack(
     dcli: Dcli, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 CELLS = ["exa1cel01", "exa1cel02", "exa1cel03"]
 FULL = 391647330304
 SMALL = 309237645312
@@ -129,6 +131,18 @@ def test_the_demo_without_a_terminal_resets_the_rack(exacell):
     done = exacell("demo", stdin="")
     assert done.code == 0 and "reset_cold" in done.err
     assert [r["running"] for r in exacell("-o", "json", "emulator", "status").records] == [False]
+
+
+def test_a_rack_stored_by_another_version_is_refused_and_the_demo_begins_anew(exacell):
+    """It should refuse to go on from state of another format, naming the way out; the demo takes that way itself."""
+    assert exacell("demo", stdin="list cell\n").code == 0
+    stored = exacell.home / "emulator/demo/state/rack.json"
+    stored.write_text(json.dumps(json.loads(stored.read_text()) | {"format": 1}))
+    refused = exacell("emulator", "start", "demo")
+    assert refused.code == 2 and "another exacell" in refused.err and "emulator start demo reset=yes" in refused.err
+    anew = exacell("-o", "json", "demo", stdin="list cell attributes name\n")
+    assert anew.code == 0 and "begins anew" in anew.err
+    assert [r["name"] for r in anew.records] == CELLS
 
 
 def test_the_demo_runs_a_script_from_standard_input(exacell):

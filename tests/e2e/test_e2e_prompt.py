@@ -164,7 +164,7 @@ def test_cells_are_chosen_by_what_holds_for_them(t1):
     assert "using 2 of 3 cells: exa1cel[02-03]" in prompt.type("use +cel03")
     t1.ok("emulator", "fault", "t1", "exa1cel03", "hang")
     assert "exa1cel03: no end within 2s" in prompt.type("list flashlog --timeout=2s")
-    assert "using 1 of 3 cells: exa1cel02" in prompt.type("use not @failed")
+    assert "using 1 of 3 cells: exa1cel02" in prompt.type("use not @down")
     prompt.leave()
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from engine_fakes import CELLS, NODES, Bench
 
+from exacell.actor import actor
 from exacell.config import AsmConfig, Config, RackConfig
 from exacell.context import Context, Options
 from exacell.errors import ExacellError, ExitCode
-from exacell.journal import Row, actor
+from exacell.journal import Row
 from exacell.language.line import Line
 from exacell.output.result import Result
 from exacell.paths import Home

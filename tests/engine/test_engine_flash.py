@@ -17,9 +17,10 @@ from engine_fakes import (
     said,
 )
 
+from exacell.caching_off import caching_off
 from exacell.errors import ExitCode
 from exacell.following import LOST_POLLS
-from exacell.journal import Journal, caching_off
+from exacell.journal import Journal
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.model import Plan
 from exacell.transport.base import Reply, State

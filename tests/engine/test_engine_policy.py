@@ -90,8 +90,14 @@ def test_a_journal_that_fails_stops_writes(tmp_path: Path, turns: int, sent: lis
     """Nothing is sent whose intent could not be written, and nothing more after an outcome that could not be."""
     bench = Bench(tmp_path, journal=BrokenJournal(tmp_path / "journal.db", turns))
     plan = flush(bench)
-    with pytest.raises(JournalError, match="the disk is full"):
+    with pytest.raises(JournalError, match="the disk is full") as caught:
         bench.run(plan)
+    assert caught.value.exit_code is (ExitCode.INTERRUPTED if turns else ExitCode.NOT_EXECUTED)
+    assert not turns or (
+        caught.value.message
+        == "change 1 (flush flashcache) was broken off: the disk is full; no more statements are sent"
+        and "then resume 1 goes on with it" in caught.value.hint
+    )
     for cell in CELLS:
         assert bench.transport.statements(cell) == sent
 

@@ -9,9 +9,10 @@ import pytest
 from engine_desk import Desk, Left, told
 from engine_fakes import CELLS, NODES, Bench, said
 
+from exacell.actor import actor
 from exacell.context import Context
 from exacell.errors import ExitCode, RefusedError
-from exacell.journal import Row, actor
+from exacell.journal import Row
 from exacell.plan.flashcache import flush_plan
 from exacell.plan.model import Check, Op, Step, Undo
 from exacell.resuming import newest_to_undo, resume, retry, unfinished

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from matrix_rack import Kind, Mishap, Moment, Phase
+from matrix_moments import Kind, Mishap, Moment, Phase
 from matrix_verbs import Verb
 
 MENDING = "while mending"

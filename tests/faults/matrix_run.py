@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from matrix_cases import Case, Way, boundaries, killed_twice, single, while_mending
-from matrix_rack import CELLS, NODES, Kind, MatrixRack, Mishap, Moment, Operator, Phase, Prepared, Said
+from matrix_moments import Kind, Mishap, Moment, Phase
+from matrix_rack import CELLS, NODES, MatrixRack, Operator, Prepared, Said
 from matrix_verbs import TWO, VERBS, Verb
 
 from exacell.emulator.rack import Rack
@@ -316,7 +317,7 @@ def _judge(rack: MatrixRack, operator: Operator, case: Case, goal: State, verdic
     off = [cell for cell in CELLS if goal[cell]["caching"] and not found[cell]["caching"]]
     if off and case.verb.caching:
         problems.append(f"caching is off on {off}; told: {told}")
-    memory = any("pmemcache" in sentence for sentence in told)
+    memory = any("pmemcache" in sentence or "xrmemcache" in sentence for sentence in told)
     if told and all(found[cell]["caching"] and (found[cell]["pmem caching"] or not memory) for cell in CELLS):
         problems.append(f"still told at the next start: {told}")
 

@@ -11,9 +11,14 @@ Counts = Mapping[tuple[str, str], tuple[int, int]]
 
 
 def table(counts: Counts, rows: Sequence[str]) -> list[str]:
-    """Return the table as lines of Markdown: ``survivors/cases``, or the number alone where all survived."""
+    """Return the table as lines of Markdown: ``survivors of cases``, or the number alone where all survived.
+
+    Rows of which no case was carried out are left out.
+    """
     lines = ["| statement | " + " | ".join(COLUMNS) + " | all |", "|--|" + "--:|" * (len(COLUMNS) + 1)]
     for row in rows:
+        if all((row, column) not in counts for column in COLUMNS):
+            continue
         cells = [counts.get((row, column), (0, 0)) for column in COLUMNS]
         lines.append(f"| {row} | " + " | ".join(_cell(*cell) for cell in cells) + f" | {_cell(*_sum(cells))} |")
     sums = [_sum([counts.get((row, column), (0, 0)) for row in rows]) for column in COLUMNS]

@@ -14,10 +14,12 @@ DISABLED = ("disable flashlog db=SPOT -y",)
 
 OLD = (("release", "11.2.3.2.1"),)
 PMEM = (("model", "x8m"), ("release", "22.1"), ("pmem", "writeback"))
+XRMEM = (("model", "x8m"), ("release", "24.1"))
 
 TWO = CELLS[1]
 REARM = ((TWO, "alter flashcache all cancel flush"),)
 PMEM_REARM = ((TWO, "alter pmemcache all cancel flush"),)
+XRMEM_REARM = ((TWO, "alter xrmemcache all cancel flush"),)
 PLAN = ((TWO, "alter iormplan dbplan=((name=SPOT,share=8,limit=80),(name=ERP,share=4),(name=default,share=2))"),)
 NEW_PLAN = "((name=SPOT,share=16),(name=ERP,share=2),(name=default,share=1))"
 STILL = ("raw: sql:alter diskgroup DATA rebalance power 0", "raw: sql:alter diskgroup RECO rebalance power 0")
@@ -122,6 +124,8 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(name="set flashcache mode, PMEM", statement="set flashcache mode=writethrough -y", rack=PMEM),
     Verb(name="flush flashcache, PMEM", statement="flush flashcache -y", rack=PMEM),
+    Verb(name="flush pmemcache", statement="flush pmemcache -y", rack=PMEM, other=PMEM_REARM),
+    Verb(name="flush xrmemcache", statement="flush xrmemcache -y", rack=XRMEM, other=XRMEM_REARM),
     Verb(name="resize flashcache, PMEM", statement="resize flashcache size=20t -y", rack=PMEM),
     Verb(
         name="resize griddisk, smaller",

@@ -7,7 +7,8 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from matrix_rack import Kind, MatrixRack, Mishap, Moment, Operator, Phase
+from matrix_moments import Kind, Mishap, Moment, Phase
+from matrix_rack import MatrixRack, Operator
 from matrix_run import prepared, state_of
 
 

@@ -127,3 +127,16 @@ def test_pages_of_changes_are_short() -> None:
 def test_objects_of_care_are_known() -> None:
     """What the care statements read exists in the schema."""
     assert all(find_object(name) for name in ("alerthistory", "quarantine", "physicaldisk", "diagpack"))
+
+
+@pytest.mark.parametrize("topic", [[], ["safety"], ["flags"], ["resize", "flashcache"]])
+def test_pages_fit_eighty_columns(topic: list[str]) -> None:
+    """No line of what a new user reads first is cut by a pager on 80 columns."""
+    assert max(map(len, page(topic))) < 80
+
+
+def test_a_topic_in_quotes_is_the_topic() -> None:
+    """help 'resize flashcache', as a shell or a habit quotes it, is help resize flashcache."""
+    line = parse_line("help 'resize flashcache'")
+    assert line is not None and line.call is not None
+    assert line.call.command.handler(None, line.call).text == "\n".join(page(["resize", "flashcache"]))  # type: ignore[arg-type]

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from exacell.caching_off import caching_off
 from exacell.errors import JournalError
-from exacell.journal import Entry, Journal, Row, caching_off
+from exacell.journal import Entry, Journal, Row
 
 
 @pytest.fixture

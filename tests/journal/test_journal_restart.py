@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from exacell.actor import actor
+from exacell.caching_off import caching_off
 from exacell.confirming import open_deadlines, set_deadline
 from exacell.errors import JournalError
-from exacell.journal import Journal, Row, actor, caching_off
+from exacell.journal import Journal, Row
 from exacell.journal_restart import restart
 
 DEAD = {**actor(), "pid": "4194305"}

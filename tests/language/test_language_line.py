@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from exacell.cellcli.statement import render
 from exacell.errors import StatementError
-from exacell.language.line import ONLY_CELLCLI, Line, argv_line, parse_line
+from exacell.language.argv import argv_line
+from exacell.language.calls import ONLY_CELLCLI
+from exacell.language.line import Line, parse_line
 from exacell.language.registry import Effect, commands
 from exacell.language.text import join_continued, needs_more, split_statements, strip_comment
 from exacell.language.words import split_words, unquote

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exacell.errors import StatementError
-from exacell.language.shorthand import spelled_out, understood
+from exacell.language.shorthand import understood
 
 ALIASES = {
     "fd": "list griddisk attributes name,size where name like ${1:-.*}",
@@ -107,4 +107,3 @@ def test_any_text_is_understood_or_refused(text: str) -> None:
         understood(text, ALIASES)
     except StatementError as error:
         assert error.start is None or 0 <= error.start <= len(text)
-    spelled_out(text)

@@ -14,7 +14,8 @@ import pytest
 import exacell
 from exacell.cellcli.schema import objects
 from exacell.errors import StatementError
-from exacell.language.line import VERBS, parse_line
+from exacell.language.calls import VERBS
+from exacell.language.line import parse_line
 from exacell.language.registry import Command, Effect, Kind, commands
 
 ROOT = Path(exacell.__file__).parent

@@ -57,8 +57,8 @@ class Seen:
         return [str(self.values[-1:]), status]
 
 
-def reader(read: Callable[[], int], screen: Keys, **options: object) -> Reader[int]:
-    return Reader(read, 0.01, late=lambda: "waiting for cel07", wake=screen.wake, **options)  # type: ignore[arg-type]
+def reader(read: Callable[[], int], screen: Keys) -> Reader[int]:
+    return Reader(read, 0.01, late=lambda: "waiting for cel07", wake=screen.wake)
 
 
 def test_q_leaves_while_a_reading_hangs() -> None:
@@ -110,12 +110,3 @@ def test_a_mistake_of_ours_is_not_swallowed() -> None:
     screen = Keys(until=lambda drawn: False)
     with pytest.raises(ZeroDivisionError):
         run_live(screen, reader(lambda: 1 // 0, screen), Seen())  # type: ignore[arg-type]
-
-
-def test_a_slow_reading_is_shown_as_far_as_it_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the patience the answers that are there are shown although one is missing."""
-    monkeypatch.setattr("exacell.live.loop._PATIENCE", 0.0)
-    hanging = threading.Event()
-    screen = Keys("q", until=lambda drawn: drawn[-1][0] == "[42]")
-    run_live(screen, reader(lambda: int(hanging.wait(30)), screen, partial=lambda: 42), Seen())  # type: ignore[arg-type]
-    hanging.set()

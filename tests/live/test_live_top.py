@@ -186,3 +186,15 @@ def test_before_a_second_collection_it_says_what_it_waits_for() -> None:
     view.arrived(Sample(readings={"c1": counters(1)}, problems={}))
     lines = view.lines(80, 24, "")
     assert "first figures with the next collection" in lines[0] and " - " in lines[3]
+
+
+def test_cells_that_have_not_answered_are_named_below_those_that_have() -> None:
+    """The first answers are shown at once; who has given none yet stands in one line, and is counted."""
+    asked = [f"exa1cel{n:02d}" for n in range(1, 65)]
+    view = Top(rack="exa1", every=5, cells=asked)
+    assert "0 of 64 cells, reading" in view.lines(80, 24, "")[0]
+    view.arrived(Sample(readings={cell: counters(1) for cell in asked[:30]}, problems={asked[40]: "refused"}))
+    lines = view.lines(80, 24, "")
+    assert lines[0].startswith("exa1: 30 of 64 cells") and "refused" in lines[3] and len(lines) == 24
+    last = next(line for line in lines if line.startswith("no answer yet"))
+    assert last == "no answer yet: exa1cel[31-40,42-64]"

@@ -4,6 +4,7 @@ import pytest
 
 from exacell.output.render import lines
 from exacell.output.result import Column, Result
+from exacell.output.style import plain
 from exacell.output.tables import number_text, size_text, table_lines, value_text
 
 RECORDS = [
@@ -86,3 +87,28 @@ def test_a_cells_text_cannot_drive_the_terminal() -> None:
     shown = "\n".join(lines(result, "table"))
     assert "\x1b" not in shown and "\\x1b[2J" in shown
     assert "\x1b" not in "\n".join(lines(Result(raw=[("c1", "\x1b]0;x\x07")], fold=True), "table"))
+
+
+def test_words_for_trouble_are_coloured_and_nothing_moves() -> None:
+    """failed and offline are red, warning is yellow, on every row; without the colours the table is the plain one."""
+    records = [
+        {"cell": f"c{n}", "status": status, "size": "1G"}
+        for n, status in enumerate(("failed", "normal", "warning - x"))
+    ]
+    coloured = list(table_lines(records, color=True))
+    assert "\x1b[1;31mfailed\x1b[0m" in coloured[2] and "\x1b" not in coloured[3] and "\x1b" not in coloured[4]
+    records[2]["status"] = "Warning"
+    coloured = list(table_lines(records, color=True))
+    assert "\x1b[33mWarning\x1b[0m" in coloured[4]
+    assert [plain(line) for line in coloured] == list(table_lines(records))
+
+
+def test_trouble_stays_red_in_a_row_that_is_odd() -> None:
+    """An odd row is yellow from its first character, and its word for trouble red."""
+    records = [
+        {"cell": c, "disk": d, "status": "failed" if (c, d) == ("c3", 2) else "normal"}
+        for c in ("c1", "c2", "c3")
+        for d in range(4)
+    ]
+    odd = next(line for line in table_lines(records, folded=True, color=True) if "failed" in line)
+    assert odd.startswith("\x1b[1;33mc3 ") and "\x1b[1;31mfailed\x1b[0m\x1b[1;33m" in odd and odd.endswith("\x1b[0m")

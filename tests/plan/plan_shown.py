@@ -35,7 +35,7 @@ def _step(step: Step) -> Iterator[str]:
     for kind in ("only_if", "needs", "proves", "hopes"):
         for check in getattr(step, kind):
             yield f"    {kind} {check.sentence}" + (f" because {check.why}" if check.why else "")
-    flags = [name for name in ("offline", "online", "caching_off", "caching_on") if getattr(step, name)]
+    flags = [name for name in ("offline", "forced", "online", "caching_off", "caching_on") if getattr(step, name)]
     flags += [f"of {step.cache}"] if step.cache != "flashcache" else []
     undo = f"undo {step.undo}: {step.inverse or '-'}"
     yield f"    {step.risk}; {step.within:g}s; expects {step.expect}; {undo} {', '.join(flags)}".rstrip()

@@ -12,8 +12,9 @@ from plan_shown import check_approved, check_no_other, lines_of
 
 from exacell.plan.availability import SERVICES, offline_plan, online_plan, restart_plan
 from exacell.plan.cachemode import mode_plan
-from exacell.plan.facts import CellFacts, PmemCache
+from exacell.plan.facts import CellDisk, CellFacts, PmemCache
 from exacell.plan.flashcache import flush_plan, resize_plan
+from exacell.plan.memorycache import memory_flush_plan
 from exacell.plan.model import Plan
 from exacell.plan.rebalance import resize_griddisk_plan
 from exacell.units import GIB, MIB
@@ -21,6 +22,7 @@ from exacell.units import GIB, MIB
 APPROVED = Path(__file__).parent / "approved"
 ONE, TWO, THREE = CELLS
 OLD, NEW, NEWEST = "11.2.3.2.1.130109", "19.3.2.0.0", "24.1.0.0.0"
+FLUSHED = "normal - flushed"
 NO = "Cannot de-activate due to other offline disks in the diskgroup"
 
 
@@ -69,6 +71,24 @@ def restart(service: str, **facts: CellFacts) -> Plan:
 
 def flushing(fact: CellFacts) -> Plan:
     return flush_plan("t1", {fact.cell: fact}, recreate=False, statement="x")
+
+
+def xrmem(name: str = ONE, status: str = "normal", **changes: Any) -> CellFacts:
+    """A cell of 24.1 whose PMEM is write-through; the cache is in DRAM without a status."""
+    return pmem(name, **{"release": NEWEST, "pmem_mode": "", "pmem_cache": memory(status), **changes})
+
+
+def memory(status: str) -> PmemCache:
+    return PmemCache(name="p", size=1 << 40 if status else 0, status=status)
+
+
+def pmem_disks(name: str = ONE, **changes: Any) -> tuple[CellDisk, ...]:
+    """A hard disk and two PMEM cell disks, the second one changed."""
+    return disk(f"CD_00_{name}"), disk(f"PM_00_{name}", pmem=True), disk(f"PM_01_{name}", pmem=True, **changes)
+
+
+def flushing_memory(*cells: CellFacts, limit: float | None = None) -> Plan:
+    return memory_flush_plan("t1", {c.cell: c for c in cells}, statement="x", limit=limit)
 
 
 def resizing(size: int, *cells: CellFacts) -> Plan:
@@ -200,6 +220,23 @@ CASES: dict[str, Callable[[], Plan]] = {
     "PMEM flush": lambda: flushing(pmem()),
     "PMEM flush under way": lambda: flushing(pmem(status="normal - flushing")),
     "PMEM write-back without cache": lambda: flushing(pmem(status="")),
+    "PMEM flush, degraded": lambda: flushing(pmem(status="warning - degraded")),
+    "PMEM flush, cell disk failed": lambda: flushing(
+        pmem(cell_disks=(*cell().cell_disks, *pmem_disks(status="failed")))
+    ),
+    "memory flush": lambda: flushing_memory(
+        pmem(metrics={"PC_BY_ALLOCATED": (3.0 * GIB, 1)}), pmem(TWO, metrics={}), pmem(THREE, pmem_mode="writethrough")
+    ),
+    "memory flush, XRMEM": lambda: flushing_memory(
+        xrmem(metrics={"XRM_BY_ALLOCATED": (3.0 * GIB, 1)}), xrmem(TWO, ""), pmem(THREE), limit=60.0
+    ),
+    "memory flush, nowhere": lambda: flushing_memory(cell(), xrmem(TWO, "")),
+    "memory flush, under way": lambda: flushing_memory(pmem(status="normal - flushing"), pmem(TWO, FLUSHED)),
+    "memory flush, degraded": lambda: flushing_memory(pmem(), pmem(TWO, "warning - degraded")),
+    "memory flush, cell disk failed": lambda: flushing_memory(xrmem(cell_disks=pmem_disks(status="failed"))),
+    "memory flush, flush error": lambda: flushing_memory(pmem(cell_disks=pmem_disks(flush_error="E1"))),
+    "memory flush, grid disk offline": lambda: flushing_memory(pmem(grid_disks=away().grid_disks)),
+    "memory flush, grid disk offline, write-through": lambda: flushing_memory(xrmem(grid_disks=away().grid_disks)),
     "PMEM resize": lambda: resizing(36 * GIB, pmem()),
     "PMEM resize twice": lambda: resizing(
         40 * GIB, pmem(status=""), pmem(TWO, "normal - flushed", pmem_mode="writethrough"), pmem(THREE)

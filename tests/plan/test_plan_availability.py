@@ -239,7 +239,7 @@ def test_pmem_is_re_armed_whatever_its_flush_came_to() -> None:
         assert {f"{word} - {state}" for word in ("normal", "warning") for state in ("flushing", "flushed")} == {
             *statuses
         }
-        assert rearm.proves[0].value == ("normal", "warning")
+        assert rearm.proves[0].value == ("normal", "warning", "warning - degraded")
         assert rearm.caching_on and rearm.cache == "pmemcache"
     flushed = step(plan, "pmemflush")
     assert flushed.caching_off and flushed.cache == "pmemcache"

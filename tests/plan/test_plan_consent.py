@@ -69,15 +69,52 @@ def test_a_person_answers() -> None:
         agree(plan(Risk.PERFORMANCE), {}, Person(False))
 
 
-def test_each_loss_is_accepted_by_its_name() -> None:
-    """Every name must be given or typed; what was given is not asked for again."""
+CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
+
+
+def test_a_loss_is_accepted_by_its_name() -> None:
+    """What was given is not asked for again; what is left is asked for by its name."""
     agree(plan(Risk.DATA, *LOST), {"accept-data-loss": "EXA1CEL01, data"}, SilentConsole())
-    typed = Person("exa1cel01", "data")
-    agree(plan(Risk.DATA, *LOST), {}, typed)
-    assert len(typed.asked) == 2
     rest = Person("DATA")
     agree(plan(Risk.DATA, *LOST), {"accept-data-loss": "exa1cel01"}, rest)
-    assert rest.asked == ["data would be lost: type DATA to accept it: "]
+    assert rest.asked == ["data would be lost on DATA: type DATA to accept it: "]
+
+
+@pytest.mark.parametrize(
+    "typed", ["exa1cel[01-03]", "exa1cel01,exa1cel02,exa1cel03", " EXA1CEL03 exa1cel01, exa1cel02 "]
+)
+def test_all_names_are_asked_for_at_once(typed: str) -> None:
+    """Where several things lose data one question names all of them, and all have to be typed: folded or one by one."""
+    person = Person(typed)
+    agree(plan(Risk.DATA, *CELLS), {}, person)
+    assert person.asked == ["data would be lost on each of these 3: type exa1cel[01-03] to accept it: "]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["exa1cel01", "exa1cel[01-02]", "exa1cel[01-04]", "exa1cel01 exa1cel02", "yes", "", None, "exa1cel[01", "@all"],
+)
+def test_fewer_or_other_names_accept_nothing(typed: str | None) -> None:
+    """A name stands for itself alone: who types the first one of three has accepted nothing."""
+    with pytest.raises(RefusedError, match="data would be lost on exa1cel01, exa1cel02, exa1cel03"):
+        agree(plan(Risk.DATA, *CELLS), {"yes": True}, Person(typed))
+
+
+def test_names_that_do_not_fold_are_asked_for_one_by_one() -> None:
+    """Names of different kinds are listed as they have to be typed."""
+    person = Person("data, exa1cel01")
+    agree(plan(Risk.DATA, *LOST), {}, person)
+    assert person.asked == ["data would be lost on each of these 2: type DATA,exa1cel01 to accept it: "]
+
+
+def test_names_that_no_set_can_hold_are_listed() -> None:
+    """Names with characters that a set of cells does not know are asked for, and typed, as they are."""
+    person = Person("a+b, DATA")
+    agree(plan(Risk.DATA, "DATA", "a+b"), {}, person)
+    assert person.asked == ["data would be lost on each of these 2: type DATA, a+b to accept it: "]
+    person = Person("a!b, DATA")
+    agree(plan(Risk.DATA, "DATA", "a!b"), {}, person)
+    assert person.asked == ["data would be lost on each of these 2: type DATA, a!b to accept it: "]
 
 
 @pytest.mark.parametrize("answer", [None, "", "yes", "y", "exa1cel02"])

@@ -345,7 +345,9 @@ def test_regrow_flushes_and_creates_over_what_is_freed() -> None:
     plan = release(fact, regrow=True)
     assert sent(plan)[2:] == ["ALTER FLASHCACHE ALL FLUSH NOWAIT", "DROP FLASHCACHE", "CREATE FLASHCACHE ALL size=41G"]
     assert stage(plan, "flush").gate is Gate.ALL, "nothing is flushed unless all disks were released"
-    assert "40G → 41G" in plan.notes[-1]
+    assert "40G → 41G" in plan.notes[-2]
+    assert plan.notes[-1].startswith("time of the flush: 2G dirty")
+    assert "time of the flush" not in " ".join(release(replace(fact, mode="writethrough"), regrow=True).notes)
 
 
 def test_regrow_without_disks_takes_the_free_space() -> None:

@@ -12,7 +12,7 @@ from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmFacts, Operation
 from exacell.plan.checks import failure
 from exacell.plan.facts import CellFacts
-from exacell.plan.model import Gate, Plan, Risk
+from exacell.plan.model import Gate, Plan, Risk, Undo
 from exacell.plan.rebalance import power_plan, resize_griddisk_plan
 from exacell.units import GIB, MIB
 
@@ -181,7 +181,7 @@ def test_power_starts_one_where_it_is_named() -> None:
     """With diskgroup= a rebalance is started, which can't be taken back; an unknown group and power are refused."""
     plan = power(2, name="reco")
     assert sent(plan, NODE) == ["ALTER DISKGROUP RECO REBALANCE POWER 2"]
-    assert plan.irreversible
+    assert [s.undo for s in plan.steps] == [Undo.IMPOSSIBLE]
     assert plan.inverse == {}
     assert sent(power(1024, name="reco"), NODE)
     with pytest.raises(RefusedError, match=r"OTHER is not mounted on exa1db01; there are DATA, RECO$"):

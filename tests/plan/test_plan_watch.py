@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from exacell.plan.watch import FlushState, FlushWatch
+from exacell.plan.watch import METERS, FlushState, FlushWatch
 from exacell.units import GIB, MIB
 
 DONE = ({"name": "FD_00", "flushStatus": "complete"}, {"name": "FD_01", "flushStatus": "Completed"})
@@ -202,3 +202,31 @@ def test_eta_is_what_the_watcher_will_wait(samples: list[tuple[int, int, float]]
             status="normal - flushing", disks=BUSY, metrics=metrics(dirty=dirty, at=minute * MINUTE), now=now
         )
     assert state.eta == (None if seconds is None else pytest.approx(seconds))
+
+
+@pytest.mark.parametrize(("cache", "metric"), [("pmemcache", "PC_BY_ALLOCATED"), ("xrmemcache", "XRM_BY_ALLOCATED")])
+def test_memory_is_proven_by_its_status_and_measured_by_what_is_in_it(cache: str, metric: str) -> None:
+    """A flush of the cache in memory tells what is left in it and when it may end; what it holds then comes from a later
+    collection, and is not dirty."""
+    watch = FlushWatch(meter=METERS[cache])
+
+    def fed(status: str, disks: Any, held: float, at: int) -> FlushState:
+        return watch.feed(status=status, disks=disks, metrics={metric: (held, at)})
+
+    state = fed("normal - flushing", BUSY, 8.0 * GIB, 60_000)
+    assert (state.phrase, state.dirty, state.fraction) == ("flushing, 8G in it, 1 of 2 disks complete", None, 0.5)
+    state = fed("normal - flushing", BUSY, 2.0 * GIB, 120_000)
+    assert (state.fraction, state.eta) == (0.75, 20.0)
+    assert fed(FLUSHED, DONE, 2.0 * GIB, 120_000).phrase == "flushed, waiting for a collection"
+    state = fed(FLUSHED, DONE, 5.0 * MIB, 180_000)
+    assert (state.done, state.dirty, state.used, state.failed) == (True, 0, 5 * MIB, "")
+
+
+def test_memory_without_a_metric_is_proven_all_the_same() -> None:
+    """Where a cell gives no metric of the cache in memory the status and the disks prove the flush."""
+    watch = FlushWatch(meter=METERS["xrmemcache"])
+    assert not watch.feed(status="normal - flushing", disks=DONE, metrics={}).done
+    assert not watch.feed(status=FLUSHED, disks=BUSY, metrics={}).done
+    state = watch.feed(status=FLUSHED, disks=DONE, metrics={})
+    assert (state.done, state.dirty, state.used) == (True, 0, None)
+    assert watch.feed(status="", disks=DONE, metrics={}).failed == "the XRMEMCACHE is gone"

@@ -11,8 +11,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from exacell.context import Context, Options, open_context
+from exacell.context import Context, Options
 from exacell.language.line import parse_line
+from exacell.opening import open_context
 from exacell.output.terminal import TerminalConsole
 from exacell.repl.reading import Reading
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
@@ -93,8 +94,8 @@ def test_answers_are_shown_while_one_cell_is_dead_and_one_is_late(held: tuple[Co
     assert "exa1cel03" in rest.text and "exa1cel01" not in rest.text and not rest.problems
 
 
-def test_failed_cells_are_those_of_the_newest_statement(held: tuple[Context, Held]) -> None:
-    """A late answer does not change what @failed means when another statement asked cells meanwhile."""
+def test_cells_that_are_down_are_those_of_the_newest_statement(held: tuple[Context, Held]) -> None:
+    """A late answer does not change what @down means when another statement asked cells meanwhile."""
     ctx, cells = held
     line = parse_line("list cell attributes name,status detail")
     assert line is not None
@@ -102,9 +103,9 @@ def test_failed_cells_are_those_of_the_newest_statement(held: tuple[Context, Hel
     for overtaken in (True, False):
         reading = Reading(ctx, line, "list cell detail", lambda: None)
         reading.overtaken = overtaken
-        ctx.selection.remember(["exa1cel02"], ["exa1cel01"])
+        ctx.selection.remember(["exa1cel01"])
         reading.outcome(20)
-        assert list(ctx.resolve("@failed")) == (["exa1cel01"] if overtaken else ["exa1cel02"])
+        assert list(ctx.resolve("@down")) == (["exa1cel01"] if overtaken else ["exa1cel02"])
 
 
 @pytest.fixture

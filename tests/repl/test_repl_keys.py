@@ -90,3 +90,21 @@ def test_ctrl_z_suspends_and_fg_goes_on(shell: pexpect.spawn) -> None:
     assert re.search(r"exa1cel\[01-03\]", shell.before)
     shell.send("\x04")
     shell.expect_exact("SH% ")
+
+
+def test_page_up_recalls_what_begins_with_the_typed_letters(start: Start) -> None:
+    """Page Up goes over the menu to the newest entry that begins so, Page Down back to what was typed."""
+    child = start("-r", "t1")
+    for line in ("show settings", "cells", "racks"):
+        child.sendline(line)
+        child.expect_exact(PROMPT)
+    child.send("s")
+    child.expect_exact("show")
+    child.send("\x1b[5~")
+    child.expect_exact("settings")
+    child.send("\x1b[6~")
+    child.send("\x03")
+    child.expect_exact(PROMPT)
+    child.send("\x1b[5~\x1b[5~\r")
+    child.expect_exact("inUse")
+    child.expect_exact(PROMPT)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from exacell.context import Context, Options, open_context
-from exacell.history import append_history, history_file, is_secret, read_history
+from exacell.context import Context, Options
+from exacell.history import append_history, history_file, is_secret, read_entries
+from exacell.opening import open_context
 from exacell.output.terminal import TerminalConsole
 from exacell.repl.check import Surroundings, live_error
 from exacell.repl.look import prompt_fragments
@@ -90,7 +91,7 @@ def test_secrets_are_not_kept(text: str, tmp_path: Path) -> None:
     history = PrivateHistory(path)
     history.append_string(text)
     append_history(path, text)
-    assert is_secret(text) and read_history(path) == [] and text not in history.get_strings()
+    assert is_secret(text) and read_entries(path) == [] and text not in history.get_strings()
 
 
 def test_history_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -98,7 +99,11 @@ def test_history_comes_back_as_it_was(tmp_path: Path) -> None:
     path = history_file(tmp_path)
     for text in ("list cell", "list griddisk -\n where name like '\\n'", "racks"):
         PrivateHistory(path).append_string(text)
-    assert read_history(path) == ["list cell", "list griddisk -\n where name like '\\n'", "racks"]
+    assert [entry.text for entry in read_entries(path)] == [
+        "list cell",
+        "list griddisk -\n where name like '\\n'",
+        "racks",
+    ]
     assert next(iter(PrivateHistory(path).load_history_strings())) == "racks"
 
 

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pexpect
 
-PROMPT = "exacell> "
+from tests.support.program import PROMPT, answer, plain
+
 Start = Callable[..., pexpect.spawn]
-
-
-def plain(text: str) -> str:
-    """Text without escape sequences and carriage returns."""
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r", "")
-
-
-def answer(child: pexpect.spawn, line: str) -> str:
-    """Enter a line and return what is shown until the next prompt."""
-    child.sendline(line)
-    child.expect_exact(PROMPT)
-    return plain(child.before)
 
 
 def test_an_alias_with_arguments_lives_until_it_is_removed(start: Start, home: Path) -> None:

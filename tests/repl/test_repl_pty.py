@@ -12,20 +12,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
-PROMPT = "exacell> "
+from tests.support.program import PROMPT, answer, plain
+
 Start = Callable[..., pexpect.spawn]
-
-
-def plain(text: str) -> str:
-    """Text without escape sequences and carriage returns."""
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r", "")
-
-
-def answer(child: pexpect.spawn, line: str) -> str:
-    """Enter a line and return what is shown until the next prompt."""
-    child.sendline(line)
-    child.expect_exact(PROMPT)
-    return plain(child.before)
 
 
 def test_a_session(start: Start) -> None:

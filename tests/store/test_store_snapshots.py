@@ -185,3 +185,12 @@ def test_unusable_store(tmp_path: Path) -> None:
         Store(tmp_path / "file").save(snapshot())
     with pytest.raises(StoreError, match="can't be used"):
         Store(tmp_path / "file" / "store.db").save(snapshot())
+
+
+def test_a_name_in_another_case_replaces(tmp_path: Path) -> None:
+    """Names are found in any case, so a snapshot whose name differs in case alone takes the other's place."""
+    store = Store(tmp_path / "store.db")
+    assert not store.save(snapshot("Before"))
+    assert not store.save(snapshot("before", kind="flashcache"))
+    assert store.save(snapshot("BEFORE", taken="2026-01-02"))
+    assert [(s.name, s.kind) for s in store.find("t1", "before")] == [("before", "flashcache"), ("BEFORE", "flashlog")]

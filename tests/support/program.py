@@ -138,6 +138,13 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r", "")
 
 
+def answer(child: pexpect.spawn, line: str) -> str:
+    """Enter a line at a prompt and return what is shown until the next one, without colours."""
+    child.sendline(line)
+    child.expect_exact(PROMPT)
+    return plain(child.before)
+
+
 def told(text: str) -> str:
     """Return text as one line, for sentences that a terminal has wrapped."""
     return " ".join(text.split())

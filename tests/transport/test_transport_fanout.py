@@ -128,3 +128,21 @@ def test_many_targets_few_workers() -> None:
     result = FanOut(requests(2000), work, limit=8).run()
     assert len(result.ok) == 2000
     assert most <= 8
+
+
+def test_a_reply_says_how_long_its_own_answer_took() -> None:
+    """It should count a reply's seconds to its own answer, although it is made when the last one is there."""
+    slow = threading.Event()
+
+    def work(flight: Flight) -> Reply | None:
+        if flight.request.target == "c0":
+            slow.wait(10)
+        flight.finish(lambda: flight.reply(State.OK))
+        if flight.request.target == "c4":
+            time.sleep(0.05)
+            slow.set()
+        return None
+
+    result = FanOut(requests(5), work, limit=5).run()
+    assert len(result.ok) == 5
+    assert result.replies["c0"].seconds >= 0.05 + result.replies["c4"].seconds

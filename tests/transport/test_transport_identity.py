@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from exacell.transport.base import State
-from exacell.transport.ssh import SshTransport, preload
+from exacell.transport.ssh import SshTransport
 from tests.support.requests import CELLS, read
 from tests.support.sshd import Sshd
 
@@ -72,13 +72,10 @@ def test_several_key_files(sshd: Sshd, transport_to: MakeTransport) -> None:
 
 
 def test_import_stays_light() -> None:
-    """It should import neither fabric nor paramiko before a connection is wanted, and both on demand."""
+    """It should import neither fabric nor paramiko before a connection is wanted."""
     code = (
-        "import sys; import exacell.transport.ssh as ssh, exacell.config, exacell.paths\n"
+        "import sys; import exacell.transport.ssh, exacell.config, exacell.paths\n"
         "heavy = {'fabric', 'paramiko', 'rich', 'asyncio', 'prompt_toolkit'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
-        "ssh.preload().join()\n"
-        "assert 'fabric' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-    preload().join(10)

@@ -7,7 +7,7 @@ import sys
 
 PUT_OFF = (
     *("unittest.mock", "asyncio", "importlib.metadata", "invoke.vendor.yaml.reader"),
-    *("decorator", "invoke.program", "invoke.loader", "fabric.executor", "fabric.tasks"),
+    *("decorator", "invoke.program", "invoke.loader", "fabric.executor", "fabric.tasks", "nacl"),
 )
 
 
@@ -62,5 +62,16 @@ def test_doors_open_for_everything() -> None:
         "fabric.ThreadingGroup is fabric.group.ThreadingGroup, invoke.Program.__name__, hasattr(invoke, 'nothing'), "
         "fabric.Connection is fabric.connection.Connection, invoke.exceptions.Exit is invoke.Exit)\n"
         "from invoke import *\nfrom fabric import Group, task\nprint(Group.__name__, invoke.run.__module__)"
+    )
+    assert python(LEAN + code) == python(code)
+
+
+def test_data_classes_are_the_usual_ones_again() -> None:
+    """It should leave the standard data classes in their place, and those of cryptography with fields and equality."""
+    code = (
+        "import dataclasses; from cryptography.hazmat.primitives.serialization import ssh\n"
+        "print(type(dataclasses).__name__, [f.name for f in dataclasses.fields(ssh._SSHCipher)], "
+        "ssh._SSH_CIPHERS[b'aes256-ctr'] == ssh._SSH_CIPHERS[b'aes256-ctr'], "
+        "ssh._SSH_CIPHERS[b'aes256-ctr'] == ssh._SSH_CIPHERS[b'aes256-cbc'])"
     )
     assert python(LEAN + code) == python(code)

@@ -36,6 +36,9 @@ MAX_SORTED = 250_000
 _KEPT_TEXTS = 400_000
 """Texts that are kept between computing the widths of columns and printing them."""
 
+_STATE = "normal"
+"""The alertState of all that is past."""
+
 Chunks = Callable[[], Iterator[list[Row]]]
 """Gives the rows of a history anew each time, in pieces; a piece may be empty."""
 
@@ -51,11 +54,12 @@ def texts(
         CellError: a metric that is named does not exist, a pattern is wrong, or ORDER BY has too much to sort.
     """
     check_names(place, statement)
+    none = not all(passes(_STATE, f) for f in statement.filters if f.attribute.name == "alertState")
     place = replace(place, cell=pickle.loads(pickle.dumps(place.cell, pickle.HIGHEST_PROTOCOL)))
-    if look == printer.Format() and prints_by_minute(statement, attributes):
+    if look == printer.Format() and not none and prints_by_minute(statement, attributes):
         yield from minutes_of(place, statement, attributes)
         return
-    chunks: Chunks = partial(_passing, place, statement)
+    chunks: Chunks = partial(_whole, []) if none else partial(_passing, place, statement)
     if statement.order_by:
         ordered = yield from _sorted(chunks, statement)
         chunks = partial(_whole, ordered)
@@ -90,7 +94,7 @@ def _minutes(place: Place, statement: ListStatement) -> Iterator[list[Row]]:
     reader, now = place.rack.reader(place.cell), place.rack.now()
     wanted = wanted_by(place, statement)
     for moment in history_minutes(place, statement):
-        facts: Row = {"alertState": "normal", "ageInMinutes": int((now - moment) // MINUTE)}
+        facts: Row = {"alertState": _STATE, "ageInMinutes": int((now - moment) // MINUTE)}
         yield [
             {**reading_row(place.cell, reading), **facts} for reading in readings_of(reader, moment, wanted, statement)
         ]
@@ -165,7 +169,7 @@ def _aggregated(
         }
         yield {
             **reading_row(place.cell, (definition, owner, values.moment, values.last[index])),
-            "alertState": "normal",
+            "alertState": _STATE,
             "ageInMinutes": int((now - values.moment) // MINUTE),
             **{f"metricValue{name.capitalize()}": Metric(of[name], definition.unit) for name in functions},
         }

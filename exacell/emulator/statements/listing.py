@@ -60,8 +60,31 @@ _DETAIL_LAST: dict[str, tuple[str, ...]] = {
         *("cellsrvStatus", "msStatus", "rsStatus"),
     ),
     "LUN": ("lunWriteCacheMode", "status"),
+    "ALERTHISTORY": ("alertAction",),
 }
-"""Attributes that DETAIL prints last on releases before 24.1, in this order. Source: captures, cellcli.md 3.3."""
+"""Attributes that DETAIL prints last on releases before 24.1, in this order. Source: captures, cellcli.md 3.3; published LIST
+ALERTHISTORY DETAIL of 11.2.3.2.1 (Oracle Exadata Survival Guide) and 12.1.2.3, and one in patvdv/check_health."""
+
+_DETAIL_BEFORE: dict[str, dict[str, str]] = {
+    "CELL": {
+        "bbuTempThreshold": "bbuChargeThreshold",
+        "interconnectCount": "interconnect1",
+        "offloadGroupEvents": "offloadEfficiency",
+        "releaseTrackingBug": "securityCert",
+    },
+}
+"""Attributes that DETAIL prints before another one on releases before 24.1. Source: published LIST CELL DETAIL of 11.2.2.4.0,
+12.1.2.1.2 and 12.1.2.3."""
+
+_IN_DETAIL: dict[str, dict[str, tuple[Release | None, Release | None]]] = {
+    "CELL": {"metricCollection": ((18, 1), None)},
+    "GRIDDISK": {"asmDiskSize": ((19, 1), None), "offset": (None, (18, 1)), "sparse": ((19, 1), None)},
+    "PHYSICALDISK": {"errMediaCount": (None, (12, 1, 2, 1)), "id": (None, (12, 1, 2, 1))},
+}
+"""Since and until which release DETAIL prints an attribute that exists for longer. Source: published LIST CELL DETAIL of
+12.1.2.1.2, LIST GRIDDISK DETAIL of 11.2.3.2.1 and 18.1.6, LIST PHYSICALDISK DETAIL of 11.2.1.3.1 and in patvdv/check_health;
+tanelpoder/tpt-oracle, exadisktopo.sql, joins a physical disk's id with a cell disk's physicalDisk. When each came between two
+sessions is our guess."""
 
 
 def list_texts(place: Place, statement: ListStatement, look: printer.Format) -> Iterator[str]:
@@ -133,9 +156,18 @@ def on_hardware(place: Place, owner: ObjectType) -> ObjectType:
 
 
 def _detail_attributes(owner: ObjectType, release: Release) -> tuple[Attribute, ...]:
-    attributes = [a for a in owner.attributes_in(release) if not a.hidden]
-    last = _DETAIL_LAST.get(owner.name, ()) if release < PRIMARY_MEDIA_SINCE else ()
-    return tuple(sorted(attributes, key=lambda a: last.index(a.name) if a.name in last else -1))
+    attributes = [a for a in owner.attributes_in(release) if not a.hidden and _titled(owner, a, release)]
+    if release >= PRIMARY_MEDIA_SINCE:
+        return tuple(attributes)
+    last, before = _DETAIL_LAST.get(owner.name, ()), _DETAIL_BEFORE.get(owner.name, {})
+    places = {a.name: number for number, a in enumerate(owner.attributes)}
+    places |= {name: len(places) + number for number, name in enumerate(last)}
+    return tuple(sorted(attributes, key=lambda a: places[before[a.name]] - 0.5 if a.name in before else places[a.name]))
+
+
+def _titled(owner: ObjectType, attribute: Attribute, release: Release) -> bool:
+    since, until = _IN_DETAIL.get(owner.name, {}).get(attribute.name, (None, None))
+    return (since is None or release >= since) and (until is None or release < until)
 
 
 def list_rows(place: Place, statement: ListStatement) -> list[Row]:

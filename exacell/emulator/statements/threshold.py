@@ -51,6 +51,11 @@ def _settings(values: Mapping[str, str]) -> dict[str, str | float | int]:
     return found
 
 
+def _set(threshold: Threshold, settings: Mapping[str, str | float | int]) -> None:
+    for name, value in settings.items():
+        setattr(threshold, name, value)
+
+
 def create(place: Place, statement: AdminStatement) -> Effects:
     """Create a threshold on a metric, or on a metric of one object."""
     (given,) = statement.names or ("",)
@@ -67,7 +72,9 @@ def create(place: Place, statement: AdminStatement) -> Effects:
     if "comparison" not in settings or not {"warning", "critical"} & set(settings):
         rule = "comparison and at least one of warning and critical must be given"
         raise CellError(Code.BAD_NAME, name=name, rule=rule)
-    place.cell.thresholds[name] = Threshold(name=name, **settings)  # type: ignore[arg-type]
+    threshold = Threshold(name=name, comparison=str(settings["comparison"]))
+    _set(threshold, settings)
+    place.cell.thresholds[name] = threshold
     yield line(f"Threshold {name} successfully created")
 
 
@@ -88,8 +95,7 @@ def alter(place: Place, statement: AdminStatement) -> Effects:
             yield line(found.line)
             continue
         threshold = place.cell.thresholds[found]
-        for name, value in settings.items():
-            setattr(threshold, name, value)
+        _set(threshold, settings)
         clear_all(place.cell, threshold)
         yield line(f"Threshold {found} successfully altered")
 

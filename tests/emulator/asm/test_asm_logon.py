@@ -71,3 +71,8 @@ def test_nolog_and_connect(lab):
     assert ran.lines == ["SP2-0640: Not connected", "Connected.", 'USER is "SYS"']
     assert ran.status == 0
     assert lab.sql("whenever sqlerror exit 3\nconnect scott/tiger\n", "-S", "/nolog").status == 3
+
+
+def test_the_slash_may_touch_the_privilege(lab):
+    """``sqlplus "/as sysasm"`` logs in as ``/ as sysasm`` does."""
+    assert lab.sql("select count(*) from v$asm_diskgroup;\n", "-S", "-L", "/as sysasm").lines[-1].strip() == "2"

@@ -124,14 +124,14 @@ def test_bind_variables(lab):
 @pytest.mark.parametrize(
     ("block", "codes"),
     [
-        ("select name into :n from v$asm_diskgroup where name = 'X';", [1403]),
-        ("select name into :n from v$asm_diskgroup;", [1422]),
-        ("select group_number, name into :n from v$asm_diskgroup where name = 'DATA';", [913]),
-        ("select path into :n from v$asm_disk where group_number = 1 and disk_number = 0;", [6502]),
-        ("execute immediate 'drop diskgroup nosuch';", [15039, 15001]),
+        ("select name into :n from v$asm_diskgroup where name = 'X';", [1403, 6512]),
+        ("select name into :n from v$asm_diskgroup;", [1422, 6512]),
+        ("select group_number, name into :n from v$asm_diskgroup where name = 'DATA';", [6550, 6550]),
+        ("select path into :n from v$asm_disk where group_number = 1 and disk_number = 0;", [6502, 6512]),
+        ("execute immediate 'drop diskgroup nosuch';", [15039, 15001, 6512]),
         ("execute immediate 'alter diskgroup data rebalance power 3';", []),
     ],
 )
 def test_a_block_fails_as_its_statements_do(lab, block, codes):
-    """A block ends with the error of the statement in it that fails."""
+    """A block ends with the error of the statement in it that fails, and with its line when it was running."""
     assert lab.sql(f"var n varchar2(9)\nbegin {block} end;\n/\n").codes == codes

@@ -261,13 +261,6 @@ def test_version_and_wrong_option(lab):
     assert lab.sql("", "--nonsense").status == 1
 
 
-def test_block_is_refused(lab):
-    """PL/SQL beyond straight lines is not emulated and says so as an error, before any of it is done."""
-    block = "begin\n dbms_output.put_line('x');\n loop exit; end loop;\nend;\n/\n"
-    ran = lab.sql(f"set serveroutput on\n{block}")
-    assert (ran.codes, "x" in ran.lines) == ([439], False)
-
-
 def test_diskstring_and_power(lab):
     """ALTER SYSTEM changes what is discovered and the default power."""
     lab.sql("alter system set asm_diskstring='o/*/DATA_*' scope=both sid='*';\n")
@@ -275,3 +268,8 @@ def test_diskstring_and_power(lab):
     assert lab.sql("create diskgroup x disk 'o/192.168.10.11/RECO_CD_00_exa1cel01';\n").codes == [15018, 15014, 15031]
     assert lab.sql("alter system set asm_power_limit=2000;\n").codes == [2097, 15238]
     assert lab.sql("alter system set asm_power_limit=8 scope=memory;\n").codes == []
+
+
+def test_document_is_skipped(lab):
+    """DOCUMENT skips lines up to one that begins with #."""
+    assert lab.sql("doc\nselect 1 from nosuch;\n/*\n#\nprompt on\n").lines == ["on"]

@@ -12,7 +12,6 @@ from cells_bench import Bench
 from exacell.emulator.clock import RackClock
 from exacell.emulator.load_profiles import PROFILES
 from exacell.emulator.metric_rules import rules
-from exacell.emulator.metric_words import description
 from exacell.emulator.past import grown
 from exacell.emulator.rack import Rack
 from exacell.emulator.schema import metric_definitions, metrics_in
@@ -180,20 +179,6 @@ def test_an_unknown_profile_is_refused(bench: Bench) -> None:
     """A load of no known profile is an error that names those there are."""
     with pytest.raises(EmulatorError, match="profile=web is no load; there are redo, oltp, dw"):
         bench.rack.start_load(db="SPOT", redo=1, seconds=1, profile="web")
-
-
-def test_descriptions_are_distinct_in_what_they_say() -> None:
-    """Every metric has a description that names its object and its unit."""
-    texts = {name: description(definition) for name, definition in metric_definitions().items()}
-    assert all(text and "  " not in text and text.endswith(")") for text in texts.values())
-    assert texts["FC_IO_RQ_R_MISS_SEC"] == "rate: small reads partly served by disk of the flash cache (IO/sec)"
-    assert len(set(texts.values())) > 600
-    assert (
-        "kept on flash because the write to disk failed" in texts["FL_BY_KEEP"]
-        and "KEEP obj" not in texts["FL_BY_KEEP"]
-    )
-    redo = ("FL_IO_DB_BY_W", "FL_IO_FL_BY_W", "FL_IO_W", "FL_RQ_W", "FL_IO_TM_W", "FL_RQ_TM_W")
-    assert len({texts[name] for name in redo}) == len(redo) and all("redo" in texts[name] for name in redo)
 
 
 def test_the_past_rises_and_is_the_same_every_time(bench: Bench) -> None:

@@ -149,3 +149,17 @@ def test_the_width_of_a_long_history_fits_its_largest_values(bench: Bench) -> No
             for moment in minutes[::7] + telling
         }
         assert max(texts.values()) <= max(texts[moment] for moment in telling)
+
+
+@pytest.mark.parametrize("clauses", ["", " over 60", " order by name limit 5", " detail"])
+def test_a_state_that_no_past_value_has_is_answered_at_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, clauses: str
+) -> None:
+    """No minute of a week is looked at for what was not normal, because all that is past was."""
+
+    def looked(*_args: object) -> list[float]:
+        raise AssertionError("a minute was looked at")
+
+    monkeypatch.setattr(history, "history_minutes", looked)
+    monkeypatch.setattr("exacell.emulator.statements.metric_listing.history_minutes", looked)
+    assert bench.e(f"list metrichistory where alertState != 'Normal'{clauses}") == ""

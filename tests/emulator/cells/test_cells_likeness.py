@@ -145,3 +145,12 @@ def test_one_cell_is_no_rack() -> None:
     """A rack of one cell is refused with the reason."""
     with pytest.raises(EmulatorError, match="a rack of 1 cells can't be copied"):
         parts_of("copy", Likeness(cells=[cell("a")], nodes=NODES, databases=["HR"]))
+
+
+@pytest.mark.parametrize("dirty", [0, 4 * GIB])
+def test_the_first_reading_of_metrics_tells_of_the_described_cache(dirty: int) -> None:
+    """FC_BY_DIRTY and FC_BY_USED of a copy are those of the rack that was described, not of the rack it was made from."""
+    cache = {**cell("a")["flashCache"], "dirty": dirty, "used": 2 * dirty}
+    state: Any = world("a", "b", flashCache=cache).to_state()["cell-a"]
+    collected = state["metrics"]["collections"][-1][1]
+    assert (collected["FC_BY_DIRTY"], collected["FC_BY_USED"]) == (dirty / MIB, 2 * dirty / MIB)

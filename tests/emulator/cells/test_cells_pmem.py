@@ -36,7 +36,7 @@ def test_a_new_cell_has_cache_and_log_on_persistent_memory(release: str, memory:
     assert bench.one(f"list {memory}cache attributes size") == cache
     assert bench.one(f"list {memory}log attributes effectiveSize") == log
     disks = bench.values("list celldisk attributes name, freeSpace, size where diskType=PMEM")
-    assert disks == [[f"PM_{n:02d}_exa1cel01", "0", "125.9375G"] for n in range(12)]
+    assert disks == [[f"PM_{n:02d}_exa1cel01", "0", "125.984375G"] for n in range(12)]
     assert len(bench.values("list lun where diskType=pmem")) == len(
         bench.values("list physicaldisk where diskType=pmem")
     )

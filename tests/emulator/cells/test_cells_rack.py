@@ -15,7 +15,7 @@ from exacell.emulator.clock import RackClock
 from exacell.emulator.profiles import models, releases
 from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
-from exacell.errors import EmulatorError
+from exacell.errors import EmulatorError, RackFormatError
 
 PURE = (
     *(
@@ -96,8 +96,9 @@ def test_a_rack_is_stored_and_restored_whole(bench: Bench) -> None:
 
 def test_another_format_is_not_read(bench: Bench) -> None:
     """A state of another format is refused with the way out."""
-    with pytest.raises(EmulatorError, match="reset=yes"):
+    with pytest.raises(RackFormatError, match="another exacell") as refused:
         Rack.from_state({**bench.rack.to_state(), "format": 0}, bench.rack.clock)
+    assert "reset=yes" in refused.value.hint
 
 
 def test_ids_and_names_are_unique(bench: Bench) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cells_bench import Bench
+from cells_bench import IN_DATA, AsmStub, Bench
 
 from exacell.emulator.profiles import hardware_model, release_profile
 from exacell.emulator.restricted import refusal
@@ -121,3 +121,42 @@ def test_capacity_optimized_flash_holds_the_data() -> None:
     small = dict(bench.values("list metriccurrent DB_CF_IO_RQ_SM attributes metricObjectName, metricValue"))
     assert small["SPOT"] != "0 IO requests"
     assert bench.metric("FL_IO_W") > 0
+
+
+@pytest.mark.parametrize(
+    ("release", "statement", "has", "has_not"),
+    [
+        ("11.2.2.4", "list physicaldisk detail", ["errMediaCount", "id"], []),
+        ("19.3", "list physicaldisk detail", ["errOtherCount"], ["errMediaCount", "id"]),
+        ("11.2.3.2.1", "list griddisk detail", ["offset"], ["asmDiskGroupType", "asmDiskSize", "sparse"]),
+        ("12.1.2", "list griddisk detail", ["offset"], ["asmDiskGroupType", "asmDiskSize", "sparse"]),
+        ("19.3", "list griddisk detail", ["asmDiskGroupType", "asmDiskSize", "sparse"], ["offset"]),
+        ("11.2.2.4", "list cell detail", ["bmcType", "offloadEfficiency"], ["accessLevelPerm", "httpsAccess", "rpmVersion"]),
+        ("12.1.2", "list cell detail", ["accessLevelPerm", "rpmVersion"], ["bmcType", "httpsAccess", "metricCollection"]),
+        ("19.3", "list cell detail", ["httpsAccess", "metricCollection"], ["offloadEfficiency", "usbStatus"]),
+    ],
+)  # fmt: skip
+def test_detail_has_what_a_release_prints(release: str, statement: str, has: list[str], has_not: list[str]) -> None:
+    """DETAIL prints the attributes that published sessions of that release or of one near it show, and not the others."""
+    bench = Bench(release=release)
+    bench.rack.asm = AsmStub(IN_DATA)
+    labels = {line.split(":")[0].strip() for line in bench.e(statement).splitlines()}
+    assert set(has) <= labels
+    assert not set(has_not) & labels
+
+
+def test_attributes_that_detail_leaves_out_can_be_named() -> None:
+    """What DETAIL does not print any more still answers when it is named: a disk's id is its cell disk's physicalDisk."""
+    bench = Bench()
+    ids = bench.values("list physicaldisk attributes id where name = 20:3")
+    assert ids == bench.values("list celldisk attributes physicalDisk where name = CD_03_exa1cel01")
+    assert bench.one("list griddisk DATA_CD_03_exa1cel01 attributes offset") == "32M"
+    assert "CELL-02907" in Bench(model="x10m", release="24.1").e("list physicaldisk attributes name, id")
+
+
+@pytest.mark.parametrize(
+    ("model", "release", "ports"), [("x6", "19.3", ["ib0", "ib1"]), ("x8m", "22.1", ["re0", "re1"])]
+)
+def test_interconnects_are_those_of_the_network(model: str, release: str, ports: list[str]) -> None:
+    """A cell on InfiniBand has other interfaces than one on RoCE."""
+    assert Bench(model=model, release=release).values("list cell attributes interconnect1, interconnect2") == [ports]

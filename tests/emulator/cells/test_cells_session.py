@@ -113,7 +113,7 @@ def test_monitors_read(bench: Bench) -> None:
 
 def test_help(bench: Bench) -> None:
     """HELP lists topics, a topic shows its form, and an unknown one is a syntax error."""
-    assert bench.e("help").startswith("HELP [topic]\n\tAvailable Topics:\n\tALTER ALERTHISTORY\n")
+    assert bench.e("help").startswith("\n HELP [topic]\n   Available Topics:\n\tALTER\n\tALTER ALERTHISTORY\n")
     assert "Usage: ALTER FLASHCACHE" in bench.e("help alter flashcache")
     assert "\tHELP DROP GRIDDISK\n" in bench.e("help drop")
     assert "LIST GRIDDISK" in bench.e("help list griddisk")

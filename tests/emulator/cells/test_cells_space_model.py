@@ -151,7 +151,7 @@ class Ground:
 
 
 GROUNDS = (
-    # 125.9375G less 48M.
+    # 125.984375G less 96M.
     Ground(model="x8m", release="19.3", prefix="PM", numbers=tuple(range(12)), units=8057, word="pmem", memory=True),
     Ground(model="x8m", release="24.1", prefix="PM", numbers=tuple(range(12)), units=8057, word="xrmem", memory=True),
     # 6.184600830078125T less 48M.

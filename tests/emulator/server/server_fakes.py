@@ -29,6 +29,9 @@ class FakeWorld:
     saved: int = 0
     closed: list[str] = field(default_factory=list)
 
+    def address(self, cell: str) -> str:
+        return f"192.168.10.{11 + self.cells.index(cell)}"
+
     def describe(self) -> Json:
         return {
             "name": "t1",

@@ -154,6 +154,14 @@ def test_which_models_have_infiniband(model: str, has: bool) -> None:
     assert has_infiniband(model) is has
 
 
+def test_the_fabric_is_shown(front: Front) -> None:
+    """Ibnodes lists hosts and switches, cells with the addresses of their disk paths; ibstatus shows two active ports."""
+    nodes = front("ibnodes").stdout
+    assert nodes == front("ibhosts").stdout + front("ibswitches").stdout
+    assert "192.168.10.11 HCA-1" in nodes and nodes.count("Switch\t: 0x") == 2
+    assert front("ibstatus").stdout.count("state:\t\t 4: ACTIVE") == 2
+
+
 def test_ping_knows_the_hosts(front: Front) -> None:
     """ping answers for the rack's hosts; other names are the system's ping's."""
     done = front("ping", "-c", "2", "exa1cel01")

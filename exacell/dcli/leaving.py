@@ -1,0 +1,77 @@
+"""The last look before work leaves for a target: what allowed it must still hold there, and the rack still be ours.
+
+Between the judgement of a command and the moment at which it leaves lie a person's answer, files that are copied, and with
+``--serial`` or batches the work of all targets before. So each target is judged once more right before its turn.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from exacell.commands.griddisk import headers_if_needed
+from exacell.dcli.judge import Judgement, facts_for
+from exacell.dcli.reach import Group
+from exacell.dcli.sequence import needs_now, plans_in_order
+from exacell.errors import ExacellError
+from exacell.factreading import gather
+from exacell.plan.model import Risk, highest
+from exacell.probe import Prober
+from exacell.values import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leaving:
+    """Asked for each target right before its work leaves, from any thread.
+
+    Attributes:
+        script: the local file that is copied and run, None for none.
+        scanned: what it held when it was judged.
+    """
+
+    group: Group
+    judgement: Judgement
+    script: Path | None = None
+    scanned: bytes = b""
+
+    def why_not(self, host: str) -> str:
+        """Return why the work must not go to ``host`` now, in one phrase; empty when it may."""
+        ctx = self.group.ctx
+        why: str = ctx.lock().still_mine()
+        if why:
+            return why
+        if self.script is not None:
+            try:
+                same = self.script.read_bytes() == self.scanned
+            except OSError as error:
+                return f"{self.script} can't be read any more: {error.strerror}"
+            if not same:
+                return f"{self.script} was changed after it was judged"
+        if not self.judgement.changes or host not in self.group.cells:
+            return ""
+        try:
+            return self._moved(host)
+        except ExacellError as error:
+            return error.message.removesuffix("; nothing was sent")
+
+    def _moved(self, cell: str) -> str:
+        """Judge the changes anew for one cell, by what it says now.
+
+        Raises:
+            ExacellError: a guard forbids a change, or the cell does not answer.
+        """
+        ctx, judgement = self.group.ctx, self.judgement
+        query = partial(ctx.fleet.query, cancel=ctx.interrupted)
+        facts, problems = gather(query, ctx.fleet.releases, facts_for(judgement.changes), (cell,))
+        if problems:
+            return problems[0].removeprefix(f"{cell}: ")
+        headers = headers_if_needed(ctx, facts)
+        plans = plans_in_order(
+            self.group.rack.name, facts, judgement.changes, accepted=judgement.accepted, headers=headers
+        )
+        confirmed, now = judgement.risk_of(cell), highest(plan.risk for plan in plans)
+        # Loss of data stands in no plan here unless it was accepted by name.
+        if now.rank > confirmed.rank and now is not Risk.DATA:
+            return f"its risk is {now} now, and was {confirmed} when it was judged"
+        failures = Prober(ctx.fleet, {}).cells(needs_now(plans))
+        return next(iter(failures.get(cell, {}).values()), "")

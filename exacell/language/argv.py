@@ -1,0 +1,68 @@
+"""The line of the language that the words of a command line mean."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from exacell.errors import StatementError
+from exacell.language.text import RAW_TAILS
+from exacell.language.words import scan
+
+_OPERATORS = ("=", "!=", ">", "<", "!")
+
+
+def argv_line(words: Sequence[str]) -> str:
+    """Return the line that command-line words mean: each word is one token, and shell characters mean nothing more.
+
+    A single first word with blanks is a whole line already. A pasted ``cellcli -e`` is dropped.
+    """
+    items = list(words)
+    if len(items) > 1 and items[0] == "cellcli":
+        items = items[1:]
+        while items and items[0] in ("-n", "-x", "-m", "-xml", "--xml"):
+            items.pop(0)
+        if items and items[0] == "-e":
+            items.pop(0)
+    if items and re.search(r"\s", items[0].strip()):
+        return " ".join(items).strip()
+    if items and items[0].lower() == "dcli":
+        # Its words are cut at the prompt as a shell cuts them: quoted so, they stay what they are.
+        return shlex.join(items)
+    if items and items[0].lower() in RAW_TAILS:
+        return " ".join(items)
+    return " ".join(_quote_word(item) for item in items)
+
+
+def _quote_word(word: str) -> str:
+    if word in _OPERATORS or not word:
+        return word or "''"
+    key, equals, value = word.partition("=")
+    if equals and re.fullmatch(r"(--)?[A-Za-z_][\w.\-]*", key):
+        return f"{key}={_quote(value)}" if value else word
+    return _quote(word)
+
+
+def _quote(value: str) -> str:
+    if _is_one_word(value):
+        return value
+    if "'" in value and '"' in value:
+        raise StatementError(f"the word {value} holds both kinds of quotes, for which there is no spelling")
+    mark = '"' if "'" in value else "'"
+    return f"{mark}{value}{mark}"
+
+
+def _is_one_word(value: str) -> bool:
+    """Whether the prompt would read ``value`` as one word too, quotes or parentheses around it included."""
+    if value.startswith("#") or value == "--" or not value:
+        return False
+    try:
+        places = list(scan(value))
+    except StatementError:
+        return False
+    if value[0] in "'\"":
+        return all(quoted for _, _, quoted, _ in places)
+    if value[0] == "(" and all(depth for _, char, quoted, depth in places[:-1]) and value[-1] == ")":
+        return places[-1][3] == 0
+    return not re.search(r"[\s|;<>'\"()]", value)

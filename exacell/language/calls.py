@@ -1,0 +1,234 @@
+"""Statements of exacell's own: which command the first words select, and what its arguments and flags are."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+
+from exacell.cellcli.statement import Verb
+from exacell.errors import StatementError
+from exacell.language.kinds import convert
+from exacell.language.registry import COMMON_FLAGS, Call, Command, Flag, Value, commands
+from exacell.language.words import Word, split_words, unquote
+
+VERBS = tuple(verb.value for verb in Verb)
+"""CellCLI's verbs, upper case."""
+
+
+ONLY_CELLCLI = frozenset(("list", "describe", "alter"))
+"""Verbs with which no command of exacell's own begins, so that none has to be imported to read such a statement."""
+
+
+def find_command(words: Sequence[Word]) -> Command | None:
+    """Return exacell's own command that the first words select, the longest match; None when there is none."""
+    if words and words[0].value.lower() in ONLY_CELLCLI:
+        return None
+    table = commands()
+    longest = max(len(key) for key in table)
+    for count in range(min(longest, len(words)), 0, -1):
+        key = tuple(word.value.lower() for word in words[:count])
+        if key in table and not any(word.quoted for word in words[:count]):
+            return table[key]
+    return None
+
+
+def _brief(word: str) -> str:
+    """Return a word as a message quotes it: of what was pasted by mistake the beginning is enough."""
+    return word if len(word) <= _QUOTED else word[: _QUOTED - 3] + "..."
+
+
+def unknown_first(words: Sequence[Word]) -> StatementError:
+    """Return the error for words that select neither a command nor a CellCLI statement, with what is near."""
+    table = commands()
+    first = words[0]
+    seconds = sorted({key[1] for key in table if len(key) > 1 and key[0] == first.value.lower()})
+    quoted = next((word for word in words[:2] if word.quoted), None)
+    if quoted is not None and (quoted is first or quoted.value.lower() in seconds):
+        return StatementError(
+            f"{quoted.raw} is in quotes, which make it a value: it is not a statement",
+            start=quoted.start,
+            end=quoted.end,
+        )
+    if seconds:
+        if len(words) == 1:
+            return StatementError(f"{first.value} what? One of: {', '.join(seconds)}", start=first.end, end=first.end)
+        near = tuple(difflib.get_close_matches(words[1].value.lower(), seconds, n=3))
+        # Where something is near, the list of all would only hide it.
+        known = "" if near else f": {', '.join(seconds)}"
+        message = f"'{_brief(words[1].value)}' is nothing that {first.value.lower()} knows{known}"
+        return StatementError(message, start=words[1].start, end=words[1].end, suggestions=near)
+    verbs = sorted({key[0] for key in table} | {verb.lower() for verb in VERBS})
+    near = tuple(difflib.get_close_matches(first.value.lower(), verbs, n=3))
+    hint = "" if near else "help lists the statements"
+    return StatementError(
+        f"'{_brief(first.value)}' is not a statement", start=first.start, end=first.end, suggestions=near, hint=hint
+    )
+
+
+_QUOTED = 60
+"""Characters of a word that a message quotes at most."""
+
+_BEFORE_ONLY = ("-r", "-c", "-g", "-l", "-m", "-o", "-f", "-e")
+
+
+def _behind(option: Word, words: Sequence[Word]) -> str:
+    """Return how ``-o`` is said behind a statement, with the format that was given."""
+    following = next((word.value for word in words if word.start >= option.end), "")
+    return f"behind it: --format={following or 'json'}"
+
+
+def take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word], dict[str, Value]]:
+    """Return the words that are no flags, and the flags by name with their values.
+
+    Raises:
+        StatementError: a flag is not one of ``known``, lacks its value, or takes none.
+    """
+    bare: list[Word] = []
+    flags: dict[str, Value] = {}
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        if word.raw.startswith("--") and len(word.raw) > 2:
+            name, equals, raw_value = word.raw[2:].partition("=")
+            flag = next((f for f in known if f.name == name.lower()), None)
+        elif re.fullmatch(r"-[a-z]", word.raw):
+            name, equals, raw_value = word.raw[1:], "", ""
+            flag = next((f for f in known if f.short == name), None)
+        else:
+            bare.append(word)
+            continue
+        if flag is None and word.raw in _BEFORE_ONLY:
+            raise StatementError(
+                f"{word.raw} stands before the statement",
+                start=word.start,
+                end=word.end,
+                hint=_behind(word, words) if word.raw == "-o" else f"exacell {word.raw} … statement",
+            )
+        if flag is None:
+            near = difflib.get_close_matches(name.lower(), [f.name for f in known], n=2)
+            raise StatementError(
+                f"'{word.raw}' is not a flag of this statement",
+                start=word.start,
+                end=word.end,
+                suggestions=tuple("--" + n for n in near),
+            )
+        if flag.value is None:
+            if equals:
+                raise StatementError(f"--{flag.name} takes no value", start=word.start, end=word.end)
+            flags[flag.name] = True
+            continue
+        if flag.optional and not equals:
+            flags[flag.name] = True
+            continue
+        if not equals and waiting and not waiting[0].raw.startswith("-"):
+            raw_value = waiting.pop(0).raw  # --flag value, as well as --flag=value
+        if not raw_value:
+            raise StatementError(f"--{flag.name} needs a value: --{flag.name}=…", start=word.start, end=word.end)
+        flags[flag.name] = convert(flag.param(flag.value), unquote(raw_value), word.start, word.end)
+    return bare, flags
+
+
+def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:
+    """Return the call of exacell's own command that ``text`` is, and its flags.
+
+    Args:
+        base: where ``text`` begins in the line, for the places of errors.
+
+    Raises:
+        StatementError: it is no command, or its arguments are wrong.
+    """
+    words = split_words(text, base)
+    command = find_command(words)
+    if command is None:
+        raise unknown_first(words)
+    tail = words[len(command.words) :]
+    last = command.params[-1] if command.params else None
+    if last is not None and last.rest:
+        return _own_rest(command, text, base, words)
+    bare, flags = take_flags(tail, (*COMMON_FLAGS, *command.flags))
+    args: dict[str, Value] = {}
+    extra: dict[str, str] = {}
+    free = list(command.positionals)
+    for word in bare:
+        key, equals, raw_value = word.raw.partition("=")
+        named = bool(equals) and not word.raw.startswith(("'", '"', "(")) and re.fullmatch(r"[A-Za-z_][\w.\-]*", key)
+        if named:
+            _named(command, word, key, raw_value, args, extra)
+        elif free:
+            param = free.pop(0)
+            args[param.name] = convert(param, word.value, word.start, word.end)
+        else:
+            raise _too_much(command, word)
+    for param in command.params:
+        if param.name in args:
+            continue
+        if param.required:
+            raise StatementError(
+                f"{command.name} needs {param.shape}: {param.help}", start=base + len(text), end=base + len(text)
+            )
+        if param.default is not None:
+            args[param.name] = convert(param, param.default, base, base + len(text))
+    kept = " ".join(word.raw for word in (*words[: len(command.words)], *bare))
+    return Call(command=command, args=args, extra=extra, flags=flags, text=kept), flags
+
+
+def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tuple[Call, dict[str, Value]]:
+    args: dict[str, Value] = {}
+    position = len(command.words)
+    for param in command.params:
+        if position >= len(words):
+            if param.required:
+                raise StatementError(
+                    f"{command.name} needs {param.shape}: {param.help}", start=base + len(text), end=base + len(text)
+                )
+            break
+        word = words[position]
+        if param.rest:
+            args[param.name] = text[word.start - base :].strip()
+            break
+        key, equals, raw_value = word.raw.partition("=")
+        if param.positional:
+            args[param.name] = convert(param, word.value, word.start, word.end)
+            position += 1
+        elif equals and key.lower() == param.name.lower():
+            args[param.name] = convert(param, raw_value, word.start, word.end)
+            position += 1
+    return Call(command=command, args=args, text=text), {}
+
+
+def _named(
+    command: Command, word: Word, key: str, raw_value: str, args: dict[str, Value], extra: dict[str, str]
+) -> None:
+    value, value_start = unquote(raw_value), word.start + len(key) + 1
+    param = command.param(key)
+    if command.open_keys and param is not None and param.positional and param.name in args:
+        param = None  # run flash_diskgroup name=PP: the recipe is named already, so this is its own parameter.
+    if param is None:
+        if command.open_keys:
+            if key in extra:
+                raise StatementError(f"{key}= is given twice", start=word.start, end=word.end)
+            extra[key] = value
+            return
+        names = [p.name for p in command.params if not p.positional]
+        near = tuple(difflib.get_close_matches(key.lower(), names, n=3))
+        takes = "it takes " + ", ".join(names) if names else "it takes none"
+        raise StatementError(
+            f"'{key}' is not a parameter of {command.name}: {takes}",
+            start=word.start,
+            end=word.start + len(key),
+            suggestions=near,
+        )
+    if param.name in args:
+        raise StatementError(f"{param.name} is given twice", start=word.start, end=word.end)
+    args[param.name] = convert(param, value, value_start, word.end)
+
+
+def _too_much(command: Command, word: Word) -> StatementError:
+    names = [p.name for p in command.params if not p.positional]
+    near = tuple(f"{n}=" for n in difflib.get_close_matches(word.value.lower(), names, n=2))
+    if command.positionals and not names:
+        message = f"'{word.value}' is one word too many: {command.usage}"
+    else:
+        message = f"'{word.value}' is not a parameter of {command.name}: {command.usage}"
+    return StatementError(message, start=word.start, end=word.end, suggestions=near)

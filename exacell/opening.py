@@ -1,0 +1,33 @@
+"""How a surface gets its context, and its context a rack."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from exacell.config import NoRackError, load, way_to_a_rack
+from exacell.console import Console
+from exacell.context import Context, Options
+from exacell.paths import Home
+
+
+def open_context(options: Options, console: Console, *, env: Mapping[str, str] | None = None) -> Context:
+    """Return a context for the options; a rack that was asked for is chosen, else one is found on first need.
+
+    Raises:
+        ExacellError: the configuration is wrong, or the rack asked for does not exist.
+    """
+    variables = os.environ if env is None else env
+    home = Home.from_env(variables)
+    context = Context(home=home, config=load(home, variables), console=console, options=options, env=variables)
+    if options.rack or options.cells or options.group_file or variables.get("EXACELL_RACK"):
+        context.choose_rack()
+    return context
+
+
+def find_rack_quietly(context: Context) -> None:
+    """Choose the default rack when there is one; the prompt opens without a rack otherwise."""
+    try:
+        context.need_rack()
+    except NoRackError:
+        context.console.say(f"no rack yet: {way_to_a_rack(context.config.racks)}")

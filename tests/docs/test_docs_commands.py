@@ -1,0 +1,241 @@
+"""The commands of README.md and docs/*.md: they run on an emulated rack, and what is printed behind them is what comes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from exacell.config import load
+from exacell.errors import StatementError
+from exacell.language.calls import VERBS
+from exacell.language.line import parse_line
+from exacell.language.registry import commands
+from exacell.paths import Home
+from tests.support.program import Done, InProcess, told
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PROMPT = re.compile(r"(?:\w+ \d+ cells? R[OW] )?exacell> (.*)")
+
+NOT_RUN = {
+    "make ": "it makes the tree's own .venv; the rules are named, and CI runs make test",
+    "apt-get ": "it installs packages on this machine",
+    "python benchmarks/": "it takes minutes; that the program is there is looked at",
+    "python tests/referees/": "it downloads nothing, but wants programs that are not ours",
+}
+"""Beginnings of commands that are not carried out, and why."""
+
+STANDING_IN = {
+    "exa1cel[01-14] --live tail -f /var/log/messages": "exa1cel[01-03] --live echo a line",
+    "journal show 12": "journal show 1",
+}
+"""What a reader has and the emulated rack has not: more cells, a file that grows, twelve changes."""
+
+ENDS = {"show health": 1}
+"""Exit codes other than 0 that a page means: there is something to find."""
+
+PREPARED = {
+    "show health": ("emulator fault t1 exa1cel01 flash-disk",),
+    "-o json list griddisk attributes name,size where diskType=flashdisk | jq '.[].size'": (
+        "emulator fault t1 all clear",
+    ),
+    "journal": ("disable flashlog db=SPOT -y", "undo -y"),
+}
+"""What must have happened before a statement is as its page has it."""
+
+
+@dataclass(kw_only=True)
+class Shown:
+    """One command of a page with what the page prints behind it; ``typed`` is a statement at the prompt."""
+
+    text: str
+    typed: bool
+    output: list[str] = field(default_factory=list)
+
+
+def blocks(path: Path) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield (line, language, lines) for each fenced and each indented block of a page."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    place = 0
+    while place < len(lines):
+        line = lines[place]
+        begin = place
+        if line.startswith("```"):
+            place = lines.index("```", place + 1)
+            yield begin + 1, line[3:], lines[begin + 1 : place]
+        elif line.startswith("    ") and (begin == 0 or not lines[begin - 1].strip()):
+            while place < len(lines) and (lines[place].startswith("    ") or not lines[place].strip()):
+                place += 1
+            yield begin + 1, "", [text.strip() for text in lines[begin:place] if text.strip()]
+        place += 1
+
+
+def shown(path: Path) -> list[Shown]:
+    """Return the commands of a page in their order."""
+    found: list[Shown] = []
+    for _, language, lines in blocks(path):
+        if language == "toml":
+            continue
+        prompted = any(line.startswith("$ ") or PROMPT.match(line) for line in lines)
+        for line in lines:
+            typed = PROMPT.match(line)
+            if typed:
+                found.append(Shown(text=bare(typed[1]), typed=True))
+            elif line.startswith("$ ") or not prompted:
+                text = line.removeprefix("$ ")
+                first = text.split()[0]
+                found.append(Shown(text=bare(text), typed=first in {words[0] for words in commands()}))
+            else:
+                found[-1].output.append(line)
+    return found
+
+
+def bare(line: str) -> str:
+    """Return a line of a block without what explains it: a comment, or a phrase behind three blanks."""
+    return re.split(r"\s{2,}#? ?(?=\S)|\s{3,}", line)[0].strip()
+
+
+def masked(text: str) -> str:
+    """Return text as one line in which numbers, their widths and the journal's hash do not count."""
+    one = re.sub(r"\bjournal \S+", "journal #", told(text))
+    return re.sub(r"-{3,}", "---", re.sub(r"\d+(?:[.,]\d+)*", "#", one))
+
+
+class Reader:
+    """Somebody who types a page's commands, in a home of their own with the rack t1."""
+
+    def __init__(self, folder: Path) -> None:
+        self.program = InProcess(folder / "home")
+        self.folder = folder
+        tool = folder / "bin" / "exacell"
+        tool.parent.mkdir()
+        tool.write_text(f'#!/bin/sh\nexec {sys.executable} -m exacell "$@"\n')
+        tool.chmod(0o755)
+        (folder / "cells").write_text("exa1cel01\nexa1cel02\nexa1cel03\n")
+        (folder / "home" / "recipes").mkdir(parents=True)
+        (folder / "home" / "recipes" / "my_recipe.exa").write_text('recipe "Log again"\nenable flashlog db=SPOT\n')
+        self._running = False
+
+    def carry_out(self, command: Shown) -> Done:
+        """Carry one command out as it stands and return what came; a stopped rack is started for it."""
+        text = command.text
+        for written, instead in STANDING_IN.items():
+            text = text.replace(written, instead)
+        words = text.removeprefix("exacell -r t1 ")
+        if not self._running:
+            self.program.ok("emulator", "start", "t1", "speed=600")
+        self._running = text != "exacell emulator stop t1"
+        for statement in PREPARED.get(words, ()):
+            self.program.ok("-r", "t1", statement)
+        if command.typed:
+            return self.program("-r", "t1", text if re.search(r"-y$| > ", text) else f"{text} -y")
+        env = {
+            **self.program.env,
+            "EXACELL_RACK": "t1",
+            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+        }
+        done = subprocess.run(
+            ["bash", "-c", f"set -o pipefail; {text}"],
+            cwd=self.folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
+    """A reader in a folder of their own, whose rack ends with the test."""
+    monkeypatch.chdir(tmp_path)
+    found = Reader(tmp_path)
+    yield found
+    found.program("-r", "t1", "confirm")  # What a page left to be taken back has a process that waits.
+    found.program("emulator", "stop", "t1")
+
+
+def reason_not_to(text: str) -> str:
+    """Return why a command is not carried out; empty when it is."""
+    return next((reason for start, reason in NOT_RUN.items() if text.startswith(start)), "")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if shown(page)], ids=lambda page: page.name)
+def test_the_commands_of_a_page_run_as_it_shows(page: Path, reader: Reader) -> None:
+    """Each command of a page ends well, or is refused where the page says so, and prints what the page prints."""
+    commands_of_page = shown(page)
+    for place, command in enumerate(commands_of_page):
+        following = commands_of_page[place + 1 :]
+        if reason_not_to(command.text) or (command.text == "exacell -r t1" and following and following[0].typed):
+            continue
+        done = reader.carry_out(command)
+        everything = masked(done.out + done.err)
+        wanted = [line for line in masked_lines(command.output) if line]
+        refused = any(" refused" in line for line in command.output)
+        context = f"{page.name}: {command.text}\nexit {done.code}\n{done.out}{done.err}"
+        assert done.code == (2 if refused else ENDS.get(command.text, 0)), context
+        assert [line for line in wanted if line not in everything] == [], context
+
+
+def masked_lines(lines: list[str]) -> list[str]:
+    """Return what must come: each line masked, without the question that ``-y`` answers."""
+    return [masked(line) for line in lines if not line.startswith("proceed?")]
+
+
+def test_what_is_not_run_is_there() -> None:
+    """Every program and every rule of make that a page names and this test does not carry out exists."""
+    rules = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for page in PAGES:
+        for command in shown(page):
+            if reason_not_to(command.text):
+                first, second = command.text.split()[:2]
+                assert first == "apt-get" or second in rules or (ROOT / second).is_file(), (
+                    f"{page.name}: {command.text}"
+                )
+
+
+def test_the_configuration_in_the_readme_is_one(tmp_path: Path) -> None:
+    """The sample of config.toml is read without complaint, and has the rack that it names as the default."""
+    (sample,) = [lines for _, language, lines in blocks(ROOT / "README.md") if language == "toml"]
+    (tmp_path / "config.toml").write_text("\n".join(sample))
+    config = load(Home.from_env({"EXACELL_HOME": str(tmp_path)}), {})
+    rack = config.racks[config.default_rack]
+    assert rack.production and len(rack.cells) == 14 and rack.asm["main"].sid == "+ASM1"
+
+
+SLIPS = {"show helth": "a word that the prompt puts right"}
+"""Code spans that are no statements, and are meant to be none."""
+
+
+def inline() -> Iterator[tuple[str, str]]:
+    """Yield (page, text) for each code span in the prose of the pages that begins as a statement.
+
+    Without those that hold a placeholder, that only name a statement, or that are keys pressed before a Tab.
+    """
+    heads = {words[0] for words in commands()} | {verb.lower() for verb in VERBS}
+    for page in PAGES:
+        prose = re.sub(r"(?ms)^```.*?^```", "", page.read_text(encoding="utf-8"))
+        for text in re.findall(r"(?<!`)`([^`\n]+)`(?!`| Tab)", prose):
+            words = text.replace("\\|", "|").split()
+            statement = len(words) > 1 and words[0] in heads and tuple(words) not in commands() and text not in SLIPS
+            if statement and not re.search(r"[…<{$]|\.\.\.|\b[A-Z]\b|=[A-Z]+\b|\[|\d:[0-9a-f]{8}| FORMAT", text):
+                yield page.name, " ".join(words)
+
+
+@pytest.mark.parametrize(("page", "text"), sorted(set(inline())))
+def test_the_statements_in_the_prose_are_statements(page: str, text: str) -> None:
+    """What the pages call a statement is one."""
+    try:
+        assert parse_line(text) is not None
+    except StatementError as error:
+        pytest.fail(f"{page}: {text}: {error.message}")

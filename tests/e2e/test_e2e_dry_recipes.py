@@ -1,0 +1,46 @@
+"""-n on recipes and on what keeps something, with the shipped recipes on an emulated rack."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.support.program import InProcess
+
+AB = ("run", "flashlog_ab", "db=SPOT", "for=10m")
+
+
+def test_a_dry_run_keeps_nothing_and_waits_for_nothing(inside: InProcess) -> None:
+    """-n takes no snapshot, so that one of the same name stays, leaves out what would compare them, and does not wait."""
+    inside.ok("-r", "t1", "snap", "flashlog", "as=ab_on_before", "fresh=no")
+    before = inside.ok("-r", "t1", "-o", "json", "snaps").records
+    began = time.monotonic()
+    done = inside.ok("-r", "t1", *AB, "-n")
+    assert time.monotonic() - began < 300, "wait 10m was waited for"
+    assert "-n: wait was not carried out" in done.err and "-n: snap was not carried out" in done.err
+    assert "-n: ab_on_before was not kept, so this is left out" in done.err and done.out == ""
+    assert inside.ok("-r", "t1", "-o", "json", "snaps").records == before
+
+
+def test_what_a_dry_run_can_not_reach_is_told_with_the_way_out(inside: InProcess) -> None:
+    """Where a statement needs what -n did not do before it, the refusal names rehearse with the recipe as it was typed."""
+    done = inside("-r", "t1", "run", "flash_diskgroup", "cache=288g", "-n")
+    assert done.code == 2 and "carve griddisk: 0 is free" in done.err
+    assert "rehearse run flash_diskgroup cache=288g carries it out on a copy of the rack" in done.err
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("save baseline as=b", "save baseline"),
+        ("save iorm as=i", "save iorm"),
+        ("lock reason=x", "lock"),
+        ("snap flashcache as=s", "snap"),
+    ],
+)
+def test_what_keeps_something_is_left_out_of_a_dry_run(inside: InProcess, statement: str, name: str) -> None:
+    """Behind -n neither baselines nor IORM plans, locks and snapshots are kept."""
+    done = inside.ok("-r", "t1", statement, "-n")
+    assert (done.out, done.err) == ("", f"-n: {name} was not carried out\n")
+    assert not list(inside.home.rglob("*.lock")) and not list(inside.home.rglob("store.db"))

@@ -1,0 +1,84 @@
+"""Words that a DBA acts on: what changes nothing, what can be taken back instead, who is stopped, what may be run by its path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.program import InProcess
+
+
+@pytest.mark.parametrize("statement", ["alter iormplan objective=auto", "alter cell flashCacheMode=writeback"])
+def test_an_alter_that_changes_nothing_is_not_sent(inside: InProcess, statement: str) -> None:
+    """CellCLI's own ALTER of values that all cells hold is nothing to do: exit 0, also with --detailed-exitcode, no change."""
+    done = inside.ok("-r", "t1", "-o", "json", *statement.split(), "-y")
+    assert {row["outcome"] for row in done.records} == {"nothing to do"}
+    inside.ok("-r", "t1", *statement.split(), "-n", "--detailed-exitcode")
+    assert inside.ok("-r", "t1", "-o", "json", "journal").records == []
+
+
+def test_where_some_cells_hold_it_only_the_others_are_changed(inside: InProcess) -> None:
+    """Of an ALTER that is in place on some cells only the rest is sent, and undo takes back just that."""
+    inside.ok("-r", "t1", "on", "exa1cel02", "alter", "iormplan", "objective=basic", "-y")
+    done = inside.ok("-r", "t1", "-o", "json", "alter", "iormplan", "objective=auto", "-y")
+    assert {row["cell"]: row["outcome"] for row in done.records} == {
+        "exa1cel01": "nothing to do",
+        "exa1cel02": "done",
+        "exa1cel03": "nothing to do",
+    }
+
+
+def test_bare_undo_names_the_older_change_that_can_be_undone(inside: InProcess) -> None:
+    """Where the newest change has no way back, undo refuses and names the newest one that has."""
+    inside.ok("-r", "t1", "disable", "flashlog", "db=SPOT", "-y")
+    inside.ok("-r", "t1", "flush", "flashcache", "-y")
+    refused = inside("-r", "t1", "undo", "-y")
+    assert refused.code == 2
+    assert "change 2 (flush flashcache) cannot be undone" in refused.err
+    assert "undo 1 takes back change 1 (disable flashlog db=SPOT)" in refused.err
+    inside.ok("-r", "t1", "undo", "1", "-y")
+    assert "takes back" not in inside("-r", "t1", "undo", "-y").err
+
+
+def test_failed_is_the_last_change_in_every_session(inside: InProcess, shared: InProcess) -> None:
+    """@failed is the newest change's failures, also in another process and after readings of it; a new change ends that."""
+    shared.ok("emulator", "fault", "t1", "exa1cel02", "error", "code=CELL-02559", "match=alter iormplan", "nth=1")
+    assert inside("-r", "t1", "set", "iorm", "db=SPOT", "share=9", "-y").code == 1
+    for _ in range(2):
+        done = inside.ok("-r", "t1", "-o", "json", "on", "@failed", "list", "cell")
+        assert [row["cell"] for row in done.records] == ["exa1cel02"]
+    assert len(inside.ok("-r", "t1", "-o", "json", "on", "@ok", "list", "cell").records) == 2
+    inside.ok("-r", "t1", "retry", "failed", "-y")
+    refused = inside("-r", "t1", "on", "@failed", "list", "cell")
+    assert refused.code == 2
+    assert "on @failed: that is no cell now" in refused.err
+    assert "failed on no cell" in refused.err
+    inside.ok("-r", "t1", "undo", "-y")
+
+
+def test_stopped_cellsrv_names_the_way_back(inside: InProcess) -> None:
+    """Where CELLSRV is stopped every verb names online cell, pending tells who stopped it, and online cell ends both."""
+    inside.ok("-r", "t1", "offline", "cell", "exa1cel02", "-y")
+    inside.ok("-r", "t1", "on", "exa1cel02", "alter", "cell", "shutdown", "services", "cellsrv", "-y")
+    told = "left CELLSRV stopped on exa1cel02: online cell exa1cel02 starts it and brings the grid disks back"
+    (waiting,) = inside.ok("-r", "t1", "-o", "json", "pending").records
+    assert (waiting["state"], waiting["mend"]) == ("service stopped", "online cell exa1cel02")
+    assert told in waiting["says"]
+    for words in (("restart", "service", "cellsrv"), ("flush", "flashcache")):
+        refused = inside("-r", "t1", *words, "-y")
+        assert refused.code == 2
+        assert "CELLSRV of exa1cel02 is stopped: online cell exa1cel02 starts it" in refused.err
+    inside.ok("-r", "t1", "online", "cell", "exa1cel02", "-y")
+    assert inside.ok("-r", "t1", "-o", "json", "pending").records == []
+
+
+def test_a_recipe_is_run_by_its_path(inside: InProcess, tmp_path: Any) -> None:
+    """run takes a file's path as it takes a recipe's name; one that is not there is named, with no wrong place to put it."""
+    path = tmp_path / "mine.exa"
+    path.write_text('recipe "say"\nprompt "hello"\n')
+    assert "hello" in inside.ok("-r", "t1", "run", str(path)).err
+    refused = inside("-r", "t1", "run", str(tmp_path / "nix.exa"))
+    assert refused.code == 2
+    assert f"recipe {tmp_path}/nix.exa does not exist" in refused.err
+    assert "put it into" not in refused.err

@@ -1,0 +1,36 @@
+"""What became of a plan, as records for eyes: one a target, in words that say what was done there."""
+
+from __future__ import annotations
+
+import pytest
+
+from exacell.outcomes import ended_records
+from exacell.plan.model import Plan, Stage, Step
+from exacell.running import Outcome, Report, StepResult
+
+STEPS = tuple(
+    Step(target="c1", what=what, statement=statement) for what, statement in (("a", "A"), ("b", "B"), ("w", ""))
+)
+PLAN = Plan(statement="s", rack="t1", stages=tuple(Stage(title=step.what, steps=(step,)) for step in STEPS))
+
+CASES: list[tuple[tuple[Outcome, ...], tuple[str, str]]] = [
+    ((Outcome.DONE, Outcome.DONE, Outcome.DONE), ("done", "2 statements, verified")),
+    ((Outcome.NOT_NEEDED, Outcome.DONE, Outcome.DONE), ("done", "1 statement, verified")),
+    ((Outcome.DONE, Outcome.NOT_SENT, Outcome.NOT_SENT), ("stopped", "1 of 2 statements done, then not sent: b: why")),
+    ((Outcome.NOT_SENT, Outcome.NOT_SENT, Outcome.NOT_SENT), ("not sent", "a: why")),
+    ((Outcome.NOT_NEEDED, Outcome.NOT_SENT, Outcome.NOT_SENT), ("not sent", "b: why")),
+    ((Outcome.DONE, Outcome.FAILED, Outcome.NOT_SENT), ("failed", "b: why")),
+    ((Outcome.DONE, Outcome.UNKNOWN, Outcome.NOT_SENT), ("unknown", "b: why")),
+    ((Outcome.REFUSED, Outcome.NOT_SENT, Outcome.NOT_SENT), ("refused", "a: why")),
+]
+
+
+@pytest.mark.parametrize(("outcomes", "told"), CASES)
+def test_a_targets_outcome(outcomes: tuple[Outcome, ...], told: tuple[str, str]) -> None:
+    """A target on which statements were done and the rest was not sent is stopped, never merely not sent."""
+    results = [
+        StepResult(step=step, outcome=outcome, reason="" if outcome.good else "why")
+        for step, outcome in zip(STEPS, outcomes, strict=True)
+    ]
+    (row,) = ended_records(PLAN, Report(change=1, results=results))
+    assert (row["cell"], row["outcome"], row["detail"]) == ("c1", *told)

@@ -1,0 +1,101 @@
+"""A watched statement goes on although a cell hangs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from exacell.context import Context, Options
+from exacell.language.line import Line, parse_line
+from exacell.opening import open_context
+from exacell.output.result import Result
+from exacell.output.terminal import TerminalConsole
+from exacell.repeating import Repeating
+from exacell.transport.base import FleetResult, Reply, Request, State
+
+
+class Held:
+    """Three cells that answer at once; the third says nothing until it is let go."""
+
+    read_only = False
+
+    def __init__(self) -> None:
+        self.let = threading.Event()
+        self.asked: list[str] = []
+
+    def run(self, requests: Sequence[Request], *, on_reply: Callable[[Reply], None] | None, **_: Any) -> FleetResult:
+        replies: dict[str, Reply] = {}
+        for request in sorted(requests, key=lambda request: request.target):
+            listing = "detail" in request.command.lower()
+            if listing:
+                self.asked.append(request.target)
+            if listing and request.target.endswith("3"):
+                assert self.let.wait(20)
+            text = f"\t name:   \t {request.target}\n" if listing else f"\t {request.target}\t 19.3.2.0.0.190918\n"
+            reply = replies[request.target] = Reply(target=request.target, state=State.OK, stdout=text, exit_status=0)
+            if on_reply is not None:
+                on_reply(reply)
+        return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.fixture
+def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Context, Held]]:
+    """A session with a rack of such cells."""
+    (tmp_path / "racks.d").mkdir()
+    (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-03]"\n')
+    monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
+    ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
+    cells = Held()
+    ctx._given_transport = cells  # type: ignore[assignment]
+    yield ctx, cells
+    cells.let.set()
+
+
+def line(text: str) -> Line:
+    found = parse_line(text)
+    assert found is not None
+    return found
+
+
+def test_a_cell_that_hangs_is_left_out_until_it_answers(held: tuple[Context, Held]) -> None:
+    """Each answer holds the other cells, names the silent one, asks it once; when it has answered it is back."""
+    ctx, cells = held
+    repeating = Repeating(ctx, line("list cell attributes name detail"), Context.execute, patience=0.3)
+    for _ in range(3):
+        result = repeating.read()
+        assert result.text.startswith("exa1cel[01-02]\n")
+        assert result.problems == ("exa1cel03: no answer yet",) and result.exit_code == 1
+    assert cells.asked.count("exa1cel03") == 1 and cells.asked.count("exa1cel01") == 3
+    cells.let.set()
+    repeating._under_way[0].ended.wait(10)
+    result = repeating.read()
+    assert result.text.startswith("exa1cel[01-03]\n") and not result.problems and repeating.late == ""
+
+
+def test_where_all_are_silent_it_says_so(held: tuple[Context, Held]) -> None:
+    """With nobody left to ask the answer is empty and names who is waited for."""
+    ctx, _ = held
+    repeating = Repeating(ctx, line("on exa1cel03 list cell attributes name detail"), Context.execute, patience=0.1)
+    for _ in range(2):
+        assert repeating.read().problems == ("exa1cel03: no answer yet",)
+
+
+def test_what_cannot_be_told_in_parts_is_waited_for(held: tuple[Context, Held]) -> None:
+    """A statement that sums over cells is never shown without one of them."""
+    ctx, cells = held
+    taken: list[Line] = []
+
+    def answer(own: Context, asked: Line) -> Result:
+        taken.append(asked)
+        return Result(text="sum")
+
+    whole = line("show flashcachecontent db=SPOT")
+    assert Repeating(ctx, whole, answer, patience=0.0).read().text == "sum" and taken == [whole]
+    assert not cells.asked

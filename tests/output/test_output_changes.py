@@ -1,0 +1,41 @@
+"""journal show for eyes: a line a change."""
+
+from __future__ import annotations
+
+import pytest
+
+from exacell.output.changes import change_lines
+
+LONG = "create threshold CL_CPUT comparison='>', warning=0.5, critical=90, observation=5, occurrences=3"
+
+
+def change(number: int, statement: str = LONG, user: str = "ann") -> dict[str, object]:
+    return {
+        "cell": None, "change": number, "rack": "t1", "at": "2026-11-21T16:03:07.307+00:00", "user": user, "host": "dbm01",
+        "statement": statement, "targets": "exa1cel[01-14]", "risk": "performance", "ended": "exit 0, undone",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("racks", [False, True])
+@pytest.mark.parametrize("width", [80, 100, 132, 200])
+def test_a_change_takes_one_line(width: int, racks: bool) -> None:
+    """From 80 columns on no line is wider than the terminal, and number, time, statement and end are always there."""
+    lines = list(change_lines([change(9), change(10, user="bob")], racks=racks, width=width, color=False, header=True))
+    assert len(lines) == 4 and max(map(len, lines)) <= width
+    for line, number in zip(lines[2:], (9, 10), strict=True):
+        assert line.split()[0] == str(number)
+        assert "2026-11-21 16:03:07" in line and "create threshold" in line and "exit 0, undone" in line
+    assert ("rack" in lines[0]) is racks
+
+
+def test_a_pipe_gets_all_of_it() -> None:
+    """Without a width nothing is cut and nothing left out."""
+    text = "\n".join(change_lines([change(1)], racks=False, width=None, color=False, header=True))
+    assert LONG in text and "ann@dbm01" in text and "exa1cel[01-14]" in text and "performance" in text
+
+
+def test_who_is_left_out_where_it_is_always_the_same() -> None:
+    """Of several changes by one person the name says nothing."""
+    same = list(change_lines([change(1), change(2)], racks=False, width=200, color=False, header=True))
+    other = list(change_lines([change(1), change(2, user="bob")], racks=False, width=200, color=False, header=True))
+    assert "who" not in same[0] and "who" in other[0] and "bob@dbm01" in other[3]

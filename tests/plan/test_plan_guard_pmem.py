@@ -1,0 +1,90 @@
+"""CellCLI's own statements on the PMEM cache, and on the flash cache behind one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from plan_factory import CELLS, cache, cell
+from plan_guarding import guard, only, pmem
+
+from exacell.errors import RefusedError
+from exacell.plan.flashcache import FLUSHED
+from exacell.plan.model import Check, Op
+from exacell.plan.pmem import PMEM_FLUSHED
+
+
+def test_write_back_pmem_needs_proof() -> None:
+    """A write-back PMEM cache is dropped only while proven flushed; a write-through one any time."""
+    with pytest.raises(RefusedError, match="PMEM cache is normal, not normal - flushed"):
+        guard("drop pmemcache", pmem())
+    assert only(guard("drop pmemcache", pmem(FLUSHED))).needs[0].value == FLUSHED
+    assert not only(guard("drop pmemcache", pmem(mode="writethrough"))).needs
+    with pytest.raises(RefusedError, match="FORCE throws away"):
+        guard("alter pmemcache celldisk='PM_00' force", pmem(FLUSHED))
+
+
+@pytest.mark.parametrize(
+    ("text", "off", "on"),
+    [
+        ("alter pmemcache all flush", True, False),
+        ("alter pmemcache all flush nowait", True, False),
+        ("alter xrmemcache all flush", True, False),
+        ("alter pmemcache all cancel flush", False, True),
+        ("alter xrmemcache all cancel flush", False, True),
+        ("create pmemcache all", False, True),
+        ("drop pmemcache", True, False),
+        ("drop xrmemcache", False, False),
+        ("alter pmemcache all size=1T", False, False),
+    ],
+)
+def test_whether_pmem_caches_afterwards(text: str, off: bool, on: bool) -> None:
+    """FLUSH and DROP leave PMEM not caching, CANCEL FLUSH and CREATE bring it back, each under the name that was typed."""
+    plan = guard(text, pmem(FLUSHED))
+    step = only(plan)
+    assert (step.caching_off, step.caching_on) == (off, on)
+    assert step.cache == text.split()[1]
+    back = (f"alter {step.cache} all cancel flush",) if off and "flush" in text else ()
+    assert plan.inverse.get(step.target, ()) == back
+
+
+def test_flash_behind_write_back_pmem_is_not_proven_alone() -> None:
+    """A flushed flash cache may not go while write-back PMEM in front of it is not flushed."""
+    flash = cache(CELLS[0], status=FLUSHED)
+    with pytest.raises(RefusedError, match="PMEM cache is normal"):
+        guard("drop flashcache", pmem(flash_cache=flash))
+    objects = [n.object for n in only(guard("drop flashcache", pmem(FLUSHED, flash_cache=flash))).needs]
+    assert objects == ["flashcache", "pmemcache"]
+
+
+PMEM_PROOFS: list[tuple[str, tuple[Check, ...]]] = [
+    ("create pmemcache all", (Check(object="pmemcache", op=Op.COUNT, value=1),)),
+    ("alter pmemcache all flush", (PMEM_FLUSHED,)),
+    ("alter pmemcache all flush nowait", ()),
+    ("alter pmemcache all cancel flush", ()),
+    ("alter xrmemcache all flush", ()),
+]
+
+
+@pytest.mark.parametrize(("text", "proofs"), PMEM_PROOFS)
+def test_pmem_statements_that_take_nothing(text: str, proofs: tuple[Check, ...]) -> None:
+    """CREATE and the flushes of a PMEM cache need no proof before; FLUSH is proven by the status afterwards, CREATE by the
+    cache."""
+    step = only(guard(text, pmem()))
+    assert step.needs == ()
+    assert step.proves == proofs
+
+
+def test_write_through_pmem_holds_no_only_copy() -> None:
+    """Neither FORCE on a write-through PMEM cache nor a flushed flash cache behind it, or behind none, asks for a name."""
+    flash = cache(CELLS[0], status=FLUSHED)
+    guard("alter pmemcache celldisk='PM_00' force", pmem(mode="writethrough"))
+    guard("drop flashcache", pmem(mode="writethrough", flash_cache=flash))
+    guard("drop flashcache", replace(pmem(flash_cache=flash), pmem_cache=None))
+
+
+def test_a_raw_flush_behind_write_back_pmem_says_what_it_waits_for() -> None:
+    """The plan warns that PMEM has to be flushed too, on the cells where it is write-back and nowhere else."""
+    waits = "it can't end before ALTER PMEMCACHE ALL FLUSH"
+    assert [waits in warning for warning in guard("alter flashcache all flush", pmem()).warnings] == [False, True]
+    assert len(guard("alter flashcache all flush", cell()).warnings) == 1
