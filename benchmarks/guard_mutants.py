@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 
-FLASHCACHE = ("tests/plan/test_plan_flashcache.py", "tests/engine/test_engine_flash.py")
+APPROVED = ("tests/plan/test_plan_approved.py", "tests/plan/test_plan_pmem.py")
+FLASHCACHE = ("tests/plan/test_plan_flashcache.py", "tests/engine/test_engine_flash.py", *APPROVED)
 GRIDDISK = ("tests/plan/test_plan_griddisk.py", "tests/plan/test_plan_flashcache.py")
 GUARD = (
     "tests/plan/test_plan_guard.py",
+    "tests/plan/test_plan_approved_raw.py",
     *(f"tests/plan/test_plan_guard_{noun}.py" for noun in ("caches", "pmem", "disks", "cell", "iorm")),
 )
 ROLLING = ("tests/plan/test_plan_rolling.py",)
@@ -44,10 +46,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
     "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),
     "plan/replay.py": (("overlaps",), ROLLING),
-    "plan/availability.py": ((), ("tests/plan/test_plan_availability.py",)),
-    "plan/cachemode.py": ((), ("tests/plan/test_plan_availability.py",)),
-    "plan/pmem.py": ((), ("tests/plan/test_plan_availability.py",)),
-    "plan/memorycache.py": ((), ("tests/plan/test_plan_approved.py",)),
+    "plan/availability.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
+    "plan/cachemode.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
+    "plan/pmem.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
+    "plan/memorycache.py": ((), APPROVED),
     "plan/unchanged.py": ((), ("tests/plan/test_plan_unchanged.py",)),
     "plan/rebalance.py": (
         ("resize_griddisk_plan", "_refuse_no_room", "_group", "_refuse_full", "_asm_stage", "_cell_step", "power_plan"),
@@ -118,10 +120,6 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "plan/guard.py:_judged",
         "without isinstance(statement, Grant) in isinstance(statement, Grant) or statement.object in _HARMLESS",
     ): "GRANT and REVOKE are about ROLE and PRIVILEGE, which are harmless objects anyway; type checkers need the first side",
-    (
-        "plan/guard_steps.py:lossy",
-        "without {} in needs or {}",
-    ): "without needs every cell has a reason, so that none is looked up",
     (
         "plan/guard_caches.py:_made",
         "without said is None in said is None or not statement.all or (not fact.flash_disks)",

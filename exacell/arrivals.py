@@ -108,6 +108,8 @@ class Replay(Fleet):
         self._replies = replies
         self.incomplete: set[str] = set()
         """The targets that were asked something to which no reply has come."""
+        self.asked: set[str] = set()
+        """The targets that were asked anything."""
 
     def run(
         self,
@@ -124,6 +126,7 @@ class Replay(Fleet):
         return FleetResult(targets=tuple(found), replies=found)
 
     def _reply(self, request: Request) -> Reply:
+        self.asked.add(request.target)
         known = self._replies.get((request.target, request.command))
         if known is not None:
             return replace(known)

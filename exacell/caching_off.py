@@ -83,5 +83,5 @@ def _after(item: CachingOff, entry: Entry) -> CachingOff:
         from exacell.cellcli.reply import successes
 
         # A flush that was answered and then lost from sight is off all the same.
-        return replace(item, sure=item.sure or bool(successes(str(body.get("reply") or ""))))
+        return replace(item, sure=item.sure or bool(successes(str(body.get("reply", "")))))
     return replace(item, sure=True)

@@ -88,35 +88,49 @@ def refuse_login(ctx: Context, plan: Plan) -> None:
     Raises:
         RefusedError: it does not, or it is a reader's; said before anybody confirms.
     """
+    cells = [step.target for step in plan.steps if step.statement and not step.asm]
+    refuse_writer(ctx, tuple(dict.fromkeys(cells)))
+
+
+def refuse_writer(ctx: Context, cells: Sequence[str], login: str = "") -> None:
+    """Return when a login gets into all ``cells`` and may change something there.
+
+    Args:
+        login: empty for the one that writes.
+
+    Raises:
+        RefusedError: it does not, or it is a reader's; said before anybody confirms.
+    """
     from exacell.transport.base import Role
 
-    cells = list(dict.fromkeys(step.target for step in plan.steps if step.statement and not step.asm))
     rack = ctx.need_rack()
+    user = login or rack.write_user
     if not cells:
         return
-    hint = f"-l USER logs in as another one, write_user= in the rack's file for good ({rack.source or rack.name})"
-    if rack.write_user in READERS:
-        raise RefusedError(
-            f"writes would log in as {rack.write_user}, which may only read; nothing was sent", hint=hint
-        )
-    logins = getattr(ctx.transport, "logins", None)
+    hint = "-l USER logs in as another one"
+    if not login:
+        hint += f", write_user= in the rack's file for good ({rack.source or rack.name})"
+    if user in READERS:
+        raise RefusedError(f"writes would log in as {user}, which may only read; nothing was sent", hint=hint)
+    logins = getattr(ctx.transport, "logins", None) if user == rack.write_user else None
     if logins is None and not hasattr(ctx.transport, "capabilities"):
         return
-    problems = (logins(cells, Role.WRITE) if logins is not None else _reading_as_writer(ctx, cells)).problems
+    tried = logins(cells, Role.WRITE) if logins is not None else _reading_as_writer(ctx, cells, user)
+    # Whom the cell's own programs answer, if only that its services are down, did get in.
+    problems = [reply for reply in tried.problems if not reply.stdout.startswith("CELL-")]
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise RefusedError(
-            f"{problems[0].target}: writes log in as {rack.write_user}: {problems[0].problem}{more}; nothing was sent",
-            hint=hint,
+            f"{problems[0].target}: writes log in as {user}: {problems[0].problem}{more}; nothing was sent", hint=hint
         )
 
 
-def _reading_as_writer(ctx: Context, cells: Sequence[str]) -> FleetResult:
+def _reading_as_writer(ctx: Context, cells: Sequence[str], login: str) -> FleetResult:
     """Read something with the login for writes: how a transport that can't log in alone tells whether that login gets in."""
     from exacell.cellcli import wire
     from exacell.transport.base import Request, Role
 
-    command, login = wire.command(["list cell attributes name"]), ctx.need_rack().write_user
+    command = wire.command(["list cell attributes name"])
     return ctx.fleet.run([Request(target=cell, command=command, role=Role.READ, login=login) for cell in cells])
 
 

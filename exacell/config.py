@@ -1,7 +1,7 @@
 """The configuration: settings and racks, parsed from TOML into frozen values; and which rack is meant.
 
-Parsing (:func:`parse_config`, :func:`parse_rack`) knows no files; :func:`load` reads ``config.toml`` and one file a
-rack in ``racks.d/``. Unknown keys are errors. ``docs/config.example.toml`` shows every key.
+:func:`load` reads ``config.toml`` and one file a rack in ``racks.d/``. Unknown keys are errors. ``docs/config.example.toml``
+shows every key.
 """
 
 from __future__ import annotations
@@ -176,18 +176,6 @@ def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
             racks[path.stem] = _rack(path.stem, parse_toml(content, str(path)).under(extra), str(path))
     default = variables.get("EXACELL_RACK") or config.default_rack
     return replace(config, default_rack=default, racks=MappingProxyType(racks), partial=tuple(over))
-
-
-def parse_config(text: str, source: str) -> Config:
-    """Return what the text of a ``config.toml`` says; ``source`` names it in messages.
-
-    Raises:
-        ConfigError: as for :func:`load`; or a rack has no cells.
-    """
-    config, over = _parsed(text, source)
-    for name, table in over.items():
-        _rack(name, table, source)
-    return config
 
 
 def _parsed(text: str, source: str) -> tuple[Config, dict[str, TomlTable]]:

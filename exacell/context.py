@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 from exacell.cellset import CellSet
 from exacell.config import Config, RackConfig, Settings, load, named_cells, which_rack
-from exacell.errors import CellSetError, ConfigError, ExitCode, JournalError, RefusedError, StatementError
+from exacell.errors import CellSetError, ExitCode, JournalError, RefusedError, StatementError
 from exacell.fallbacks import Fallbacks
+from exacell.opened import Opened, cluster_of
 from exacell.paths import Home
 from exacell.selection import Selection
 from exacell.values import dataclass
@@ -109,14 +110,10 @@ class Context:
         """Told of every statement that has ended; what it returns is said below the answer. The tutorial's."""
         self.more_to_come = False
         """Whether this session's cells will be read more than once, so that a CellCLI on each is worth keeping."""
-        self._given_transport = transport
-        self._transport: Transport | None = None
-        self._fleet: Fleet | None = None
-        self._asm: dict[str, AsmClient] = {}
+        self._opened = Opened(transport)
         self._selection: Selection | None = None
         self._fallbacks = Fallbacks()
         self._learned: dict[str, NameCache] = {}
-        self._lock = threading.RLock()
 
     @cached_property
     def journal(self) -> Journal:
@@ -190,36 +187,19 @@ class Context:
     @property
     def transport(self) -> Transport:
         """The connections of the current rack, opened on first use."""
-        with self._lock:
-            if self._transport is None:
-                rack = self.need_rack()
-                if self._given_transport is not None:
-                    self._transport = self._given_transport
-                else:
-                    from exacell.transport.choice import make_transport
-
-                    self._transport = make_transport(rack, self.settings)
-            self._transport.read_only = self.read_only
-            if self.more_to_come and hasattr(self._transport, "expects_more"):
-                self._transport.expects_more = True
-            return self._transport
+        rack = self.need_rack()
+        return self._opened.transport(rack, self.settings, read_only=self.read_only, more_to_come=self.more_to_come)
 
     @property
     def fleet(self) -> Fleet:
         """Statements to the cells of the current rack."""
-        from exacell.fleet import Fleet
-
-        transport = self.transport
-        with self._lock:
-            if self._fleet is None:
-                self._fleet = Fleet(transport)
-            return self._fleet
+        return self._opened.fleet(self.transport)
 
     def aside(self, fleet: Fleet, *, same_interruption: bool = False) -> Context:
         """Return a session beside this one for a single statement: over ``fleet``, with a selection and (unless it is to
         end with this one's) an interruption of its own, so that neither disturbs the other."""
         other = copy.copy(self)
-        other._fleet = fleet
+        other._opened = self._opened.over(fleet)
         other._selection = copy.copy(self.selection)
         if not same_interruption:
             other.interrupted = threading.Event()
@@ -231,31 +211,12 @@ class Context:
         Raises:
             ConfigError: there is none of that name, none at all, or several and none was named.
         """
-        from exacell.asm import AsmClient
-        from exacell.carrying import capabilities_of
-
-        rack = self.need_rack()
-        if not rack.asm:
-            raise ConfigError(
-                f"rack {rack.name} has no database nodes, so ASM can't be asked",
-                hint=f"name them in the rack's file: [asm.main] nodes=…, home=…, sid=… ({rack.source or rack.name})",
-            )
-        if not name and len(rack.asm) > 1:
-            raise ConfigError(f"rack {rack.name} has the ASM clusters {', '.join(rack.asm)}: say asm=NAME")
-        name = name or next(iter(rack.asm))
-        if name not in rack.asm:
-            raise ConfigError(f"rack {rack.name} has no ASM cluster {name}: it has {', '.join(rack.asm)}")
-        with self._lock:
-            if name not in self._asm:
-                able = capabilities_of(self.transport)
-                if not able.nodes:
-                    self.console.say(f"{able.name} reaches cells only: the ASM cluster {name} is asked over ssh")
-                self._asm[name] = AsmClient(self.transport, rack.asm[name])
-            return self._asm[name]
+        cluster = cluster_of(self.need_rack(), name)
+        return self._opened.asm(cluster, self.transport, self.console)
 
     def warm(self) -> None:
         """Begin to open the connections of the selected cells in the background; problems wait for the first use."""
-        if self._given_transport is not None or self.rack is None:
+        if self._opened.given or self.rack is None:
             return
         from exacell.transport.base import Role
 
@@ -266,11 +227,7 @@ class Context:
 
     def close(self) -> None:
         """End the connections; the next statement opens them anew."""
-        with self._lock:
-            if self._transport is not None and self._transport is not self._given_transport:
-                self._transport.close()
-            self._transport, self._fleet = None, None
-            self._asm = {}
+        self._opened.close()
 
     # -- cells ---------------------------------------------------------------------------------------------------
 
@@ -314,9 +271,9 @@ class Context:
         self.need_rack()
         return self.selection.resolve(text)
 
-    def remember(self, failed: Iterable[str]) -> None:
-        """Keep which cells failed the last reading, for ``@down`` and ``@up``."""
-        self.selection.remember(failed)
+    def remember(self, asked: Iterable[str], failed: Iterable[str]) -> None:
+        """Keep which of the cells ``asked`` failed, for ``@down`` and ``@failed``."""
+        self.selection.remember(asked, failed)
 
     def _changed(self) -> Mapping[str, Iterable[str]]:
         """Return how the rack's newest change ended, whichever process made it, for ``@ok`` and ``@failed``."""
@@ -334,7 +291,7 @@ class Context:
         """
         answers = self.fleet.query(cells or self.cells(), statements, exact=exact, cancel=self.interrupted)
         good = answers.good
-        self.remember([c for c in answers.answers if c not in good])
+        self.remember(answers.answers, [c for c in answers.answers if c not in good])
         self._fallbacks.tell(self.transport, self.need_rack(), self.console)
         return answers
 
@@ -453,8 +410,7 @@ class Context:
                 if answer is None or answer.strip() != rack.name:
                     raise RefusedError(f"{rack.name} stays read-only: its name was not typed")
         self.read_only = read_only
-        if self._transport is not None:
-            self._transport.read_only = read_only
+        self._opened.set_mode(read_only=read_only)
 
     # -- talk ----------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from exacell.cellcli import wire
 from exacell.cellcli.framing import can_be_fed
 from exacell.cellcli.releases import fitted
 from exacell.cellcli.reply import errors as reply_errors
-from exacell.cellcli.reply import read_columns, read_xml_documents, values
+from exacell.cellcli.reply import read_columns, read_xml_documents, stray_line, values
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.errors import ExitCode, ReplyError
 from exacell.transport.base import Feed, FleetResult, Reply, ReplyHandler, Request, Role, State, Transport
@@ -140,6 +140,8 @@ class Fleet:
         if reply.state is not State.OK:
             return
         rows = read_columns(reply.stdout, ("name", "releaseVersion"), "CELL")
+        if stray_line(reply.stdout, indents=False):
+            return
         if rows and not reply_errors(reply.stdout):
             with self._lock:
                 self._releases[reply.target] = rows[0].get("releaseVersion", "")

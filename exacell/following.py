@@ -15,8 +15,9 @@ from exacell.probe import NO_ANSWER
 from exacell.running import Outcome, Report, StepResult
 from exacell.units import format_duration
 
-LOST_POLLS = 20
-"""So many polls in a row may fail before a followed flush counts as lost."""
+LOST_POLLS = 180
+"""So many polls in a row may fail before a flush without a limit counts as lost: at five seconds each a quarter of an hour,
+in which a cell's Management Server, or the cell, has restarted. With a limit it is followed until that has passed."""
 
 PATIENT = 60.0
 """A proof that may take longer than this many seconds can be interrupted."""
@@ -61,6 +62,7 @@ class Follower:
         watches = {step.target: FlushWatch(meter=METERS[step.cache]) for step in steps}
         by_target = {step.target: step for step in steps}
         lost = dict.fromkeys(watches, 0)
+        silent: dict[str, float] = {}
         ended: dict[str, StepResult] = {}
         began = self._clock()
 
@@ -75,14 +77,17 @@ class Follower:
                 break
             answers = self._look({cell: by_target[cell].cache for cell in open_cells})
             for cell in open_cells:
-                answer = answers[cell]
+                answer, limit, mute = answers[cell], by_target[cell].limit, ""
                 if answer.problem:
                     lost[cell] += 1
-                    board.set(cell, f"no answer ({lost[cell]}): {answer.problem}")
-                    if lost[cell] >= LOST_POLLS:
-                        end(cell, Outcome.UNKNOWN, answer.problem)
+                    for_ = format_duration(self._clock() - silent.setdefault(cell, self._clock()))
+                    mute = f"silent for {for_}: {answer.problem}"
+                    board.set(cell, f"{mute}; its flush goes on without being seen")
+                    if limit is None and lost[cell] >= LOST_POLLS:
+                        end(cell, Outcome.UNKNOWN, mute)
                 else:
                     lost[cell] = 0
+                    silent.pop(cell, None)
                     cache = by_target[cell].cache
                     fact = f.build(cell, _STATEMENTS[cache], answer.tables)
                     state = _feed(watches[cell], cache, fact, self._clock())
@@ -92,9 +97,12 @@ class Follower:
                         end(cell, Outcome.FAILED, state.failed)
                     elif state.done:
                         end(cell, Outcome.DONE)
-                limit = by_target[cell].limit
                 if cell not in ended and limit is not None and self._clock() - began >= limit:
-                    end(cell, Outcome.FAILED, f"not flushed within {format_duration(limit)} (--limit)")
+                    within = f"within {format_duration(limit)} (--limit)"
+                    if mute:
+                        end(cell, Outcome.UNKNOWN, f"not seen to be flushed {within}; {mute}")
+                    else:
+                        end(cell, Outcome.FAILED, f"not flushed {within}")
             if len(ended) < len(watches):
                 self._pause(self._cancel, self._poll)
         return ended

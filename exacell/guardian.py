@@ -198,7 +198,7 @@ def take_back(errand: Errand, item: Deadline) -> str:
 
     why = f"not confirmed by {item.until.isoformat(timespec='seconds')}"
     try:
-        ctx = open_context(Options(**{**errand.options, "yes": True}), LogConsole())  # type: ignore[arg-type]
+        ctx = open_context(Options(**{**errand.options, "yes": True}), LogConsole())  # type: ignore[arg-type]  # by name, as they were written down
         try:
             ctx.settings = replace(ctx.settings, **_known(errand.settings))
             ctx.need_rack()

@@ -71,7 +71,7 @@ def may_change(text: str) -> bool:
 
 
 def _part_may_change(words: Sequence[str]) -> bool:
-    from exacell.language.registry import Effect, commands
+    from exacell.language.registry import commands
 
     if words[0] == "on":
         words = words[2:]
@@ -79,7 +79,7 @@ def _part_may_change(words: Sequence[str]) -> bool:
         return False
     own = commands()
     found = next((own[key] for count in (3, 2, 1) if (key := tuple(words[:count])) in own), None)
-    return found is None or found.effect not in (Effect.READ, Effect.LOCAL)
+    return found is None or found.may_change
 
 
 def _entry(line: str) -> Entry:

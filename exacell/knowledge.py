@@ -70,9 +70,9 @@ def knowledge(
             case Kind.CELLSET:
                 return tuple(f"@{group}" for group in (*GROUPS, *(rack.groups if rack else ())))
             case Kind.RECIPE:
-                from exacell.recipes import recipe_names
+                from exacell.stored_names import recipe_titles
 
-                return recipe_names(home)
+                return recipe_titles(home)
             case Kind.ASM:
                 return tuple(rack.asm) if rack else ()
             case Kind.SNAPSHOT | Kind.PLAN | Kind.BASELINE | Kind.CHANGE | Kind.IORM:

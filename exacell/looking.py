@@ -15,6 +15,7 @@ from exacell.cellset import CellSet
 from exacell.console import SilentConsole
 from exacell.errors import ExacellError
 from exacell.fleet import Answer, problem_of
+from exacell.live.source import Background
 from exacell.transport.base import Reply, State
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _WAKE = 0.2
 """Seconds between two calls of ``wake``: cells that are alike answer together."""
 
 
-class Looking(Generic[T]):
+class Looking(Background, Generic[T]):
     """Looks at the selected cells of ``ctx`` until it is stopped; a source for :func:`exacell.live.loop.run_live`.
 
     Args:
@@ -53,20 +54,16 @@ class Looking(Generic[T]):
         made: Callable[[Sequence[Answer]], T],
         wake: Callable[[], None],
     ) -> None:
+        super().__init__()
         self._ctx = ctx.aside(ctx.fleet)
         self._ctx.console = SilentConsole()
         self._cells = ctx.cells()
         self._statement, self._every, self._made, self._wake = statement, every, made, wake
-        self._lock = threading.Lock()
         self._due = dict.fromkeys(self._cells, 0.0)
         self._asked: dict[str, float] = {}
         self._greeted: set[str] = set()
         self._new: list[Answer] = []
-        self._error: ExacellError | None = None
-        self._bug: BaseException | None = None
         self._woken = 0.0
-        self._stop = threading.Event()
-        self._paused = False
 
     def start(self) -> None:
         """Begin to ask."""
@@ -80,11 +77,6 @@ class Looking(Generic[T]):
     def pause(self, paused: bool) -> None:
         """Ask no more until it is told to go on."""
         self._paused = paused
-
-    @property
-    def paused(self) -> bool:
-        """Whether it asks no more for now."""
-        return self._paused
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -168,24 +160,17 @@ class Looking(Generic[T]):
         Raises:
             Exception: whatever went wrong that is not an ExacellError, which is a mistake of ours.
         """
-        if self._bug is not None:
-            raise self._bug
+        self._raise_bug()
         with self._lock:
             new, self._new = self._new, []
         return [self._made(new)] if new else []
 
     @property
-    def error(self) -> ExacellError | None:
-        """What the last question failed with, None when cells answered since."""
-        with self._lock:
-            return self._error
-
-    @property
     def status(self) -> str:
         """For whom it waits, or why it could not ask; empty when there is nothing to tell."""
-        error = self.error
-        if error is not None:
-            return " ".join(error.message.split())
+        trouble = self._trouble
+        if trouble:
+            return trouble
         now = time.monotonic()
         with self._lock:
             late = {cell: now - asked for cell, asked in self._asked.items() if now - asked >= TELL_AFTER}

@@ -33,6 +33,8 @@ _EFFECT = {
     Effect.OPAQUE: "Carries text that exacell may not be able to read: accepted only by name.",
 }
 
+_RUNS = "Runs other statements: what of them changes cells is planned, confirmed, journalled, verified."
+
 
 def man_page(commands: Mapping[tuple[str, ...], Command], safety: str) -> str:
     """Return the whole page.
@@ -103,7 +105,7 @@ def _command(found: Command) -> Iterator[str]:
     yield _text(found.summary[:1].upper() + found.summary[1:] + ".")
     if found.details:
         yield _text(found.details)
-    yield _text(_EFFECT[found.effect])
+    yield _text(_RUNS if found.runs else _EFFECT[found.effect])
     rows = [*(_param(param) for param in found.params), *((flag.shape, flag.help) for flag in found.flags)]
     if rows:
         yield ".RS"

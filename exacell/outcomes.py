@@ -8,7 +8,7 @@ from typing import Any
 from exacell.output.result import Column, Record
 from exacell.plan.estimate import stage_seconds
 from exacell.plan.model import Gate, Plan, Step, Undo
-from exacell.running import Outcome, Report
+from exacell.running import Outcome, Report, StepResult
 from exacell.transport.base import State
 from exacell.units import counted
 
@@ -93,7 +93,7 @@ def ended_records(plan: Plan, report: Report) -> list[Record]:
         sent = sum(1 for r in results if r.outcome is Outcome.DONE and r.step.statement)
         flushed = report.flushed.get(target)
         asm = any(r.step.asm for r in results)
-        detail = f"{counted(sent, 'statement')}, verified"
+        detail = f"{counted(sent, 'statement')}, {_shown(results)}"
         if bad is not None:
             detail = f"{bad.step.what}: {bad.reason}"
             if bad.outcome is Outcome.NOT_SENT and sent:
@@ -108,6 +108,13 @@ def ended_records(plan: Plan, report: Report) -> list[Record]:
             row |= {"dirtyAfterFlush": flushed.dirty, "usedAfterFlush": flushed.used}
         (bad_rows if bad else rows).append(row)
     return [*rows, *bad_rows]
+
+
+def _shown(results: Sequence[StepResult]) -> str:
+    """Return what stands behind statements that are done: what was read back, or no more than the answers to them."""
+    sent = [r.step for r in results if r.outcome is Outcome.DONE and r.step.statement]
+    bare = sent and not any(r.step.proves or r.step.watch for r in results if r.outcome is Outcome.DONE)
+    return "as answered, nothing to read back" if bare else "verified"
 
 
 STOPPED = "stopped"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.carrying import capabilities_of
 from exacell.cellcli.fold import VOLATILE, fold_records
-from exacell.cellcli.reply import errors, read_describe, read_detail, values
+from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.statement import Change, Describe, Grant, List, render
@@ -92,18 +92,24 @@ def _ask(ctx: Context, text: str, timeout: float | None) -> tuple[FleetResult, d
     result = ctx.fleet.send(dict.fromkeys(ctx.cells(), text), role=Role.READ, timeout=timeout, cancel=ctx.interrupted)
     good: dict[str, Reply] = {}
     problems: list[str] = []
+    # LIST DIAGPACK prints bare names.
+    indents = capabilities_of(ctx.transport).indents and "DIAGPACK" not in text.upper()
     for reply in result.replies.values():
         found = errors(reply.stdout) or errors(reply.stderr)
         if found:
             problems.append(f"{reply.target}: " + "; ".join(f"{e.code}: {e.message}" for e in found))
         elif reply.state is not State.OK:
             problems.append(f"{reply.target}: {problem_of(reply)}")
+        elif stray := stray_line(reply.stdout, indents=indents):
+            problems.append(
+                f"{reply.target}: '{stray}' is no answer of CellCLI; exacell sh shows all that the cell sends"
+            )
         else:
             good[reply.target] = reply
     code = result.exit_code
     if problems and code is ExitCode.DONE:
         code = ExitCode.FAILED
-    ctx.remember([target for target in result.targets if target not in good])
+    ctx.remember(result.targets, [target for target in result.targets if target not in good])
     return result, good, problems, code
 
 

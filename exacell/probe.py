@@ -27,6 +27,7 @@ _STATEMENTS: Mapping[str, str] = {
     "flashlog": f.FLASHLOG,
     "celldisk": f.CELLDISK,
     "griddisk": f.GRIDDISK,
+    "plain griddisk": f.GRIDDISK_PLAIN,
     "ASM griddisk": "list griddisk attributes name, asmDiskSize",
     "iormplan": f.IORMPLAN,
     "metriccurrent": f.FLASH_METRICS,

@@ -92,7 +92,7 @@ def retry(ctx: Context, flags: Mapping[str, Value]) -> Result:
     _refuse_read_only(ctx, flags)
     last = ctx.journal.newest_plan(rack)
     if last is None:
-        raise RefusedError(f"there is no change of rack {rack} to retry")
+        raise RefusedError(f"there is no change of rack {rack} to retry", hint="journal show")
     refuse_running(ctx.journal, rack, last.change)
     settle(ctx, last.change)
     bad = _open_targets(ctx, last)
@@ -100,9 +100,31 @@ def retry(ctx: Context, flags: Mapping[str, Value]) -> Result:
     if held_up is not None:
         return held_up
     if not bad:
-        raise RefusedError(f"change {last.change} ({last.body.get('statement')}) failed on no cell")
+        _refuse_unread(ctx, last)
+        raise RefusedError(
+            f"change {last.change} ({last.body.get('statement')}) failed on no cell",
+            hint=f"journal show {last.change}",
+        )
     result = again(ctx, last, f"retry {last.change}", bad, {**_flags_of(last), **flags})
     return _together(_with_disks_back(ctx, last, flags, result))
+
+
+def _refuse_unread(ctx: Context, row: Entry) -> None:
+    """Return when a change had a plan, or went well everywhere.
+
+    Raises:
+        RefusedError: it carried what exacell can't read, and did not end well on some target.
+    """
+    if "plan" in row.body:
+        return
+    states = states_of(ctx.journal.entries(rack=row.rack, change=row.change))
+    bad = [target for (target, _), state in states.items() if state != "done"]
+    if bad:
+        raise RefusedError(
+            f"change {row.change} ({row.body.get('statement')}) did not end well on {fold(bad)}, but it carried what exacell "
+            "can't read, so it is not repeated; nothing was sent",
+            hint=f"look at {fold(bad)} and give it anew there: journal show {row.change} tells what each said",
+        )
 
 
 def _with_disks_back(ctx: Context, row: Entry, flags: Mapping[str, Value], result: Result) -> list[Result]:
@@ -262,7 +284,7 @@ def newest_to_undo(ctx: Context) -> int:
     rack = ctx.need_rack().name
     for number, _ in _to_undo(ctx):
         return number
-    raise RefusedError(f"there is no change of rack {rack} to undo")
+    raise RefusedError(f"there is no change of rack {rack} to undo", hint="journal show")
 
 
 def older_to_undo(ctx: Context, number: int) -> str:

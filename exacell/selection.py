@@ -93,8 +93,9 @@ class Selection:
     def resolve(self, text: str) -> CellSet:
         """Return the cells of the rack that ``text`` names; the end of a name will do where only one cell has it.
 
-        ``@ok`` and ``@failed`` are how the rack's newest change ended, ``@down`` the cells that failed the last reading,
-        ``@up`` the others.
+        ``@down`` are the cells that gave no answer, or an error, when they were last asked, ``@up`` the others. ``@failed``
+        are those and the ones on which the rack's newest change is not complete, ``@ok`` where it is; without a change all
+        that are up.
 
         Raises:
             CellSetError: a cell is not in the rack, or a group is unknown.
@@ -119,7 +120,7 @@ class Selection:
         if name == "all":
             return self._rack.cells
         if name in ("failed", "ok"):
-            return [target for target in self._changed().get(name, ()) if target in self._rack.cells]
+            return self._ended(name)
         if name == "down":
             return self._down
         if name == "up":
@@ -129,18 +130,27 @@ class Selection:
         known = ", ".join(f"@{g}" for g in ("all", "ok", "failed", "up", "down", *self._rack.groups))
         raise CellSetError(f"@{name} is not a group of rack {self._rack.name}: {known}", part=f"@{name}")
 
+    def _ended(self, name: str) -> CellSet:
+        """The cells of ``@failed`` or ``@ok``; a change's database nodes are none."""
+        cells = CellSet(self._rack.cells)
+        changed = {how: cells & CellSet(targets) for how, targets in self._changed().items()}
+        failed, ok = changed.get("failed", CellSet()), changed.get("ok", CellSet())
+        if name == "failed":
+            return failed | self._down
+        return (ok if len(failed | ok) else cells) - self._down
+
     def take_over(self, other: Selection) -> None:
-        """Keep what ``other``, a copy of this selection, remembers of the last reading."""
+        """Keep what ``other``, a copy of this selection, remembers of the cells that were asked."""
         self._down = other._down
 
-    def remember(self, failed: Iterable[str]) -> None:
-        """Keep which cells failed the last reading, for ``@down`` and ``@up``."""
-        self._down = CellSet(failed)
+    def remember(self, asked: Iterable[str], failed: Iterable[str]) -> None:
+        """Keep which of the cells ``asked`` failed; what is known of the others stays."""
+        self._down = (self._down - CellSet(asked)) | CellSet(failed)
 
 
 _EMPTY: Mapping[str, str] = {
-    "@failed": "the newest change failed on no cell: journal; cells that gave no answer to the last reading are @down",
-    "@ok": "there is no change yet, or it is complete on no cell: journal",
-    "@down": "every cell answered the last reading",
+    "@failed": "the newest change failed on no cell (journal shows it), and each cell answered when it was last asked",
+    "@ok": "the newest change is complete on no cell: journal shows it",
+    "@down": "each cell answered when it was last asked",
 }
 """Why a group that changes may be empty."""

@@ -1,7 +1,8 @@
-"""Names of what is kept on disk (snapshots, plans, baselines, changes), for completion: read-only, at once or not at all."""
+"""Names of what is kept on disk (snapshots, plans, recipes, ...), for completion: read-only, at once or not at all."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,11 @@ from exacell.paths import Home
 
 _PATIENCE = 0.2
 """Seconds for which a key waits while another process writes the same file."""
+
+_HEADER = 4096
+"""Characters of a recipe within which its title stands."""
+
+_TITLE = re.compile(r'^recipe\s+"([^"\n]*)"', re.MULTILINE)
 
 _STORE, _JOURNAL = "store.db", "journal.db"
 
@@ -44,6 +50,22 @@ def stored_names(home: Home, rack: str, kind: Kind) -> Sequence[tuple[str, str]]
         return [(str(name), about or "") for name, about in _ask(path, query, rack)]
     except sqlite3.Error:
         return ()
+
+
+def recipe_titles(home: Home) -> Sequence[tuple[str, str]]:
+    """Return (name, title) of each recipe in the order of their names; one that can't be read has no title."""
+    from exacell.recipes import recipe_files
+
+    return [(name, _title(path)) for name, path in sorted(recipe_files(home).items())]
+
+
+def _title(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8") as stream:
+            found = _TITLE.search(stream.read(_HEADER))
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return found[1] if found else ""
 
 
 def _ask(path: Path, query: str, rack: str) -> list[tuple[str | int, str | None]]:

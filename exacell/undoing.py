@@ -23,7 +23,7 @@ from exacell.language.line import with_call_flags
 from exacell.output.result import Column, Record, Result, worst
 from exacell.plan.model import Step, Undo, step_from_json
 from exacell.plan.rolling import flags_again
-from exacell.probe import Prober
+from exacell.probe import NO_ANSWER, Prober
 from exacell.resuming import older_to_undo
 from exacell.reviving import bring_back, revive
 from exacell.settling import attempts, chain, refuse_running, root_of, settle, states_of, undoes
@@ -67,8 +67,12 @@ def read_change(entries: Sequence[Entry]) -> Done:
     """
     first = next((e for e in entries if e.kind == "plan"), None)
     if first is None or "plan" not in first.body:
+        number = entries[0].change if entries else "?"
+        told = f"change {number}" if first is None else f"change {number} ({first.body.get('statement')})"
         raise RefusedError(
-            f"change {entries[0].change if entries else '?'} has no plan in the journal, so nothing to undo"
+            f"{told} has no plan in the journal that tells what was there before, so nothing can be taken back; nothing was "
+            "sent",
+            hint=f"journal show {number} tells what it carried; what takes it back has to be given by hand",
         )
     steps: dict[str, list[Step]] = {}
     last: dict[str, str] = {}
@@ -131,7 +135,9 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
         if len(roots) > 1 and any(row.kind == "undone" or (row.kind == "plan" and undoes(row)) for row in rows):
             continue  # Of all that a run or a session made: what is taken back already, and what took it back.
         if any(row.kind == "undone" for row in rows):
-            raise RefusedError(f"change {number} of rack {rack} is undone already; nothing was sent")
+            raise RefusedError(
+                f"change {number} of rack {rack} is undone already; nothing was sent", hint=f"journal show {number}"
+            )
         for attempt in attempts(ctx.journal, rack, number):
             refuse_running(ctx.journal, rack, attempt.change)
             settle(ctx, attempt.change)
@@ -251,12 +257,18 @@ def _refuse_moved(ctx: Context, done: Done) -> None:
         if step.asm:
             failures[target] = prober.asm(step.asm, step.proves, first=target)
     for target, failed in failures.items():
-        if failed:
+        if not failed:
+            continue
+        begin = f"undo of change {done.change} ({done.statement}): {target}: {next(iter(failed.values()))}"
+        if NO_ANSWER in failed:
             raise RefusedError(
-                f"undo of change {done.change} ({done.statement}): {target}: {next(iter(failed.values()))}; it has been "
-                "changed since; nothing was sent",
-                hint="undo the later change first, or make the new change by hand",
+                f"{begin}; whether it has been changed since can't be read; nothing was sent",
+                hint=f"undo {done.change}, when it answers",
             )
+        raise RefusedError(
+            f"{begin}; it has been changed since; nothing was sent",
+            hint="undo the later change first, or make the new change by hand",
+        )
 
 
 def _caching_again(ctx: Context, done: Done) -> list[str]:

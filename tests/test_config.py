@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.config import Config, RackConfig, Settings, load, named_cells, parse_config, parse_rack, which_rack
+from exacell.config import Config, RackConfig, Settings, load, named_cells, parse_rack, which_rack
 from exacell.errors import CellSetError, ConfigError
 from exacell.groupfile import parse_cellip, parse_group_file
 from exacell.paths import Home, cache_dir, config_dir, ensure_dir, state_dir
@@ -68,10 +68,11 @@ def test_nothing_configured(home: Home) -> None:
     assert Config().settings == Settings(format="table", timeout=60.0, connect_timeout=5.0, fanout=32)
 
 
-def test_shipped_example() -> None:
+def test_shipped_example(home: Home) -> None:
     """It should read the commented example, which shows every key there is."""
     text = EXAMPLE.read_text()
-    config = parse_config(text, str(EXAMPLE))
+    put(home.config_file, text)
+    config = load(home, {})
     assert config.settings == Settings()
     rack = config.racks[config.default_rack]
     assert (len(rack.cells), len(rack.dbnodes), rack.production, rack.fanout) == (14, 4, True, 14)
@@ -124,7 +125,6 @@ WRONG = [
     ('[settings]\nformat = "xml"', "format must be one of table, json"),
     ("[settings]\npager = 3", "pager must be text in quotes"),
     ("settings = 3", "settings must be a table"),
-    ('[racks.x]\ndbnodes = "d"', r"\[racks.x\]: rack x has no cells"),
     ('[racks.x]\ncells = "c[1"', r"\[racks.x\]: cells: 'c\[1' is not a cell name"),
     ("[racks.x]\ncells = 3", "cells must be"),
     ("[racks.x]\ncells = [3]", "cells must be"),
@@ -140,17 +140,25 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG)
-def test_wrong_configuration(text: str, message: str) -> None:
+def test_wrong_configuration(home: Home, text: str, message: str) -> None:
     """It should name file, table, key and rule of what is wrong."""
+    put(home.config_file, text)
     with pytest.raises(ConfigError, match=message) as caught:
-        parse_config(text, "conf.toml")
-    assert caught.value.message.startswith("conf.toml")
+        load(home, {})
+    assert caught.value.message.startswith(str(home.config_file))
 
 
-def test_unknown_key_suggests() -> None:
+def test_rack_without_cells() -> None:
+    """It should say that a rack's own file names no cells, and how they are named."""
+    with pytest.raises(ConfigError, match=r"x\.toml: rack x has no cells: set cells = "):
+        parse_rack("x", 'dbnodes = "d"', "x.toml")
+
+
+def test_unknown_key_suggests(home: Home) -> None:
     """It should suggest the key that was meant."""
+    put(home.config_file, 'defalt_rack = "x"')
     with pytest.raises(ConfigError) as caught:
-        parse_config('defalt_rack = "x"', "f")
+        load(home, {})
     assert caught.value.hint == "did you mean default_rack?"
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "read_xml_documents",
     "spelled",
     "split_prefixed",
+    "stray_line",
     "successes",
     "typed_value",
     "values",
@@ -50,6 +51,8 @@ _APART = re.compile(r'"[^"]*"|\S+(?: \S+)*')
 _LABEL = re.compile(r"(?P<label>[A-Za-z][\w.]*):(?P<pad>[ ]*\t|[ ]*$|[ ]+)(?P<value>.*)")
 _LABEL_COLUMN = re.compile(r"\t {0,2}(?=\S)")
 _DECLARATION = re.compile(r"<\?xml\b")
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_SHOWN = 60
 _PROPERTIES = frozenset({"modifiable", "hidden"})
 
 
@@ -166,6 +169,28 @@ def read_xml_documents(text: str) -> list[XmlDocument]:
             raise ReplyError(f"the cell was asked for XML and answered '{stray}'")
         return []
     return [_document(text[start:end]) for start, end in pairwise([*starts, len(text)])]
+
+
+def stray_line(text: str, *, indents: bool = True) -> str:
+    """Return the beginning of a line that shows that ``text`` is no answer of CellCLI to LIST or DESCRIBE; empty if it is one.
+
+    No answer has control characters besides TAB, and one with anything in it but messages has rows with TABs.
+
+    Args:
+        indents: whether the text still has its TABs; where not, only control characters can be told.
+    """
+    odd = _NO_TEXT.search(text)
+    if odd is not None:
+        return _printable(text[text.rfind("\n", 0, odd.start()) + 1 :].partition("\n")[0])
+    if not indents or "\t" in text:
+        return ""
+    return _printable(next((line.strip() for line in _lines(text) if line.strip()), ""))
+
+
+def _printable(line: str) -> str:
+    """Return the beginning of a line with what is no text escaped."""
+    start = line.strip(" \t\r")[:_SHOWN]
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in start)
 
 
 def split_prefixed(text: str, targets: Iterable[str]) -> dict[str, str]:

@@ -59,7 +59,7 @@ class Rows(Sequence[Mapping[str, Any]]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and not isinstance(other, str) and self._made() == list(other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as Python itself says that nothing hashes it
 
     def __repr__(self) -> str:
         return f"Rows({self._made()!r})"

@@ -36,7 +36,7 @@ def _observe(ctx: Context) -> tuple[dict[str, Observed], Answers]:
         for cell, answer in second.good.items():
             seen[cell] = Observed(cell=cell, tables=dict(zip(PLAIN, answer.tables, strict=True)))
         answers.update(second.answers)
-    ctx.remember([cell for cell in cells if cell not in seen])
+    ctx.remember(cells, [cell for cell in cells if cell not in seen])
     return {cell: seen[cell] for cell in cells if cell in seen}, Answers(answers=answers)
 
 

@@ -219,5 +219,12 @@ def set_rebalance(ctx: Context, call: Call) -> Result:
     power = call.int_arg("power")
     assert power is not None
     asm = ctx.asm(call.text_arg("asm")).facts()
-    plan = power_plan(ctx.need_rack().name, asm, power=power, group=call.text_arg("diskgroup"), statement=call.text)
+    plan = power_plan(
+        ctx.need_rack().name,
+        asm,
+        power=power,
+        group=call.text_arg("diskgroup"),
+        statement=call.text,
+        starts=not ctx.origin.startswith("undo "),
+    )
     return ctx.change(plan, call)

@@ -225,6 +225,7 @@ _FAULTS = (
     "restart",
     "unguarded",
     "quarantine",
+    "kept-redo",
 )
 
 _FAULT_OPTIONS = (
@@ -234,7 +235,11 @@ _FAULT_OPTIONS = (
     Param(name="nth", kind=Kind.INT, help="strike the n-th statement only (refuse: connection)"),
     Param(name="match", kind=Kind.TEXT, help="strike statements that this regular expression is found in"),
     Param(name="delay", kind=Kind.DURATION, help="slow: on your clock, before each statement (2s)"),
-    Param(name="bytes", kind=Kind.INT, help="drop: output before the cut (0); garbage: how much (256)"),
+    Param(
+        name="bytes",
+        kind=Kind.INT,
+        help="drop: output before the cut (0); garbage (256); kept-redo: how much redo (4 MiB)",
+    ),
     Param(name="code", kind=Kind.TEXT, help="error: CELL-nnnnn or ORA-nnnnn, with ': text' behind it if you like"),
     Param(
         name="variant",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from exacell import cellset
 from exacell.errors import ExacellError, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
@@ -68,8 +69,18 @@ def show(ctx: Context, call: Call) -> Result:
                 }
             )
     ctx.learned.learn({Kind.PREFIX: [str(row["prefix"]) for row in rows]})
+    # No cell is left out without a word, not one that has nothing to show either.
+    there = {row["cell"] for row in rows}
+    bare = [cell for cell in answers.good if cell not in there]
+    such = f" with prefix {wanted}" if wanted else ""
     return Result(
-        records=rows, columns=_COLUMNS, fold=True, data=True, problems=answers.problems, exit_code=answers.exit_code
+        records=rows,
+        columns=_COLUMNS,
+        fold=True,
+        data=True,
+        notes=(f"{cellset.fold(bare)}: no grid disks{such}",) if bare else (),
+        problems=answers.problems,
+        exit_code=answers.exit_code,
     )
 
 

@@ -30,6 +30,7 @@ _EFFECTS = {
     Effect.WRITE: "changes cells or ASM: plan, confirmation, journal, verification",
     Effect.OPAQUE: "carries text that exacell can't read: accepted only by name",
 }
+_RUNS = "runs other statements: each change among them is planned, confirmed, journalled"
 
 _SAFETY = """\
 Safety in ten lines
@@ -203,7 +204,7 @@ def _command(found: Command) -> Iterator[str]:
     if found.effect is Effect.WRITE:
         names = " ".join(f"-{flag.short}" if flag.short else f"--{flag.name}" for flag in COMMON_FLAGS)
         yield from _wrap(f"Flags:   {names} (help flags)", indent="         ", first="")
-    yield f"Effect:  {_EFFECTS[found.effect]}"
+    yield f"Effect:  {_RUNS if found.runs else _EFFECTS[found.effect]}"
     yield f"Example: {found.example}"
 
 

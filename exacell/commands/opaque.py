@@ -319,7 +319,7 @@ def _work(
     refuse_programs(capabilities_of(ctx.transport), name)
     if any(step.upload is not None for step in steps):
         refuse_uploads(capabilities_of(ctx.transport), f"{name} {call.text_arg('file')}"[:60])
-    if not single and not all(step.reads for step in steps):
+    if not single:
         from exacell.changing import refuse_restricted
 
         refuse_restricted(ctx, f"{name} {call.text_arg('command') or call.text_arg('file')}"[:60], ctx.cells())
@@ -346,7 +346,7 @@ def _work(
     good = [o for o in outcomes if o.ran and o.status != UNREACHABLE]
     failed = [o for o in outcomes if o.status or not o.ran]
     if record is None:
-        ctx.remember([o.target for o in failed])
+        ctx.remember([o.target for o in outcomes], [o.target for o in failed])
     rows = [{"cell": o.target, "exitStatus": o.status, "text": "\n".join(o.lines).rstrip()} for o in good]
     problems = [f"{o.target}: {o.refused or o.said.strip() or _status(o.status, ran=o.ran)}" for o in failed]
     code = ExitCode.DONE if not failed else ExitCode.FAILED if good else ExitCode.NOT_EXECUTED

@@ -92,6 +92,7 @@ def check_one(ctx: Context, call: Call) -> Result:
     flags=(Flag(name="accept-opaque", help="let host commands of the recipe run"),),
     open_keys=True,
     recipe_ok=False,
+    runs=True,
 )
 def run(ctx: Context, call: Call) -> Result:
     """Return the records of the recipe's reading statements, in order."""

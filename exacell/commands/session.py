@@ -83,11 +83,11 @@ def connect(ctx: Context, call: Call) -> Result:
     group=GROUP,
     effect=Effect.LOCAL,
     summary="select the cells that statements go to",
-    details="A set such as exa1cel[01-02], a,b, a!b, @group, or the end of one cell's name; @failed and @ok are how the newest "
-    "change ended, @down the cells that failed the last reading, @up the others; +set adds, not set takes away, "
-    "@all ends it. where flashCacheMode=writeback takes the cells for which that holds now, "
-    "where griddisk.status=inactive those that have such an object. For one statement only: on <cells> <statement>, "
-    "on (where …) <statement>.",
+    details="A set such as exa1cel[01-02], a,b, a!b, @group, or the end of one cell's name; @down are the cells that gave no "
+    "answer when they were last asked, @failed those and the ones on which the newest change is not complete, @up and @ok "
+    "the others; +set adds, not set takes away, @all ends it. where flashCacheMode=writeback takes the cells for which "
+    "that holds now, where griddisk.status=inactive those that have such an object. For one statement only: on <cells> "
+    "<statement>, on (where …) <statement>.",
     example="use exa1cel[01-02]",
     params=(Param(name="cells", kind=Kind.CELLSET, positional=True, required=True, rest=True, help="a set of cells"),),
     recipe_ok=False,
@@ -374,6 +374,7 @@ for _name in ("exit", "quit"):
     example="start check.scl",
     params=(Param(name="file", kind=Kind.FILE, positional=True, required=True, help="a file of statements"),),
     recipe_ok=False,
+    runs=True,
 )
 def start(ctx: Context, call: Call) -> Result:
     """Hand the file to the surface, which runs it."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.fleet import Answer
     from exacell.language.line import Line
-    from exacell.live.top import Sample
+    from exacell.live.top import Sample, Top
     from exacell.output.screen import Screen
 
 GROUP = "metrics"
@@ -39,6 +39,10 @@ class LiveConsole(Protocol):
     @property
     def unicode(self) -> bool:
         """Whether block characters can be shown."""
+
+    @property
+    def columns(self) -> int | None:
+        """The width of the terminal that gets the data, None where something else does."""
 
     def data(self, text: str) -> None:
         """Write data at once."""
@@ -133,7 +137,7 @@ def _on_screen(ctx: Context, console: LiveConsole, screen: Screen, line: Line, e
 def _appended(ctx: Context, console: LiveConsole, line: Line, every: float, count: int, form: str) -> Result:
     from exacell.live.appending import Appending
 
-    frames = Appending(form, header=console.header)
+    frames = Appending(form, header=console.header, columns=lambda: console.columns)
     codes: list[ExitCode] = []
     done = 0
     while True:
@@ -266,9 +270,9 @@ def _top_appended(ctx: Context, console: LiveConsole, call: Call, form: str) -> 
     from exacell.live.top import Top
 
     every, count = max(call.float_arg("every", 5.0), _LEAST), call.int_arg("count") or 0
-    view = Top(rack=ctx.need_rack().name, every=every, order=call.text_arg("sort"))
-    frames = Appending(form, header=console.header)
-    code, done, fresh = ExitCode.DONE, 0, frozenset[str]()
+    view = Top(rack=ctx.need_rack().name, every=every, order=call.text_arg("sort"), unicode=console.unicode)
+    frames = Appending(form, header=console.header, columns=lambda: console.columns)
+    code, done, told, fresh = ExitCode.DONE, 0, False, frozenset[str]()
     while True:
         sample = _sample(_quietly(ctx))
         moved = view.loads.add(sample.readings, sample.problems)
@@ -279,9 +283,23 @@ def _top_appended(ctx: Context, console: LiveConsole, call: Call, form: str) -> 
         result = _table(view)
         code = worst([code, result.exit_code])
         if (settled and view.loads.measured) or not sample.readings:
-            console.data(frames.text(result))
+            console.data(frames.text(_for_eyes(result, view, console)))
             done += 1
             for problem in result.problems:
                 ctx.console.say(problem)
+        elif not done and console.columns is not None and not told:
+            told = True
+            ctx.console.say("reading: the first figures come with the next collection of metrics, within a minute")
         if (count and done >= count) or ctx.interrupted.wait(every):
             return Result(exit_code=code)
+
+
+_ALL = 10_000
+"""Rows of a terminal that scrolls: each cell gets its line."""
+
+
+def _for_eyes(result: Result, view: Top, console: LiveConsole) -> Result:
+    """Return ``result`` drawn as on a screen where a terminal shows it that can't be one: it fits its width so."""
+    if console.columns is None or not result.records:
+        return result
+    return replace(result, draw=lambda width, color, header: iter(view.lines(width or 80, _ALL, None)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exacell.cellset import fold
+from exacell.changing import refuse_writer
 from exacell.commands.griddisk import headers_if_needed
 from exacell.dcli.reach import Group
 from exacell.dcli.scan import Findings, FoundStatement
@@ -147,13 +148,22 @@ def _plans(group: Group, findings: Findings, accepted: Sequence[str], *, serial:
     return tuple(found for plans in alone for found in plans)
 
 
-def agree(group: Group, judgement: Judgement, flags: Mapping[str, Value], what: str = "dcli") -> None:
+def agree(
+    group: Group, judgement: Judgement, flags: Mapping[str, Value], what: str = "dcli", *, login: str = ""
+) -> None:
     """Have the CellCLI changes confirmed; on an emulated rack scripts run without being asked.
 
+    Args:
+        login: who logs in for them; empty for the rack's login for writes.
+
     Raises:
-        RefusedError: nobody agreed.
+        RefusedError: that login does not get in or may only read, or nobody agreed.
     """
-    if not judgement.plans or group.rack.emulated or flags.get("yes"):
+    if not judgement.plans:
+        return
+    cells = dict.fromkeys(step.target for plan in judgement.plans for step in plan.steps)
+    refuse_writer(group.ctx, tuple(cells), "" if login == group.login else login)
+    if group.rack.emulated or flags.get("yes"):
         return
     for plan in judgement.plans:
         group.ctx.console.show_plan(plan)

@@ -129,7 +129,7 @@ class _Run:
                     refuse_read_only(group.ctx)
             self._refuse_restricted(groups, watch, findings)
             for group, judgement in judged:
-                agree(group, judgement, flags)
+                agree(group, judgement, flags, login=options.user(group.login))
             steps = self._steps(watch, findings)
             script = self.delivery.script if self.delivery is not None else None
             self.leavings = {
@@ -404,7 +404,8 @@ class _Run:
         if rack is None:
             return
         known = set(rack.cells)
-        self.ctx.remember([o.target for o in outcomes if (o.status or not o.ran) and o.target in known])
+        asked = [o for o in outcomes if o.target in known]
+        self.ctx.remember([o.target for o in asked], [o.target for o in asked if o.status or not o.ran])
 
     # -- printing ------------------------------------------------------------------------------------------------
 

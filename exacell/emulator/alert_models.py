@@ -27,7 +27,13 @@ class Threshold:
 
 @dataclass(kw_only=True)
 class Alert:
-    """One member of a sequence of alerts. ``end_time`` is None while the sequence is open."""
+    """One member of a sequence of alerts.
+
+    Attributes:
+        end_time: None while the sequence is open.
+        value: of the metric; None for an alert that is about no metric.
+        description: empty for an alert that is described by its metric, or by its message.
+    """
 
     name: str
     sequence: int
@@ -38,9 +44,10 @@ class Alert:
     message: str
     action: str
     owner: str
-    value: float
+    value: float | None
     end_time: float | None = None
     examined_by: str = ""
+    description: str = ""
 
     @property
     def stateless(self) -> bool:

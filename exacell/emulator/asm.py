@@ -87,7 +87,7 @@ class Asm:
         self.resources: set[str] = set()
         self.started = rack.clock.now()
         self.mirror_by_fail_group = False
-        self._glanced: tuple[float, tuple[bool, ...], float] | None = None
+        self._glanced: tuple[float, list[str], float] | None = None
         self._impaired: dict[str, set[str]] = {}
 
     @classmethod
@@ -266,7 +266,8 @@ class Asm:
 
     def _glance(self) -> None:
         """Settle, but not again for every one of the grid disks that a single LIST asks for."""
-        now, up = self.now(), tuple(cell.cellsrv_up for cell in self.rack.cells.values())
+        # Asked for each grid disk of each cell: the states themselves are compared, which is the quickest.
+        now, up = self.now(), [cell.services["CELLSRV"] for cell in self.rack.cells.values()]
         if self._glanced is not None and self._glanced[1] == up and 0 <= now - self._glanced[0] < self._glanced[2]:
             return
         self.settle()

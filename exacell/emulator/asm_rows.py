@@ -99,11 +99,15 @@ def disks(instance: Instance) -> Iterator[Mapping[str, Value]]:
                 "CREATE_DATE": None,
             }
     for group in sorted(shown.values(), key=lambda g: g.number):
-        used, counted = group.used_by_disk(), group_io(asm, group)
+        used, counted, voting = group.used_by_disk(), group_io(asm, group), _voting(group)
         for index, member in enumerate(sorted(group.disks.values(), key=lambda d: d.number)):
             present = found.get((member.cell, member.grid_disk))
             row = _member_row(instance, group, member, used[member.name], present.size_mb if present else None)
-            yield {**row, **counted.of_disk(index, len(group.disks), used[member.name])}
+            yield {
+                **row,
+                "VOTING_FILE": "Y" if member.number in voting else "N",
+                **counted.of_disk(index, len(group.disks), used[member.name]),
+            }
 
 
 def client_io(instance: Instance) -> Iterator[Mapping[str, Value]]:
@@ -162,9 +166,6 @@ def _member_row(
     header = HeaderStatus.MEMBER.value if on_asm and not offline else "UNKNOWN"
     # A lost disk has no path; one that an operator took offline is still there but is not opened.
     lost = offline and os_mb is None
-    voting = group.voting_files and disk.number == min(
-        d.number for d in group.disks.values() if d.fail_group == disk.fail_group
-    )
     return {
         **_DISK_DEFAULTS,
         "GROUP_NUMBER": group.number,
@@ -186,8 +187,15 @@ def _member_row(
         "MOUNT_DATE": from_epoch(max(disk.created, asm.started)),
         "REPAIR_TIMER": timer,
         "FAILGROUP_TYPE": "QUORUM" if disk.quorum else "REGULAR",
-        "VOTING_FILE": "Y" if voting else "N",
     }
+
+
+def _voting(group: DiskGroup) -> set[int]:
+    """Return the numbers of the disks with a voting file: the first of each failure group, in a group that has them."""
+    first: dict[str, int] = {}
+    for disk in group.disks.values() if group.voting_files else ():
+        first[disk.fail_group] = min(disk.number, first.get(disk.fail_group, disk.number))
+    return set(first.values())
 
 
 def partners(instance: Instance) -> Iterator[Mapping[str, Value]]:

@@ -10,7 +10,6 @@ import fnmatch
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from xml.etree import ElementTree
 
 from exacell.emulator import asm_changes
 from exacell.emulator.asm import Asm
@@ -25,7 +24,16 @@ from exacell.emulator.asm_statement import (
 )
 from exacell.emulator.asmcmd_changes import CHANGING
 from exacell.emulator.asmcmd_files import FILE_COMMANDS
-from exacell.emulator.asmcmd_tools import CommandError, Options, Row, mounted_group, options_of, rows_of, table
+from exacell.emulator.asmcmd_tools import (
+    CommandError,
+    Options,
+    Row,
+    described,
+    mounted_group,
+    options_of,
+    rows_of,
+    table,
+)
 from exacell.emulator.db_rows import parameters
 from exacell.emulator.instances import Instance
 from exacell.emulator.logon import instance_of
@@ -356,13 +364,7 @@ def _iostat(instance: Instance, words: Sequence[str]) -> str:
 
 def _mkdg(instance: Instance, words: Sequence[str]) -> str:
     """Create a disk group from its description in XML."""
-    options = options_of(words)
-    try:
-        root = ElementTree.fromstring(" ".join(options.rest))
-    except ElementTree.ParseError as error:
-        raise CommandError(f"ASMCMD-9395: the description of the disk group cannot be parsed: {error}") from error
-    if root.tag != "dg" or not root.get("name"):
-        raise CommandError('ASMCMD-9395: the description of a disk group is <dg name="..." redundancy="...">...</dg>')
+    root = described(options_of(words), "dg", "a disk group", '<dg name="..." redundancy="...">...</dg>')
     text = f"create diskgroup {root.get('name')} {root.get('redundancy', 'normal')} redundancy"
     for node in root:
         if node.tag == "fg":

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from exacell.emulator import asm_changes
 from exacell.emulator.asm_statement import parse_statement
-from exacell.emulator.asmcmd_tools import CommandError, Row, mounted_group, options_of, rows_of, table
+from exacell.emulator.asmcmd_tools import CommandError, Row, described, mounted_group, options_of, rows_of, table
 from exacell.emulator.instances import Instance
 
 _OPEN = ("CONTROLFILE", "DATAFILE", "ONLINELOG", "TEMPFILE")
@@ -29,13 +29,7 @@ def _disks(node: ElementTree.Element, attribute: str, quote: str) -> str:
 
 def _chdg(instance: Instance, words: Sequence[str]) -> str:
     """Add and drop disks by a description in XML."""
-    options = options_of(words)
-    try:
-        root = ElementTree.fromstring(" ".join(options.rest))
-    except ElementTree.ParseError as error:
-        raise CommandError(f"ASMCMD-9395: the description of the change cannot be parsed: {error}") from error
-    if root.tag != "chdg" or not root.get("name"):
-        raise CommandError('ASMCMD-9395: the description of a change is <chdg name="...">...</chdg>')
+    root = described(options_of(words), "chdg", "a change", '<chdg name="...">...</chdg>')
     parts: list[str] = []
     for change in root:
         if change.tag == "drop":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from xml.etree import ElementTree
 
 from exacell.emulator.asm_model import DiskGroup
 from exacell.emulator.instances import Instance
@@ -60,6 +61,26 @@ def options_of(
         else:
             raise CommandError(f"ASMCMD-8201: (Oracle ASM) unknown option: {name}")
     return Options(flags=found, rest=tuple(rest))
+
+
+def described(options: Options, tag: str, what: str, example: str) -> ElementTree.Element:
+    """Return the description in XML that a command was given, from which it takes a disk group's name and disks.
+
+    Args:
+        tag: its outermost element, which has a name.
+        what: what is described, for messages.
+        example: what it looks like, for messages.
+
+    Raises:
+        CommandError: ASMCMD-9395, it is no XML, or another element.
+    """
+    try:
+        root = ElementTree.fromstring(" ".join(options.rest))
+    except ElementTree.ParseError as error:
+        raise CommandError(f"ASMCMD-9395: the description of {what} cannot be parsed: {error}") from error
+    if root.tag != tag or not root.get("name"):
+        raise CommandError(f"ASMCMD-9395: the description of {what} is {example}")
+    return root
 
 
 def rows_of(instance: Instance, view: str) -> list[Row]:

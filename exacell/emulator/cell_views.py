@@ -6,14 +6,19 @@ from tanelpoder/tpt-oracle, exadata. The hash values are ours.
 
 from __future__ import annotations
 
+import pickle
 import re
 import zlib
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.instances import Instance
 from exacell.emulator.program import Out
 from exacell.emulator.sql_values import Value
+
+if TYPE_CHECKING:
+    from exacell.emulator.rack import Rack
 
 _LISTS = {
     "CELL": "cell",
@@ -24,6 +29,9 @@ _LISTS = {
     "PHYSICALDISKS": "physicaldisk",
 }
 """CONFTYPE → what is listed."""
+
+_MOVING = "CELL"
+"""The type that tells of times, and so changes although nobody does anything."""
 
 
 def cells(instance: Instance) -> Iterator[Mapping[str, Value]]:
@@ -36,11 +44,38 @@ def configurations(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$CELL_CONFIG."""
     rack = instance.asm.rack
     for host, cell in rack.cells.items():
-        for kind, listed in _LISTS.items():
-            asked = ["-xml", "-e", f"list {listed} detail"]
-            running = cellcli(rack, host, "celladmin", asked, tty=False, has_stdin=False)
-            text = "".join(event.text for event in running if isinstance(event, Out) and not event.err)
-            yield {"CELLNAME": cell.ip, "CONFTYPE": kind, "CONFVAL": _as_configuration(text)}
+        for kind, text in _texts(rack, host).items():
+            yield {"CELLNAME": cell.ip, "CONFTYPE": kind, "CONFVAL": text}
+
+
+def gathered(instance: Instance, statement: str) -> Iterator[None]:
+    """Make what a query on V$CELL_CONFIG will need, with a step for each cell; no steps for a query on other views.
+
+    Listing hundreds of cells takes seconds, in which other sessions of the rack are to get their turn.
+    """
+    if "CELL_CONFIG" in statement.upper():
+        for host in instance.asm.rack.cells:
+            _texts(instance.asm.rack, host)
+            yield
+
+
+def _texts(rack: Rack, host: str) -> dict[str, str]:
+    """Return the configuration of a cell by type, made again only when the cell, or what ASM knows of it, has changed."""
+    cell = rack.cells[host]
+    known_to_asm = [rack.asm.disk(host, name) for name in cell.grid_disks] if rack.asm is not None else []
+    state = pickle.dumps((vars(cell), known_to_asm), pickle.HIGHEST_PROTOCOL)
+    before, texts = rack.configurations.get(host, (b"", {}))
+    if before != state:
+        texts = {kind: _listed(rack, host, kind) for kind in _LISTS}
+        rack.configurations[host] = (state, texts)
+        return texts
+    return {**texts, _MOVING: _listed(rack, host, _MOVING)}
+
+
+def _listed(rack: Rack, host: str, kind: str) -> str:
+    asked = ["-xml", "-e", f"list {_LISTS[kind]} detail"]
+    running = cellcli(rack, host, "celladmin", asked, tty=False, has_stdin=False)
+    return _as_configuration("".join(event.text for event in running if isinstance(event, Out) and not event.err))
 
 
 def _as_configuration(text: str) -> str:

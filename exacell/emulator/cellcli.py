@@ -27,6 +27,8 @@ from exacell.emulator.spool import ReadFile, Spool, WriteFile
 from exacell.emulator.statements.dispatch import READS, execute
 from exacell.emulator.tokens import is_comment, statements_of
 
+MONITOR = "cellmonitor"
+"""The login that may only read."""
 PROMPT = "CellCLI> "
 CONTINUATION = "> "
 MAX_SCRIPTS = 16
@@ -162,7 +164,7 @@ class _Session:
         self._spool = spool
         self._echo = False
         self._local_dates = False
-        self._read_only = options.monitor or login == "cellmonitor"
+        self._read_only = options.monitor or login == MONITOR
 
     def converse(self, *, ask: bool) -> Program:
         """Read statements from standard input until it ends or EXIT."""
@@ -239,7 +241,8 @@ class _Session:
             return 0
         statement = parse(text, self._place.rack.release.number)
         if self._read_only and not isinstance(statement, READS):
-            raise CellError(Code.NOT_ALLOWED, login=self._login)
+            monitor_only = self._login != MONITOR
+            raise CellError(Code.MONITOR_MODE) if monitor_only else CellError(Code.NOT_ALLOWED, login=self._login)
         if isinstance(statement, Help):
             yield Out(help_text(statement.topic, self._place.rack.release.number))
         elif isinstance(statement, SetOption):

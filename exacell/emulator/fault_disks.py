@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.emulator.device_io import FLASH, backing
 from exacell.emulator.disk_models import CellDisk, DiskType
 from exacell.emulator.faults import Fault, Kind
+from exacell.emulator.hardware_alerts import disk_failed, disk_replaced
 from exacell.emulator.models import Cell
+from exacell.emulator.workload import REDO_WRITE_BYTES, keep
 from exacell.errors import EmulatorError
 from exacell.units import KIB, MIB
 
@@ -54,6 +57,9 @@ def check_fault(cell: Cell, fault: Fault) -> None:
         fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), flash=False)
     elif fault.kind is Kind.STUCK_FLUSH and not cell.write_back:
         raise EmulatorError(f"{cell.host} is in {cell.mode} mode: there is no dirty data that could get stuck")
+    elif fault.kind is Kind.KEPT_REDO and (cell.flash_log is None or backing(cell) == FLASH):
+        why = "has no flash log" if cell.flash_log is None else "has no disks behind its flash"
+        raise EmulatorError(f"{cell.host} {why}: there is no redo that only the flash log could hold")
 
 
 def stick_flush(rack: Rack, cell: Cell, fault: Fault) -> None:
@@ -79,12 +85,30 @@ def release_flush(rack: Rack, cell: Cell, fault: Fault) -> None:
             member.stuck_bytes, member.stuck_how = 0, ""
 
 
+def keep_redo(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Let the disks fail writes of redo: what the flash log has taken of them stays there, and keeps it from being dropped.
+
+    Source: reference cellcli.md 4.2, FL_BY_KEEP, and 6.4, DROP FLASHLOG.
+    """
+    cell.redo_stays_on_flash = True
+    if cell.flash_log is not None:
+        rack.metrics[cell.host].count(**keep(cell.flash_log, max(1, int(fault.options["bytes"]) // REDO_WRITE_BYTES)))
+
+
+def save_redo(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Let the disks take redo again: what the flash log has kept is written to them."""
+    cell.redo_stays_on_flash = False
+    if cell.flash_log is not None:
+        cell.flash_log.kept_bytes = 0
+
+
 def _fail(rack: Rack, cell: Cell, fault: Fault) -> None:
     """Break a flash disk: its LUN and cell disk go with it, what it cached is gone, its grid disks are not present."""
     disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), flash=True)]
     status = str(fault.options["status"])
     fault.before["disk"] = disk.name
     cell.physical_disks[disk.physical_disk].status = status
+    disk_failed(rack, cell, disk)
     if status.endswith("poor performance"):
         return
     failed = status == "failed"
@@ -94,6 +118,9 @@ def _fail(rack: Rack, cell: Cell, fault: Fault) -> None:
     member = cell.flash_cache.members.get(disk.name) if cell.flash_cache else None
     if failed and member is not None:
         member.dirty_bytes = member.used_bytes = member.stuck_bytes = member.flush_dirty = member.flush_used = 0
+        rack.metrics[cell.host].count(FC_IO_ERRS=1)
+    if failed and cell.flash_log is not None and disk.name in cell.flash_log.members:
+        rack.metrics[cell.host].count(FL_FLASH_IO_ERRS=1)
     if failed:
         _set_grid_disks(rack, cell, disk, ("active", NOT_PRESENT), "inactive")
 
@@ -106,6 +133,7 @@ def _replace(rack: Rack, cell: Cell, fault: Fault) -> None:
     cell.physical_disks[disk.physical_disk].status = "normal"
     cell.luns[disk.lun].status = "normal"
     disk.status, disk.error_count = "normal", 0
+    disk_replaced(rack, cell, disk)
     _set_grid_disks(rack, cell, disk, (NOT_PRESENT, "active"), "active")
 
 

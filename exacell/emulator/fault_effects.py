@@ -8,7 +8,15 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from exacell.emulator.fault_disks import break_flash_disk, fill_disks, free_disks, release_flush, stick_flush
+from exacell.emulator.fault_disks import (
+    break_flash_disk,
+    fill_disks,
+    free_disks,
+    keep_redo,
+    release_flush,
+    save_redo,
+    stick_flush,
+)
 from exacell.emulator.faults import Fault, Kind
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import RUNNING, STOPPED, Cell
@@ -83,6 +91,12 @@ def _start_cellsrv(rack: Rack, cell: Cell, fault: Fault) -> None:
         rack.start_cellsrv(cell)
 
 
+def _restart(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Take CELLSRV away together with every connection to the cell."""
+    _stop_cellsrv(rack, cell, fault)
+    rack.faults.on_restart(cell.host)
+
+
 def _unguard(rack: Rack, cell: Cell, fault: Fault) -> None:
     cell.unguarded = True
 
@@ -104,10 +118,11 @@ _EFFECTS: Mapping[Kind, tuple[Effect, Effect]] = MappingProxyType(
     {
         Kind.MS_DOWN: (_stop_ms, _start_ms),
         Kind.CELLSRV_DOWN: (_stop_cellsrv, _start_cellsrv),
-        Kind.RESTART: (_stop_cellsrv, _start_cellsrv),
+        Kind.RESTART: (_restart, _start_cellsrv),
         Kind.STUCK_FLUSH: (stick_flush, release_flush),
         Kind.FLASH_DISK: break_flash_disk,
         Kind.DISK_FULL: (fill_disks, free_disks),
+        Kind.KEPT_REDO: (keep_redo, save_redo),
         Kind.UNGUARDED: (_unguard, _guard),
         Kind.QUARANTINE: (_quarantine, _nothing),
     }

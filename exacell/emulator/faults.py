@@ -8,7 +8,7 @@ they do then is :mod:`exacell.emulator.fault_effects`'s business. Times are the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -38,6 +38,7 @@ class Kind(StrEnum):
     RESTART = "restart"
     UNGUARDED = "unguarded"
     QUARANTINE = "quarantine"
+    KEPT_REDO = "kept-redo"
 
 
 STATEMENT_KINDS = frozenset((Kind.HANG, Kind.SLOW, Kind.DROP, Kind.GARBAGE, Kind.ERROR, Kind.RESTART))
@@ -63,6 +64,7 @@ _OWN_OPTIONS: Mapping[Kind, frozenset[str]] = MappingProxyType(
         Kind.FLASH_DISK: frozenset(("disk", "status")),
         Kind.DISK_FULL: frozenset(("disk",)),
         Kind.RESTART: frozenset(("down",)),
+        Kind.KEPT_REDO: frozenset(("bytes",)),
     }
 )
 _DEFAULTS: Mapping[Kind, Mapping[str, Option]] = MappingProxyType(
@@ -74,6 +76,7 @@ _DEFAULTS: Mapping[Kind, Mapping[str, Option]] = MappingProxyType(
         Kind.FLASH_DISK: {"disk": "", "status": DISK_STATUS[0]},
         Kind.DISK_FULL: {"disk": ""},
         Kind.RESTART: {"down": 10.0},
+        Kind.KEPT_REDO: {"bytes": 4 << 20},
     }
 )
 _CODE = re.compile(r"(CELL|ORA)-[0-9]{5}(:\s.*)?", re.DOTALL)
@@ -244,15 +247,21 @@ def _whole(values: Mapping[str, object], name: str, default: int, *, limit: int 
     return value
 
 
+def _nobody_listens(host: str) -> None:
+    """Stand in for whoever wants to know of restarts: a rack that is not served has no connections."""
+
+
 class FaultBook:
     """All faults of one rack.
 
     Attributes:
         revision: another number whenever anything in it has changed.
+        on_restart: told the name of a host that restarts, of which every open connection ends.
     """
 
     def __init__(self, clock: RackClock) -> None:
         self.revision = 0
+        self.on_restart: Callable[[str], None] = _nobody_listens
         self._clock = clock
         self._faults: dict[str, Fault] = {}
 

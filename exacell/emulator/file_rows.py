@@ -32,23 +32,31 @@ def _tablespaces(instance: Instance) -> dict[str, int]:
     return {name: number for number, name in enumerate(dict.fromkeys(names))}
 
 
+def _of_file(number: int, name: str, file: AsmFile, spaces: Mapping[str, int]) -> dict[str, Value]:
+    """Return what V$DATAFILE and V$TEMPFILE tell alike of a file; ``spaces`` has the number of each tablespace."""
+    return {
+        "FILE#": number,
+        "CREATION_TIME": from_epoch(file.created),
+        "TS#": spaces[file.tag.upper()],
+        "RFILE#": number,
+        "STATUS": "ONLINE",
+        "ENABLED": "READ WRITE",
+        "BYTES": file.size_bytes,
+        "BLOCKS": file.size_bytes // file.block_size,
+        "BLOCK_SIZE": file.block_size,
+        "NAME": name,
+    }
+
+
 def data_files(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$DATAFILE."""
     spaces, database = _tablespaces(instance), instance.database
     for number, (name, file) in enumerate(_files(instance, "DATAFILE"), start=1):
         yield {
-            "FILE#": number,
-            "CREATION_TIME": from_epoch(file.created),
-            "TS#": spaces[file.tag.upper()],
-            "RFILE#": number,
+            **_of_file(number, name, file, spaces),
             "STATUS": "SYSTEM" if file.tag.upper() == "SYSTEM" else "ONLINE",
-            "ENABLED": "READ WRITE",
             "CHECKPOINT_CHANGE#": database.change if database else 0,
-            "BYTES": file.size_bytes,
-            "BLOCKS": file.size_bytes // file.block_size,
             "CREATE_BYTES": file.size_bytes,
-            "BLOCK_SIZE": file.block_size,
-            "NAME": name,
         }
 
 
@@ -56,18 +64,7 @@ def temporary_files(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$TEMPFILE."""
     spaces = _tablespaces(instance)
     for number, (name, file) in enumerate(_files(instance, "TEMPFILE"), start=1):
-        yield {
-            "FILE#": number,
-            "CREATION_TIME": from_epoch(file.created),
-            "TS#": spaces[file.tag.upper()],
-            "RFILE#": number,
-            "STATUS": "ONLINE",
-            "ENABLED": "READ WRITE",
-            "BYTES": file.size_bytes,
-            "BLOCKS": file.size_bytes // file.block_size,
-            "BLOCK_SIZE": file.block_size,
-            "NAME": name,
-        }
+        yield _of_file(number, name, file, spaces)
 
 
 def control_files(instance: Instance) -> Iterator[Mapping[str, Value]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from exacell.emulator.alert_models import Alert
 from exacell.emulator.build import guid
 from exacell.emulator.cache_rows import pmem_cache_rows
 from exacell.emulator.device_io import RECEIVED, SENT, share
@@ -160,7 +161,7 @@ def alert_rows(place: Place) -> list[Row]:
         row: Row = {
             "name": alert.name,
             "alertAction": alert.action,
-            "alertDescription": alert.message if alert.stateless else f"Threshold violation: {alert.short_name}",
+            "alertDescription": alert.description or _described(alert),
             "alertMessage": alert.message,
             "alertSequenceID": alert.sequence,
             "alertShortName": alert.short_name,
@@ -175,9 +176,14 @@ def alert_rows(place: Place) -> list[Row]:
             "severity": alert.severity,
         }
         if not alert.stateless:
-            row |= {"metricObjectName": alert.owner, "metricValue": alert.value}
+            row |= {"metricObjectName": alert.owner}
+            row |= {} if alert.value is None else {"metricValue": alert.value}
         rows.append(row)
     return rows
+
+
+def _described(alert: Alert) -> str:
+    return alert.message if alert.stateless else f"Threshold violation: {alert.short_name}"
 
 
 _ALERT_DEFINITIONS = (

@@ -93,6 +93,9 @@ class Code(Enum):
         Evidence.EMULATED,
     )
     NOT_ALLOWED = Message(2913, "User {login} does not have the privilege to run this command.", Evidence.EMULATED)
+    MONITOR_MODE = Message(
+        2914, "CellCLI was started with -m (monitor mode), which takes only commands that read.", Evidence.EMULATED
+    )
     ASM_REFUSES = Message(2915, "Grid disk {disk} cannot be deactivated: {reason}", Evidence.EMULATED)
     BAD_VALUE = Message(2917, "Invalid value {value} for {attribute}: {rule}.", Evidence.EMULATED)
     IORM_RULE = Message(2918, "Invalid IORMPLAN: {rule}.", Evidence.EMULATED)

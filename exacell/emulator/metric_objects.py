@@ -113,11 +113,12 @@ class Bases:
 
     def _cell_disk(self, name: str) -> Base:
         values = self._collection.values
+        medium, index, count = self._medium(name)
+        errors = share(values.get(f"{medium}.ERRS", 0), index, count)
         other = {
             "CD_BY_FC_DIRTY": values.get(f"CD_BY_FC_DIRTY|{name}", 0.0),
-            "CD_IO_ERRS": self._scene.cell.cell_disks[name].error_count,
+            "CD_IO_ERRS": self._scene.cell.cell_disks[name].error_count + errors,
         }
-        medium, index, _count = self._medium(name)
         return DiskBase(self._columns("CD", medium, self._collection), index, other)
 
     def _grid_disk(self, name: str) -> Base:
@@ -127,7 +128,8 @@ class Bases:
         base: dict[str, float] = {"GD_BY_FC_DIRTY": values.get(f"GD_BY_FC_DIRTY|{name}", 0.0)}
         if not disk.disk_type.is_cached or cell.grid_disks_on(disk.cell_disk)[0].name != name:
             return base
-        medium, index, _count = self._medium(disk.cell_disk)
+        medium, index, count = self._medium(disk.cell_disk)
+        base["GD_IO_ERRS"] = share(values.get(f"{medium}.ERRS", 0), index, count)
         before: MediumColumns | None = None
         if disk.creation_time > self._metrics.begin and self._moment >= disk.creation_time:
             # Its counters began with it; what the disk did before belongs to a grid disk that is gone.

@@ -48,6 +48,11 @@ class CellMetrics:
         self.counters = {name: value for name, value in self.counters.items() if not name.startswith("FC_")}
         self.cache_epoch += 1
 
+    def count(self, **amounts: float) -> None:
+        """Add amounts to counters."""
+        for name, amount in amounts.items():
+            self.counters[name] = self.counters.get(name, 0) + amount
+
     def restart_log_counters(self) -> None:
         """Start the FL_* counters anew."""
         self.counters = {name: value for name, value in self.counters.items() if not name.startswith("FL_")}

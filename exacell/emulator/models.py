@@ -28,6 +28,7 @@ class Cell:
         settings: attributes of CELL that were altered, by name.
         full_disks: cell disks whose free space an injected fault has taken away.
         unguarded: True switches off the refusal to drop a write-back cache that is not flushed.
+        redo_stays_on_flash: True while the disks fail writes of redo, which then only the flash log holds.
         lost_dirty_bytes: dirty data that was thrown away by drops; a careful client leaves it at 0.
         created: number of objects created so far, from which new ids are made.
         metric_settings: what ALTER METRICDEFINITION has set, by ``METRIC|attribute``.
@@ -57,6 +58,7 @@ class Cell:
     settings: dict[str, str] = field(default_factory=dict)
     full_disks: list[str] = field(default_factory=list)
     unguarded: bool = False
+    redo_stays_on_flash: bool = False
     lost_dirty_bytes: int = 0
     created: int = 0
     metric_settings: dict[str, str] = field(default_factory=dict)

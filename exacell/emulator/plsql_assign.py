@@ -133,7 +133,11 @@ class Store:
         return {name: converted(value, scalar, self.scene.date_format) for (name, scalar), value in pairs}
 
     def fill(self, targets: Sequence[pl.Target], rows: Sequence[Row], frame: Frame) -> None:
-        """Give all rows to collections: one for each column, or one of records for all (BULK COLLECT)."""
+        """Give all rows to collections: one for each column, or one of records for all (BULK COLLECT).
+
+        Raises:
+            OraError: ORA-06502, a target is no collection, or a value does not fit.
+        """
         for place, target in enumerate(targets):
             variable = frame.variable(target.name)
             if variable is None or not isinstance(variable.type, TableType):

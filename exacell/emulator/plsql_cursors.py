@@ -117,7 +117,11 @@ class Cursors:
         return relation
 
     def immediate(self, statement: pl.Immediate, frame: Frame) -> None:
-        """Carry out EXECUTE IMMEDIATE."""
+        """Carry out EXECUTE IMMEDIATE.
+
+        Raises:
+            OraError: the text is no statement, its statement fails, or INTO stands behind what gives no rows.
+        """
         text = self._dynamic_text(statement.text, statement.using, frame)
         if not statement.targets:
             if text.lstrip().upper().startswith(("SELECT", "WITH")):

@@ -63,7 +63,11 @@ class FrameNames:
         self.frame = frame
 
     def variable(self, column: tree.Column) -> Reader | None:
-        """Return what reads a name that is no column of a query."""
+        """Return what reads a name that is no column of a query; None where it means nothing here.
+
+        Raises:
+            UndeclaredError: a bind variable was not declared.
+        """
         qualifier, name, machine = column.qualifier, column.name, self.machine
         if qualifier == ":":
             if name not in machine.binds.types:

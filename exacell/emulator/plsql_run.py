@@ -98,7 +98,11 @@ class _Runner:
     # -- what names ask for (see plsql_names.Machine) -----------------------------------------------------------------
 
     def call_function(self, routine: Routine, arguments: Sequence[Value]) -> Value:
-        """Return what a local function gives."""
+        """Return what a local function gives.
+
+        Raises:
+            OraError: what its statements raise; ORA-06503, it ended without RETURN.
+        """
         running = self._routine(routine, arguments, [])
         while True:
             try:

@@ -1,4 +1,4 @@
-"""The tree that a PL/SQL block is parsed into: frozen nodes; ``at`` is the offset of a node in the block's text."""
+"""The tree that a PL/SQL block is parsed into: frozen nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,14 @@ class TypeKind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TypeName:
+class Node:
+    """A piece of a block; ``at`` is its offset in the block's text."""
+
+    at: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypeName(Node):
     """A type as a declaration writes it.
 
     Attributes:
@@ -42,36 +49,32 @@ class TypeName:
     name: str = ""
     fields: tuple[tuple[str, TypeName], ...] = ()
     element: TypeName | None = None
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class VariableDeclaration:
+class VariableDeclaration(Node):
     """``name [CONSTANT] type [NOT NULL] [:= default]``."""
 
     name: str
     type: TypeName
     constant: bool = False
     default: Expression | None = None
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class TypeDeclaration:
+class TypeDeclaration(Node):
     """``TYPE name IS …``."""
 
     name: str
     type: TypeName
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExceptionDeclaration:
+class ExceptionDeclaration(Node):
     """``name EXCEPTION``; ``code`` is what PRAGMA EXCEPTION_INIT ties to it, 0 for nothing."""
 
     name: str
     code: int = 0
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,78 +88,70 @@ class Parameter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CursorDeclaration:
+class CursorDeclaration(Node):
     """``CURSOR name[(parameters)] IS query``."""
 
     name: str
     parameters: tuple[Parameter, ...]
     query: Query
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoutineDeclaration:
+class RoutineDeclaration(Node):
     """A local PROCEDURE, or FUNCTION when it returns something."""
 
     name: str
     parameters: tuple[Parameter, ...]
     returns: TypeName | None
     body: Block
-    at: int = 0
 
 
 Declaration = VariableDeclaration | TypeDeclaration | ExceptionDeclaration | CursorDeclaration | RoutineDeclaration
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class Target(Node):
     """What a value is assigned to: ``name``, ``name.field``, ``name(index)[.field]`` or ``:name``."""
 
     name: str
     field: str = ""
     index: Expression | None = None
     bind: bool = False
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Null:
+class Null(Node):
     """``NULL;``"""
 
-    at: int = 0
-
 
 @dataclass(frozen=True, kw_only=True)
-class Assign:
+class Assign(Node):
     """``target := expression;``"""
 
     target: Target
     value: Expression
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class If:
+class If(Node):
     """IF, ELSIF and ELSE; a CASE statement is one too (``case`` then, which fails when nothing fits)."""
 
     branches: tuple[tuple[Expression, tuple[Statement, ...]], ...]
     otherwise: tuple[Statement, ...] | None
     case: bool = False
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loop:
+class Loop(Node):
     """``LOOP``, or ``WHILE condition LOOP``."""
 
     body: tuple[Statement, ...]
     condition: Expression | None = None
     label: str = ""
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumericFor:
+class NumericFor(Node):
     """``FOR name IN [REVERSE] low..high LOOP``."""
 
     name: str
@@ -165,11 +160,10 @@ class NumericFor:
     reverse: bool
     body: tuple[Statement, ...]
     label: str = ""
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class CursorFor:
+class CursorFor(Node):
     """``FOR record IN (query) LOOP`` or ``FOR record IN cursor[(arguments)] LOOP``."""
 
     record: str
@@ -178,21 +172,19 @@ class CursorFor:
     arguments: tuple[Expression, ...]
     body: tuple[Statement, ...]
     label: str = ""
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Leave:
+class Leave(Node):
     """``EXIT``, or ``CONTINUE`` (``again``), ``[label] [WHEN condition]``."""
 
     again: bool
     label: str
     condition: Expression | None
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Open:
+class Open(Node):
     """``OPEN cursor[(arguments)]`` or ``OPEN cursor FOR query | text [USING …]``."""
 
     cursor: str
@@ -200,101 +192,90 @@ class Open:
     query: Query | None = None
     text: Expression | None = None
     using: tuple[Expression, ...] = ()
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fetch:
+class Fetch(Node):
     """``FETCH cursor [BULK COLLECT] INTO targets [LIMIT n]``."""
 
     cursor: str
     targets: tuple[Target, ...]
     bulk: bool
     limit: Expression | None
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Close:
+class Close(Node):
     """``CLOSE cursor``."""
 
     cursor: str
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectInto:
+class SelectInto(Node):
     """``SELECT … [BULK COLLECT] INTO targets FROM …``."""
 
     query: Query
     targets: tuple[Target, ...]
     bulk: bool
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Immediate:
+class Immediate(Node):
     """``EXECUTE IMMEDIATE text [[BULK COLLECT] INTO targets] [USING …]``."""
 
     text: Expression
     targets: tuple[Target, ...]
     bulk: bool
     using: tuple[Expression, ...]
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sql:
+class Sql(Node):
     """A statement that changes rows, or COMMIT and its like: its text."""
 
     text: str
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class CallStatement:
+class CallStatement(Node):
     """``name[(arguments)];``; named arguments have their names in ``names``, the others an empty one."""
 
     name: str
     arguments: tuple[Expression, ...]
     names: tuple[str, ...]
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Return:
+class Return(Node):
     """``RETURN [expression];``"""
 
     value: Expression | None
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Raise:
+class Raise(Node):
     """``RAISE [name];``"""
 
     name: str
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Handler:
+class Handler(Node):
     """``WHEN name [OR name] THEN statements``."""
 
     names: tuple[str, ...]
     body: tuple[Statement, ...]
-    at: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Block:
+class Block(Node):
     """``[DECLARE …] BEGIN … [EXCEPTION …] END``."""
 
     declarations: tuple[Declaration, ...]
     body: tuple[Statement, ...]
     handlers: tuple[Handler, ...]
     label: str = ""
-    at: int = 0
 
 
 Statement = (

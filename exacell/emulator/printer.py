@@ -92,7 +92,7 @@ def describe(object_type: ObjectType, release: Release) -> str:
     """Return DESCRIBE: names, and ``modifiable`` or ``hidden`` behind them."""
     rows = []
     for attribute in object_type.attributes_in(release):
-        words = ["modifiable"] if attribute.modifiable else []
+        words = ["modifiable"] if attribute.described_modifiable(release) else []
         words += ["hidden"] if attribute.hidden else []
         rows.append((attribute.name, ",".join(words)))
     return columns(rows)
@@ -125,8 +125,9 @@ def xml_head(*, cell: str, oss_start: float) -> str:
 def xml_objects(rows: Sequence[Row], attributes: Sequence[Attribute], object_type: ObjectType) -> str:
     """Return the elements of objects in an XML document."""
     parts: list[str] = []
+    tags = [(a.name, f"<{a.name}>", f"</{a.name}>\n") for a in attributes]
     for row in rows:
-        fields = [f"<{a.name}>{escape(xml_of(row[a.name]))}</{a.name}>\n" for a in attributes if a.name in row]
+        fields = [f"{begin}{escape(xml_of(row[name]))}{end}" for name, begin, end in tags if name in row]
         parts.append(f"<{object_type.element}> {''.join(fields)}</{object_type.element}>\n")
     return "".join(parts)
 

@@ -95,6 +95,8 @@ class Rack:
         self.clock = clock
         self.faults = FaultBook(clock)
         self.asm: AsmView | None = None
+        # What V$CELL_CONFIG has of each cell, and of which state of the cell.
+        self.configurations: dict[str, tuple[bytes, dict[str, str]]] = {}
         self.model: HardwareModel = hardware_model(spec.model)
         self.release: ReleaseProfile = release_profile(spec.release, self.model)
         self.dbnodes: tuple[str, ...] = spec.node_names or dbnode_names(spec.dbnodes)

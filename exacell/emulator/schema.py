@@ -36,6 +36,7 @@ class Attribute:
 
     Attributes:
         quoted: its values are printed in double quotes when they have blanks.
+        modifiable_since: first release of which DESCRIBE calls it modifiable; None when all do.
         hidden: not in DETAIL, but may be named in ATTRIBUTES.
     """
 
@@ -45,6 +46,11 @@ class Attribute:
     hidden: bool
     since: Release | None
     until: Release | None
+    modifiable_since: Release | None = None
+
+    def described_modifiable(self, release: Release) -> bool:
+        """Whether DESCRIBE of a release calls it modifiable."""
+        return self.modifiable and _within(release, self.modifiable_since, None)
 
     @property
     def quoted(self) -> bool:
@@ -124,6 +130,7 @@ def object_types() -> Mapping[str, ObjectType]:
                 hidden="h" in flags,
                 since=_bound(since),
                 until=_bound(until),
+                modifiable_since=release_of(flags.partition("@")[2]) if "@" in flags else None,
             )
         )
     return MappingProxyType(
@@ -176,9 +183,3 @@ def metric_definitions() -> Mapping[str, MetricDefinition]:
 def metrics_in(release: Release) -> Mapping[str, MetricDefinition]:
     """Return the metric definitions that a cell of ``release`` has by name, in name order."""
     return MappingProxyType({name: d for name, d in metric_definitions().items() if d.exists_in(release)})
-
-
-@cache
-def metrics_of(object_type: str) -> tuple[MetricDefinition, ...]:
-    """Return the definitions of one objectType, in name order."""
-    return tuple(d for d in metric_definitions().values() if d.object_type == object_type)

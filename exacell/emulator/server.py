@@ -85,21 +85,32 @@ def cut_connection(channel: SSHServerProcess[bytes]) -> None:
 
 
 class HostServer(SSHServer):
-    """Authentication on one emulated host: known logins, by the public keys in their home directories only."""
+    """Authentication on one emulated host: known logins, by the public keys in their home directories only.
 
-    def __init__(self, host: Host, public_key: str, faults: FaultBook) -> None:
+    Args:
+        open_ones: the host's connections, of which this one is a member while it lasts.
+    """
+
+    def __init__(self, host: Host, public_key: str, faults: FaultBook, open_ones: set[SSHServerConnection]) -> None:
         self._host = host
         self._public_key = public_key
         self._faults = faults
+        self._open = open_ones
         self._connection: SSHServerConnection | None = None
 
     def connection_made(self, conn: SSHServerConnection) -> None:
         """Remember the connection, on which keys are set; close it at once when connections are refused."""
         self._connection = conn
+        self._open.add(conn)
         if self._faults.refuses(self._host.name):
             # Without lingering the client gets a reset, which is as near to a closed port as an open one comes.
             conn.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             conn.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        if self._connection is not None:
+            self._open.discard(self._connection)
 
     def begin_auth(self, username: str) -> bool:
         """Take the login's authorized_keys; a login without any can't get in."""
@@ -138,13 +149,15 @@ class RackServers:
         self._acceptors: dict[str, SSHAcceptor] = {}
         self._unknown: set[str] = set()
         self._sessions: set[asyncio.Task[None]] = set()
+        self._open: Mapping[str, set[SSHServerConnection]] = {name: set() for name in hosts}
+        faults.on_restart = self.drop
 
     async def listen(self, sockets: Mapping[str, socket.socket]) -> None:
         """Serve every host on its socket."""
         for name, host in self._hosts.items():
             options = SSHServerConnectionOptions(
                 server_host_keys=[host_key(self._files, name)],
-                server_factory=partial(HostServer, host, self._public_key, self._faults),
+                server_factory=partial(HostServer, host, self._public_key, self._faults, self._open[name]),
                 process_factory=partial(self._session, host),
                 sftp_factory=partial(_sftp, host),
                 allow_scp=True,
@@ -168,6 +181,11 @@ class RackServers:
             key = host_key(self._files, name, other=name in wanted)
             self._acceptors[name].update(server_host_keys=[key])
         self._unknown = wanted
+
+    def drop(self, name: str) -> None:
+        """Break every open connection to a host, as its restart does, once what is being done now is done."""
+        for connection in self._open[name]:
+            asyncio.get_running_loop().call_soon(connection.abort)
 
     async def close(self) -> None:
         """Stop listening, end all sessions and connections, and wait until they are gone."""

@@ -101,26 +101,18 @@ def memory(instance: Instance) -> Iterator[Mapping[str, Value]]:
 def parameter_names(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of X$KSPPI."""
     for number, (name, (kind, _)) in enumerate(_all_parameters(instance).items()):
-        yield {
-            "ADDR": _address(number + 8192),
-            "INDX": number,
-            "INST_ID": instance.node + 1,
-            "KSPPINM": name,
-            "KSPPITY": kind,
-        }
+        yield {**_fixed(instance, 8192, number), "KSPPINM": name, "KSPPITY": kind}
 
 
 def parameter_values(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of X$KSPPCV and X$KSPPSV."""
     for number, (_, value) in enumerate(_all_parameters(instance).values()):
-        yield {
-            "ADDR": _address(number + 12288),
-            "INDX": number,
-            "INST_ID": instance.node + 1,
-            "KSPPSTVL": value,
-            "KSPPSTDVL": value,
-            "KSPPSTDF": "FALSE",
-        }
+        yield {**_fixed(instance, 12288, number), "KSPPSTVL": value, "KSPPSTDVL": value, "KSPPSTDF": "FALSE"}
+
+
+def _fixed(instance: Instance, first: int, number: int) -> dict[str, Value]:
+    """Return what every row of an X$ table begins with; ``first`` sets the addresses of one table apart."""
+    return {"ADDR": _address(first + number), "INDX": number, "INST_ID": instance.node + 1}
 
 
 def _all_parameters(instance: Instance) -> dict[str, tuple[int, str | None]]:

@@ -216,12 +216,7 @@ class ExpressionParser:
             return call
         reader = self.reader
         reader.expect_mark("(", 30484)
-        partition: list[Expression] = []
-        if reader.accept("PARTITION"):
-            reader.expect("BY", 924)
-            partition.append(self.expression())
-            while reader.accept_mark(","):
-                partition.append(self.expression())
+        partition = self.listed("PARTITION", 924)
         orders: list[Order] = []
         if reader.accept("ORDER"):
             reader.expect("BY", 924)
@@ -230,6 +225,17 @@ class ExpressionParser:
                 orders.append(self._order())
         reader.expect_mark(")", 907)
         return Window(call, tuple(partition), tuple(orders))
+
+    def listed(self, word: str, code: int) -> list[Expression]:
+        """Return the expressions of ``<word> BY a, b``, none where the word does not follow; ORA-``code`` without BY."""
+        reader = self.reader
+        if not reader.accept(word):
+            return []
+        reader.expect("BY", code)
+        found = [self.expression()]
+        while reader.accept_mark(","):
+            found.append(self.expression())
+        return found
 
     def _plain_call(self, name: str, at: int) -> Call:
         reader = self.reader

@@ -54,7 +54,11 @@ class Expressions:
         self.program = program
 
     def value(self, expression: tree.Expression, scope: Scope) -> tuple[Compiled, ColumnType]:
-        """Compile an expression that gives a value; return the function and the type."""
+        """Compile an expression that gives a value; return the function and the type.
+
+        Raises:
+            OraError: a name means nothing, or it is a condition.
+        """
         match expression:
             case tree.Literal(value):
                 kind = char(len(value)) if isinstance(value, str) else NUMBER if value is not None else char(1)
@@ -266,7 +270,11 @@ class Expressions:
     # -- conditions -------------------------------------------------------------------------------------------------
 
     def condition(self, expression: tree.Expression, scope: Scope) -> Condition:
-        """Compile an expression that is true, false or unknown."""
+        """Compile an expression that is true, false or unknown.
+
+        Raises:
+            OraError: a name means nothing, or it is a value.
+        """
         match expression:
             case tree.Binary("AND", left, right):
                 one, two = self.condition(left, scope), self.condition(right, scope)

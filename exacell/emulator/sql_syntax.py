@@ -115,12 +115,7 @@ class SqlParser(ExpressionParser):
             sources.append(self._source(join))
         where = self.expression() if reader.accept("WHERE") else None
         hierarchy = self._hierarchy()
-        group_by: list[Expression] = []
-        if reader.accept("GROUP"):
-            reader.expect("BY", 905)
-            group_by.append(self.expression())
-            while reader.accept_mark(","):
-                group_by.append(self.expression())
+        group_by = self.listed("GROUP", 905)
         having = self.expression() if reader.accept("HAVING") else None
         return Block(tuple(items), tuple(sources), where, tuple(group_by), having, distinct, hierarchy)
 

@@ -38,8 +38,8 @@ def find_command(text: str) -> Command | None:
 
 
 def _nothing(state: SqlPlusState, _: str) -> Step:
+    yield from ()
     return None
-    yield Out("")
 
 
 def _set(state: SqlPlusState, text: str) -> Step:
@@ -54,8 +54,8 @@ def _prompt(state: SqlPlusState, text: str) -> Step:
 
 
 def _exit(state: SqlPlusState, text: str) -> Step:
+    yield from ()
     return state.exit_status(split_words(rest_of(text)))
-    yield Out("")
 
 
 def _whenever(state: SqlPlusState, text: str) -> Step:
@@ -194,15 +194,15 @@ def _spool(state: SqlPlusState, text: str) -> Step:
 
 
 def _top_title(state: SqlPlusState, text: str) -> Step:
+    yield from ()
     state.titles.top = changed(state.titles.top, rest_of(text))
     return None
-    yield Out("")
 
 
 def _bottom_title(state: SqlPlusState, text: str) -> Step:
+    yield from ()
     state.titles.bottom = changed(state.titles.bottom, rest_of(text))
     return None
-    yield Out("")
 
 
 def _break(state: SqlPlusState, text: str) -> Step:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from exacell.emulator.asm import Asm
+from exacell.emulator.cell_views import gathered
 from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.logon import Logon, log_on, parse_logon
 from exacell.emulator.ora_messages import OraError, OraLine, ora, sp2
@@ -185,6 +186,8 @@ class SqlPlusState:
                 outcome = yield from self._block(replaced)
             else:
                 filled = self.binds.fill(replaced)
+                for _step in gathered(self.session.instance, filled) if self.session is not None else ():
+                    yield Out("")
                 outcome = self._execute(filled)
         except UndeclaredError as undeclared:
             yield Out(sp2(552, undeclared) + "\n")

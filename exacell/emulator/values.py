@@ -102,6 +102,8 @@ def xml_of(value: Value) -> str:
     Source: reference cellcli.md 3.1. Sizes in bytes are an assumption; how a cell writes them there is not published.
     """
     match value:
+        case str():  # most values are
+            return value
         case Size(size_bytes):
             return str(size_bytes)
         case Time(moment):

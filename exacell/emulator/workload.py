@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from exacell.emulator.cache_fill import held_share, warmth
+from exacell.emulator.cache_models import FlashLog
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.device_io import (
     FLASH,
@@ -159,6 +160,22 @@ def content_counter(database: str, *, hit: bool) -> str:
     return f"FC_{'HITS' if hit else 'MISSES'}|{database}"
 
 
+FAILED_RATE = 0.02
+"""Share of redo writes that disks fail while an injected fault makes them."""
+
+DISK_ERRORS = "H.ERRS"
+"""Counter of requests that failed on the disks behind the cache."""
+
+
+def keep(log: FlashLog, writes: int) -> dict[str, int]:
+    """Let redo writes fail on disk, so that only the flash log holds them; return what that adds to the cell's counters.
+
+    What is kept never takes more than half of the log.
+    """
+    log.kept_bytes = min(log.kept_bytes + writes * REDO_WRITE_BYTES, log.size_bytes // 2)
+    return {"FL_DISK_IO_ERRS": writes, DISK_ERRORS: writes}
+
+
 def redo_writes(rng: random.Random, cell: Cell, counters: Counters, database: str, writes: int) -> None:
     """Count ``writes`` redo writes of a database on one cell: races, or skips when its flash log is off.
 
@@ -191,6 +208,8 @@ def redo_writes(rng: random.Random, cell: Cell, counters: Counters, database: st
     latency += actual * OUTLIER_US
     megabytes = writes * REDO_WRITE_BYTES / MIB
     padded = round(kilobytes * REDO_PADDING)
+    if cell.redo_stays_on_flash and cell.flash_log is not None:
+        _add(counters, **keep(cell.flash_log, min(flash_first, binomial(rng, writes, FAILED_RATE))))
     _io(rng, counters, database, FLASH, WRITE, SMALL, writes, padded)
     _add(counters, **{f"{database}:FL.RQ": writes, f"{database}:FL.KB": padded})
     _add(

@@ -192,6 +192,7 @@ class Command:
         offers: those of the open keys that completion offers; their values are not checked.
         recipe_ok: whether a recipe may hold it.
         streams: it writes while it goes on, until the user ends it, and may take the whole terminal.
+        runs: it runs other statements, which may change cells whatever its own effect is.
         dry_runs: whether -n carries it out; False for what keeps, replaces or waits for something, which -n only names.
     """
 
@@ -207,6 +208,7 @@ class Command:
     offers: tuple[Param, ...] = ()
     recipe_ok: bool = True
     streams: bool = False
+    runs: bool = False
     dry_runs: bool = True
     handler: Handler
 
@@ -224,6 +226,11 @@ class Command:
             parts.append("[key=value …]")
         parts += [f"[{flag.shape}]" for flag in self.flags]
         return " ".join(parts)
+
+    @property
+    def may_change(self) -> bool:
+        """Whether it may change cells or ASM, itself or through the statements that it runs."""
+        return self.runs or self.effect in (Effect.WRITE, Effect.OPAQUE)
 
     def param(self, name: str) -> Param | None:
         """Return the parameter of that name, case-insensitively; None when there is none."""
@@ -322,6 +329,7 @@ def command(
     offers: tuple[Param, ...] = (),
     recipe_ok: bool = True,
     streams: bool = False,
+    runs: bool = False,
     dry_runs: bool = True,
 ) -> Callable[[Handler], Handler]:
     """Declare the decorated function as the command ``name``.
@@ -347,6 +355,7 @@ def command(
             offers=offers,
             recipe_ok=recipe_ok,
             streams=streams,
+            runs=runs,
             dry_runs=dry_runs,
             handler=handler,
         )

@@ -156,8 +156,17 @@ def _only(typed: str, words: set[str]) -> str:
 _HABITS = {
     "?": "help", "\\?": "help", "\\q": "exit", ":q": "exit", "quit()": "exit", "exit()": "exit",
     "clear": "!clear", "cls": "!clear", "clear screen": "!clear",
+    "\\h": "help", ".help": "help", ".exit": "exit", ".quit": "exit",
+    "\\l": "racks", "\\s": "history", "\\e": "edit",
+    "ed": "edit", "\\timing": "set timing on", "\\timing on": "set timing on", "\\timing off": "set timing off",
+    "\\o": "spool off",
 }  # fmt: skip
 """What fingers type that learned it in another shell."""
+
+_BEGUN = {
+    "\\h": "help ", "\\c": "connect ", "\\connect": "connect ", "\\i": "start ", "\\o": "spool ", "\\watch": "watch ", "\\!": "!",
+}  # fmt: skip
+"""The same, with something behind it."""
 
 _CALLED = re.compile(r"(?:exacell\s+(?=[A-Za-z@])|cellcli\s+-e\s+)(.+)", re.IGNORECASE | re.DOTALL)
 """A statement as it is given to a program in the shell."""
@@ -169,6 +178,9 @@ def _habit(text: str) -> str:
     meant = _HABITS.get(bare.lower())
     if meant is not None:
         return meant
+    first, _, rest = bare.partition(" ")
+    if rest.strip() and first.lower() in _BEGUN:
+        return _BEGUN[first.lower()] + rest.strip()
     called = _CALLED.fullmatch(bare)
     return unquote(called[1].strip()) if called is not None else text
 

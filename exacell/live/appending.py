@@ -21,12 +21,23 @@ class Appending:
 
     table: a line ``-- time`` before each answer. jsonl, csv, tsv: records with ``at`` behind ``cell``, titles once and
     the columns of the first answer. json, yaml, md: a document an answer. raw: as the cells print it.
+
+    Args:
+        columns: tells how wide the terminal is now that shows the answers; None for a file or a pipe.
     """
 
-    def __init__(self, format: str, *, header: bool = True, now: Callable[[], str] = _now) -> None:
+    def __init__(
+        self,
+        format: str,
+        *,
+        header: bool = True,
+        now: Callable[[], str] = _now,
+        columns: Callable[[], int | None] = lambda: None,
+    ) -> None:
         self._format = format
         self._header = header
         self._now = now
+        self._columns = columns
         self._keys: list[str] = []
 
     def text(self, result: Result) -> str:
@@ -36,7 +47,7 @@ class Appending:
         if self._format in ("table", "raw"):
             if self._format == "table":
                 buffer.write(f"-- {at}\n")
-            render(result, self._format, buffer, header=self._header)
+            render(result, self._format, buffer, width=self._columns(), header=self._header)
             return buffer.getvalue()
         records = [
             {"cell": record.get("cell"), "at": at, **{key: value for key, value in record.items() if key != "cell"}}

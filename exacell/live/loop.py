@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 from exacell.errors import ExacellError
+from exacell.live.source import Background
 from exacell.output.screen import Screen
 
 T = TypeVar("T")
@@ -62,7 +63,7 @@ class Source(Protocol[T]):
         """One line about the reading; empty when there is nothing to tell."""
 
 
-class Reader(Generic[T]):
+class Reader(Background, Generic[T]):
     """Reads again and again in a thread of its own, ``every`` seconds from the begin of one reading to the next.
 
     Args:
@@ -79,14 +80,10 @@ class Reader(Generic[T]):
         late: Callable[[], str],
         wake: Callable[[], None],
     ) -> None:
+        super().__init__()
         self._read, self._every, self._late, self._wake = read, every, late, wake
-        self._lock = threading.Lock()
         self._values: list[T] = []
-        self._error: ExacellError | None = None
-        self._bug: BaseException | None = None
         self._begun = 0.0
-        self._stop = threading.Event()
-        self._paused = False
         self._go = threading.Event()
         self._thread = threading.Thread(target=self._run, name="exacell-live", daemon=True)
 
@@ -103,11 +100,6 @@ class Reader(Generic[T]):
         """Read no more until it is told to go on."""
         self._paused = paused
         self._go.set()
-
-    @property
-    def paused(self) -> bool:
-        """Whether it reads no more for now."""
-        return self._paused
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -142,24 +134,17 @@ class Reader(Generic[T]):
         Raises:
             Exception: whatever a reading raised that is not an ExacellError, which is a mistake of ours.
         """
-        if self._bug is not None:
-            raise self._bug
+        self._raise_bug()
         with self._lock:
             found, self._values = self._values, []
         return found
 
     @property
-    def error(self) -> ExacellError | None:
-        """What the last reading failed with, None when it did not."""
-        with self._lock:
-            return self._error
-
-    @property
     def status(self) -> str:
         """One line about the reading: why the last one failed, or for whom it waits; empty when there is nothing."""
-        error, begun = self.error, self._begun
-        if error is not None:
-            return " ".join(error.message.split())
+        trouble, begun = self._trouble, self._begun
+        if trouble:
+            return trouble
         if begun and time.monotonic() - begun > 1:
             return self._late()
         return ""

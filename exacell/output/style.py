@@ -8,14 +8,15 @@ import shutil
 from collections.abc import Iterator, Mapping
 from typing import TextIO
 
+# Readable on dark and on light backgrounds, which nothing tells apart: no yellow, no bright cyan, no white.
 _CODES = {
     "title": "1",
-    "odd": "1;33",
+    "odd": "1;35",
     "good": "32",
-    "warning": "33",
+    "warning": "35",
     "error": "1;31",
     "dim": "2",
-    "changed": "1;36",
+    "changed": "7",
     "marked": "7",
 }
 _RESET = "\x1b[0m"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import signal
 import sys
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from time import monotonic
+from types import FrameType
 from typing import IO, TYPE_CHECKING, TextIO
 
 from exacell.output.style import paint, printable, terminal_width, wants_color, wrapped
@@ -21,18 +23,44 @@ if TYPE_CHECKING:
 
 _FALLBACK_WIDTH = 80
 
+_LOOK = 0.2
+"""Seconds between two looks at whether an answer is there."""
+
 
 @contextmanager
-def _interrupting() -> Iterator[None]:
-    """Make Ctrl-C interrupt the reading of an answer, whatever it means while a statement runs."""
+def _interrupting(again: Callable[[], None]) -> Iterator[None]:
+    """Make Ctrl-C interrupt the reading of an answer, whatever it means while a statement runs, and call ``again`` when
+    the program goes on after Ctrl-Z: the shell has written below the question meanwhile."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    continued = signal.getsignal(signal.SIGCONT)
+
+    def on_continue(number: int, frame: FrameType | None) -> None:
+        if callable(continued):
+            continued(number, frame)
+        again()
+
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGCONT, on_continue)
     try:
         yield
     finally:
+        signal.signal(signal.SIGCONT, continued)
         signal.signal(signal.SIGINT, before)
+
+
+def _await_line(stream: TextIO) -> None:
+    """Return when a terminal has a line to read, at once for anything else.
+
+    The handler of a signal that another thread took runs between two looks; inside a read it would wait for its end.
+    """
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):
+        return
+    while stream.isatty() and not select.select([descriptor], [], [], _LOOK)[0]:
+        continue
 
 
 class TerminalConsole:
@@ -116,6 +144,11 @@ class TerminalConsole:
         """Whether standard output takes block characters."""
         return "utf" in (sys.stdout.encoding or "").lower()
 
+    @property
+    def columns(self) -> int | None:
+        """The width of the terminal that gets the data, None where something else does."""
+        return terminal_width(sys.stdout) if self._sink is None else None
+
     @contextmanager
     def screen(self) -> Iterator[Screen | None]:
         """Give the whole terminal while it is entered; None where there is none or the data go elsewhere.
@@ -178,7 +211,8 @@ class TerminalConsole:
         """Show a question and read one line from standard input; None at its end, empty when Ctrl-C was pressed."""
         self._write(printable(question))
         try:
-            with _interrupting():
+            with _interrupting(lambda: self._write(printable(question))):
+                _await_line(self._stdin)
                 line = self._stdin.readline()
         except KeyboardInterrupt:
             self._write("\n")

@@ -139,6 +139,23 @@ def deactivate(fact: CellFacts) -> Step | None:
     )
 
 
+def _away(fact: CellFacts) -> tuple[Check, ...]:
+    """Return what is read again right before CELLSRV stops: somebody may have brought a disk back meanwhile."""
+    names = tuple(grid.name for grid in fact.grid_disks)
+    if not names:
+        return ()
+    return (
+        Check(
+            object="plain griddisk",
+            attribute="status",
+            op=Op.NE,
+            value="active",
+            where={"name": names},
+            why="CELLSRV stops while ASM has the disks of its cell offline",
+        ),
+    )
+
+
 def _which(fact: CellFacts, names: Sequence[str]) -> str:
     """ALL where that means just these disks; from 24.1 on it leaves out some media. Source: reference cellcli.md 2.4."""
     everything = len(names) == len(fact.grid_disks) and bool(fact.release) and not fact.at_least("24.1")
@@ -176,14 +193,15 @@ def services_check(service: str, state: str) -> tuple[Check, ...]:
     return tuple(Check(object="service", attribute=_STATUS[name][0], value=state) for name in names)
 
 
-def cellsrv(cell: str, action: str) -> Step:
-    """Return the step that stops (``SHUTDOWN``) or starts (``STARTUP``) CELLSRV; its disks must be inactive."""
+def cellsrv(fact: CellFacts, action: str) -> Step:
+    """Return the step that stops (``SHUTDOWN``) or starts (``STARTUP``) CELLSRV; its disks must be inactive to stop it."""
     stopping = action == "SHUTDOWN"
     return Step(
-        target=cell,
+        target=fact.cell,
         statement=f"ALTER CELL {action} SERVICES CELLSRV",
         what="stop CELLSRV" if stopping else "start CELLSRV",
         only_if=services_check("cellsrv", "running" if stopping else "stopped"),
+        needs=_away(fact) if stopping else (),
         proves=services_check("cellsrv", "stopped" if stopping else "running"),
         within=SERVICE_WITHIN,
         risk=Risk.PERFORMANCE if stopping else Risk.NONE,
@@ -192,7 +210,7 @@ def cellsrv(cell: str, action: str) -> Step:
         changes=(
             Change(
                 object="cell",
-                name=cell,
+                name=fact.cell,
                 attribute="cellsrvStatus",
                 before="running" if stopping else "stopped",
                 after="stopped" if stopping else "running",
@@ -240,13 +258,13 @@ def online_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
     """
     stages: list[Stage] = []
     if fact.cellsrv.lower() == "stopped":
-        stages.append(Stage(title="start CELLSRV", key="startup", steps=(cellsrv(fact.cell, "STARTUP"),)))
+        stages.append(Stage(title="start CELLSRV", key="startup", steps=(cellsrv(fact, "STARTUP"),)))
     away = tuple(g for g in fact.grid_disks if g.status == "inactive")
     syncing = tuple(g for g in fact.grid_disks if in_use(g) and g.asm_mode != "ONLINE" and g.status == "active")
     step = activate(fact, away)
     if step is not None:
         stages.append(Stage(title="bring the grid disks back", key="active", steps=(step,)))
-    elif syncing or stages:
+    elif syncing:
         waiting = Step(
             target=fact.cell,
             what="wait until ASM has its disks",
@@ -315,6 +333,7 @@ def restart_plan(rack: str, facts: Mapping[str, CellFacts], *, service: str, sta
             target=fact.cell,
             statement=f"ALTER CELL RESTART SERVICES {service.upper()}",
             what=f"restart {name}",
+            needs=_away(fact) if stops else (),
             proves=services_check(service, "running"),
             within=SERVICE_WITHIN,
             risk=Risk.PERFORMANCE if stops else Risk.NONE,

@@ -187,9 +187,9 @@ def _stages(
         drops = tuple(drop_step(fact, fact.flash_cache) for fact in cached if fact.flash_cache)
         stages.append(Stage(title="drop the flash cache", key="drop", gate=Gate.ALL, steps=drops))
     stages += _each("take the grid disks offline", "inactive", old, deactivate)
-    stages += _each("stop CELLSRV", "shutdown", old, lambda fact: cellsrv(fact.cell, "SHUTDOWN"))
+    stages += _each("stop CELLSRV", "shutdown", old, lambda fact: cellsrv(fact, "SHUTDOWN"))
     stages += _each(f"change the mode to {mode}", "mode", todo, lambda fact: _mode(fact, mode))
-    stages += _each("start CELLSRV", "startup", old, lambda fact: cellsrv(fact.cell, "STARTUP"))
+    stages += _each("start CELLSRV", "startup", old, lambda fact: cellsrv(fact, "STARTUP"))
     back = active_stages([*old, *(fact for fact in left if _missed(fact))])
     stages += back[:1]
     made = [fact for fact in (*todo, *left) if sizes[fact.cell] and (fact.flash_cache is None or fact in cached)]
@@ -200,7 +200,7 @@ def _stages(
         lambda fact: create_step(fact, sizes[fact.cell], what="create the flash cache at its size"),
     )
     if old:
-        startups = tuple(cellsrv(fact.cell, "STARTUP") for fact in old)
+        startups = tuple(cellsrv(fact, "STARTUP") for fact in old)
         again = "start CELLSRV after the failure"
         stages.append(
             Stage(title=again, key="startup-again", gate=Gate.MEND, mends="shutdown", unless="startup", steps=startups)

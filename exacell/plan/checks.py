@@ -9,6 +9,9 @@ from exacell.plan.model import Check, FactValue, Op
 
 Record = Mapping[str, Any]
 
+PLAIN = "plain "
+"""Before an object: of its records only what a cell tells while its CELLSRV is stopped."""
+
 
 def group_check(name: str, attribute: str, value: FactValue, *, why: str = "") -> Check:
     """Return the check that an attribute of the disk group ``name`` has a value."""
@@ -43,25 +46,26 @@ def _text(value: Any) -> str:
 def failure(check: Check, records: Sequence[Record]) -> str:
     """Return why ``check`` does not hold, naming object, attribute and value; empty when it holds."""
     chosen = [record for record in records if selects(check, record)]
+    noun = check.object.removeprefix(PLAIN)
     if check.op is Op.ABSENT:
         if not chosen:
             return ""
         names = ", ".join(str(_get(r, "name")) for r in chosen[:3]) + (" …" if len(chosen) > 3 else "")
-        return _because(check, f"{check.object} {names} exists")
+        return _because(check, f"{noun} {names} exists")
     if check.op is Op.COUNT:
         if len(chosen) == check.value:
             return ""
-        return _because(check, f"{len(chosen)} {check.object} instead of {check.value}")
+        return _because(check, f"{len(chosen)} {noun} instead of {check.value}")
     if not chosen:
         where = ", ".join(f"{k}={v}" for k, v in check.where.items())
-        return _because(check, f"there is no {check.object}{' with ' + where if where else ''}")
+        return _because(check, f"there is no {noun}{' with ' + where if where else ''}")
     for record in chosen:
         value = _get(record, check.attribute)
         if not _holds(check, value):
             shown = _shown(value)
             name = _get(record, "name")
             wanted = "which must not be" if check.op is Op.NE else f"not {_wanted(check)}"
-            return _because(check, f"{check.object} {name}: {check.attribute} is {shown}, {wanted}")
+            return _because(check, f"{noun} {name}: {check.attribute} is {shown}, {wanted}")
     return ""
 
 

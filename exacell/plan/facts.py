@@ -203,6 +203,11 @@ class CellFacts:
         """Whether the cell's release is ``release`` or later; False when it is unknown."""
         return bool(self.release) and release_key(self.release) >= release_key(release)
 
+    @property
+    def cache_size(self) -> int:
+        """Bytes of the flash cache; 0 without one."""
+        return self.flash_cache.size if self.flash_cache is not None else 0
+
     def cache_room(self, *, plus: Mapping[str, int] | None = None) -> int:
         """Return the largest flash cache in bytes that CREATE FLASHCACHE ALL can make after a drop.
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from exacell.cellset import fold
 from exacell.errors import RefusedError
-from exacell.plan.estimate import flush_note, flush_seconds
+from exacell.plan.cache_notes import flush_notes, resize_notes, resize_warnings
+from exacell.plan.estimate import flush_seconds
 from exacell.plan.facts import CellFacts, FlashCache, rounded_cache
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch
 from exacell.plan.pmem import PMEM_FLUSHED, flush_stages, pmem_off, rearm_stages, unhealthy
@@ -17,9 +18,6 @@ FLUSH_SINCE = "11.2.3.2"
 
 FLUSHED = "normal - flushed"
 
-FEW = 4
-"""Up to so many cells each have a line of their own among a plan's notes."""
-
 _GONE = "the cached blocks are gone; reads are slower until the cache is warm again"
 _NEW = "there was no flash cache before; drop flashcache would remove it"
 
@@ -29,6 +27,10 @@ _COLD = Check(
     value=FLUSHED,
     why="only an active FLUSH keeps new dirty data out of a write-back cache",
 )
+WRITE_THROUGH = Check(
+    object="cell", attribute="flashCacheMode", value="writethrough", why="then nothing in it is dirty"
+)
+"""Why an unflushed cache may be dropped."""
 _FLUSH_ACTIVE = Check(
     object="flashcache",
     attribute="status",
@@ -134,8 +136,9 @@ def _rearm(fact: CellFacts) -> Step:
 
 
 def drop_step(fact: CellFacts, cache: FlashCache, *, only_if: tuple[Check, ...] = ()) -> Step:
-    """Return the step that drops the cache; a write-back one only while it is proven flushed."""
-    guard: tuple[Check, ...] = (_COLD,) if fact.writeback else ()
+    """Return the step that drops the cache; a write-back one only while it is proven flushed, another while it is none."""
+    # Releases without the attribute know write-through only.
+    guard: tuple[Check, ...] = (_COLD,) if fact.writeback else (WRITE_THROUGH,) if fact.mode else ()
     if fact.pmem_writeback:
         # Data in write-back PMEM has yet to come through this cache.
         guard += (PMEM_FLUSHED,)
@@ -219,51 +222,26 @@ def flush_plan(
             used = Check(
                 object="metriccurrent", attribute="metricValue", op=Op.ABOVE, value=0, where={"name": "FC_BY_USED"}
             )
-            sizes = {fact.cell: _size(fact) for fact in can}
+            sizes = {fact.cell: fact.cache_size for fact in can}
             where = ", where the flush left something in it"
             stages += _recreate_stages(can, sizes, Gate.EACH, only_if=(used,), key="left", where=where)
         stages.append(Stage(title="switch caching on again", key="rearm", steps=tuple(_rearm(f) for f in can)))
         stages += [*mending(can, "rearm"), *rearm_stages(can)]
     if old:
-        stages += _recreate_stages(list(old.values()), {f.cell: _size(f) for f in old.values()}, Gate.EACH, key="old")
+        stages += _recreate_stages(
+            list(old.values()), {f.cell: f.cache_size for f in old.values()}, Gate.EACH, key="old"
+        )
     return Plan(
         statement=statement,
         rack=rack,
         stages=tuple(stages),
         skipped=skipped,
-        notes=_flush_notes(cells),
+        notes=flush_notes(cells),
         warnings=("caching is off on each cell from FLUSH until the last step; FC_* counters restart there",)
         if stages
         else (),
         risk=Risk.PERFORMANCE if stages else Risk.NONE,
     )
-
-
-def _size(fact: CellFacts) -> int:
-    return fact.flash_cache.size if fact.flash_cache else 0
-
-
-def _flush_notes(cells: Mapping[str, CellFacts]) -> tuple[str, ...]:
-    known = {
-        cell: (dirty, used)
-        for cell, fact in cells.items()
-        if (dirty := fact.metric_bytes("FC_BY_DIRTY")) is not None
-        and (used := fact.metric_bytes("FC_BY_USED")) is not None
-    }
-    if len(known) <= FEW:
-        alike: dict[str, list[str]] = {}
-        for cell, (dirty, used) in known.items():
-            holds = f"{human_size(dirty)} dirty, {human_size(used)} used of {human_size(_size(cells[cell]))}"
-            alike.setdefault(holds, []).append(cell)
-        notes = [f"{fold(names)}: {holds}" for holds, names in alike.items()]
-    else:
-        most = max(known, key=lambda cell: known[cell][0])
-        dirty, used = (sum(pair[place] for pair in known.values()) for place in (0, 1))
-        notes = [
-            f"{len(known)} cells: {human_size(dirty)} dirty in all, most on {most} ({human_size(known[most][0])}); "
-            f"{human_size(used)} used"
-        ]
-    return (*notes, *filter(None, [flush_note(list(cells.values()))]))
 
 
 def flush_stage(cells: Sequence[CellFacts], gate: Gate = Gate.EACH, *, limit: float | None = None) -> Stage:
@@ -362,11 +340,8 @@ def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, stateme
             for fact in todo
             if fact.flash_cache
         },
-        notes=(
-            *_resize_notes(todo, sizes, size),
-            *filter(None, [flush_note([f for f in todo if f.writeback and f.flash_cache])]),
-        ),
-        warnings=_resize_warnings(todo),
+        notes=resize_notes(todo, sizes, size),
+        warnings=resize_warnings(todo),
         risk=Risk.PERFORMANCE if stages else Risk.NONE,
     )
 
@@ -435,26 +410,3 @@ def _promised(fact: CellFacts) -> int:
     """The bytes that the cell's IORM plan promises to databases as flashCacheMin."""
     directives = fact.iorm.directives if fact.iorm else ()
     return sum(parse_size(value) for d in directives if (value := d.get("flashcachemin")))
-
-
-def _resize_notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], asked: int) -> tuple[str, ...]:
-    groups: dict[tuple[int, int, int], list[str]] = {}
-    for fact in todo:
-        disks = len(fact.flash_disks)
-        groups.setdefault((disks, sizes[fact.cell], fact.cache_room()), []).append(fact.cell)
-    notes = []
-    for (disks, size, room), cells in groups.items():
-        note = f"{fold(cells)}: {format_size(size)} = {disks} flash disks × {format_size(size // disks, largest='G')}"
-        if size != asked:
-            note += f" ({format_size(asked)} rounded down to 16M a disk)"
-        notes.append(f"{note}; {format_size((room - size) // disks, largest='M')} stay free on each flash disk")
-    return tuple(notes)
-
-
-def _resize_warnings(todo: Sequence[CellFacts]) -> tuple[str, ...]:
-    if not todo:
-        return ()
-    warnings = ["the cache starts empty: every database on these cells reads from disk until it is warm"]
-    if any(fact.writeback and fact.flash_cache for fact in todo):
-        warnings.append("write-back: each cache is flushed and proven empty before it is dropped")
-    return tuple(warnings)

@@ -246,14 +246,32 @@ def _mode(
         for name, value in changed.items()
         if name in names
     )
-    back = {
-        cell: (f"alter cell flashCacheMode={fact.mode or 'writethrough'}",)
-        for cell, fact in facts.items()
-        if set(changed) == {"flashcachemode"}
-    }
+    back = {cell: inverse for cell, fact in facts.items() if (inverse := _mode_before(fact, changed))}
     plan = lossy(rack, facts, statement, text, reasons, needs=checks, proves=dict.fromkeys(facts, proves), expect=1)
     hint = "set flashcache mode=… does all of it: flush, drop, mode, create"
-    return replace(plan, inverse=back, warnings=(hint,) if "flashcachemode" in changed else ())
+    steps = tuple(
+        replace(step, inverse="what the cache alone held may be gone")
+        if step.target in reasons
+        else replace(step, undo=Undo.STATEMENT, inverse=back[step.target])
+        if step.target in back
+        else step
+        for step in plan.steps
+    )
+    return replace(
+        plan,
+        stages=(replace(plan.stages[0], steps=steps),),
+        inverse={cell: (inverse,) for cell, inverse in back.items()},
+        warnings=(hint,) if "flashcachemode" in changed else (),
+    )
+
+
+def _mode_before(fact: CellFacts, changed: Mapping[str, str]) -> str:
+    """The statement that brings back the mode that alone is changed; empty where more is, or it is not known."""
+    if set(changed) == {"flashcachemode"}:
+        return f"ALTER CELL flashCacheMode={fact.mode or 'writethrough'}"
+    if set(changed) == {"pmemcachemode"} and fact.pmem_mode:
+        return f"ALTER CELL pmemCacheMode={fact.pmem_mode}"
+    return ""
 
 
 def _absent(kind: str) -> Check:

@@ -10,7 +10,7 @@ from exacell.cellcli.statement import Scalar
 from exacell.cellset import fold
 from exacell.errors import ExacellError, RefusedError
 from exacell.plan.facts import CellFacts, rounded_cache
-from exacell.plan.flashcache import FLUSHED, flush_refusal
+from exacell.plan.flashcache import FLUSHED, WRITE_THROUGH, flush_refusal
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.model import Check, Op, Plan, Risk, Step, Undo
 from exacell.plan.pmem import FLUSH_WITHIN, PMEM_FLUSHED
@@ -20,7 +20,6 @@ FLUSHING = ("normal - flushing", FLUSHED, "warning - flushing", "warning - flush
 
 _EXISTS = Check(object="flashcache", op=Op.COUNT, value=1)
 _GONE = Check(object="flashcache", op=Op.ABSENT)
-_THROUGH = Check(object="cell", attribute="flashCacheMode", value="writethrough", why="then nothing in it is dirty")
 _PROOF = Check(object="flashcache", attribute="status", value=FLUSHED, why="it is the proof that nothing is dirty")
 
 
@@ -64,7 +63,7 @@ def _proof(fact: CellFacts) -> tuple[Check, ...]:
         return (_GONE,)
     if not fact.writeback:
         # Releases without the attribute know write-through only.
-        return (_THROUGH,) if fact.mode else ()
+        return (WRITE_THROUGH,) if fact.mode else ()
     return (_PROOF, PMEM_FLUSHED) if fact.pmem_writeback else (_PROOF,)
 
 
@@ -139,6 +138,16 @@ def _unproven_pmem(fact: CellFacts) -> str:
     return ""
 
 
+def _pmem_proof(fact: CellFacts) -> tuple[Check, ...]:
+    """What has to hold still when a statement leaves that takes the PMEM cache away: as :func:`_proof`."""
+    if fact.pmem_cache is None:
+        return (Check(object="pmemcache", op=Op.ABSENT),)
+    if fact.pmem_mode == "writeback":
+        return (PMEM_FLUSHED,)
+    through = Check(object="pmem", attribute="pmemCacheMode", value="writethrough", why="then nothing in it is dirty")
+    return (through,) if fact.pmem_mode else ()
+
+
 def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
     """Return the plan for a statement on the PMEM cache (XRMEM from 23.1, which is never write-back)."""
     cache = statement.object.lower()
@@ -170,7 +179,7 @@ def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
         for cell, fact in facts.items()
         if fact.pmem_writeback and (force or _unproven_pmem(fact))
     }
-    needs = {cell: (PMEM_FLUSHED,) for cell, fact in facts.items() if fact.pmem_writeback}
+    needs = {cell: _pmem_proof(fact) for cell, fact in facts.items()} if cache == "pmemcache" else {}
     gone = (Check(object=cache, op=Op.ABSENT),) if statement.verb == "DROP" else ()
     return guarded(
         reasons,

@@ -14,6 +14,7 @@ from exacell.plan.gate import NOT_IN_USE, in_use
 from exacell.plan.griddisk import Headers, refuse_used
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.model import Check, Op, Plan, Risk, Undo
+from exacell.units import parse_size, round_down
 
 
 def targets_of(fact: CellFacts, statement: CellChange) -> tuple[GridDisk, ...]:
@@ -41,11 +42,7 @@ def _prefixes(statement: CellChange) -> list[str]:
 def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, headers: Headers) -> Plan:
     """Return the plan for a statement on grid disks."""
     if statement.verb == "CREATE":
-        return guarded_plan(
-            rack,
-            text,
-            [guarded_step(c, statement, Risk.NONE, proves=_created(fact, statement)) for c, fact in facts.items()],
-        )
+        return _create(rack, facts, statement, text)
     hit = {cell: targets_of(fact, statement) for cell, fact in facts.items()}
     if not any(hit.values()):
         raise RefusedError(f"{text}: there is no such grid disk on {fold(facts)}; nothing was sent")
@@ -71,7 +68,9 @@ def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
     if statement.action in ("INACTIVE", "ACTIVE"):
         return _switch(rack, hit, statement, text, expect, proves)
     needs = free if "size" in changed else dict.fromkeys(facts, ())
-    steps = [guarded_step(c, statement, Risk.PERFORMANCE, needs=needs[c], expect=expect[c]) for c in facts]
+    steps = [
+        guarded_step(c, statement, Risk.PERFORMANCE, needs=needs[c], expect=expect[c], proves=proves[c]) for c in facts
+    ]
     return guarded_plan(rack, text, steps)
 
 
@@ -83,7 +82,7 @@ def _switch(
     expect: Mapping[str, int],
     proves: Mapping[str, tuple[Check, ...]],
 ) -> Plan:
-    """INACTIVE and ACTIVE; each takes the other back where all disks are in the same state now."""
+    """INACTIVE and ACTIVE; each takes the other back on the disks whose state it changes."""
     leaving = statement.action == "INACTIVE"
     if leaving:
         refuse_offline(text, hit)
@@ -118,23 +117,55 @@ def _taken_back(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Undo,
     if states == {statement.action.lower()}:
         return Undo.NOTHING, ""
     other = "ACTIVE" if statement.action == "INACTIVE" else "INACTIVE"
-    if states == {other.lower()}:
-        return Undo.STATEMENT, f"ALTER GRIDDISK {','.join(grid.name for grid in grids)} {other}"
-    return Undo.IMPOSSIBLE, "the disks were in different states"
+    if states <= {"active", "inactive"}:
+        names = ",".join(grid.name for grid in grids if grid.status == other.lower())
+        return Undo.STATEMENT, f"ALTER GRIDDISK {names} {other}"
+    strange = next(grid for grid in grids if grid.status not in ("active", "inactive"))
+    return Undo.IMPOSSIBLE, f"grid disk {strange.name} was {strange.status or 'in no known state'}"
 
 
-def _created(fact: CellFacts, statement: CellChange) -> tuple[Check, ...]:
-    """What shows that CREATE GRIDDISK was carried out: the names are there, where they can be told beforehand."""
+def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """CREATE GRIDDISK: what was not there before goes to take it back, while nobody uses it."""
+    steps = []
+    back: dict[str, tuple[str, ...]] = {}
+    for cell, fact in facts.items():
+        names = _names_made(fact, statement)
+        where = {"name": names}
+        more: dict[str, object] = {}
+        if names:
+            more["proves"] = (Check(object="griddisk", op=Op.COUNT, value=len(names), where=where),)
+        if inverse := _uncreated(fact, statement, names):
+            back[cell] = inverse
+            # What somebody else makes meanwhile must not be taken for ours.
+            more |= {"needs": (Check(object="griddisk", op=Op.ABSENT, where=where),)}
+            more |= {"undo": Undo.STATEMENT, "inverse": "; ".join(inverse)}
+        steps.append(guarded_step(cell, statement, Risk.NONE, **more))
+    return guarded_plan(rack, text, steps, inverse=back)
+
+
+def _uncreated(fact: CellFacts, statement: CellChange, names: Sequence[str]) -> tuple[str, ...]:
+    """The statements that take CREATE GRIDDISK back on a cell; none where some of it was there before."""
+    known = {grid.name.lower() for grid in fact.grid_disks}
+    prefixes = {prefix.lower(): prefix for prefix in _prefixes(statement)}
+    taken = {grid.prefix.lower() for grid in fact.grid_disks}
+    if not names or any(name.lower() in known for name in names) or taken & set(prefixes):
+        return ()
+    if prefixes:
+        return tuple(f"release griddisk prefix={prefix}" for prefix in prefixes.values())
+    # An active disk is not dropped.
+    return (f"ALTER GRIDDISK {','.join(names)} INACTIVE", f"DROP GRIDDISK {','.join(names)}")
+
+
+def _names_made(fact: CellFacts, statement: CellChange) -> tuple[str, ...]:
+    """The names of the grid disks that CREATE GRIDDISK makes on a cell; none where they can't be told beforehand."""
     names = list(statement.names)
     if statement.all:
         if statement.media not in (Media.FLASHDISK, Media.HARDDISK):
             return ()
         flash = statement.media is Media.FLASHDISK
-        disks = [disk.name for disk in fact.cell_disks if disk.flash == flash]
+        disks = [disk.name for disk in fact.cell_disks if (disk.flash if flash else disk.hard)]
         names = [f"{prefix}_{disk}" for prefix in _prefixes(statement) for disk in disks]
-    if not names:
-        return ()
-    return (Check(object="griddisk", op=Op.COUNT, value=len(names), where={"name": tuple(names)}),)
+    return tuple(names)
 
 
 def _proof(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
@@ -143,7 +174,12 @@ def _proof(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...
         return (Check(object="griddisk", op=Op.ABSENT, where=where),) if not _slow(statement) else ()
     if statement.action in ("INACTIVE", "ACTIVE"):
         return (Check(object="griddisk", attribute="status", value=statement.action.lower(), where=where),)
-    return ()
+    size = statement.setting("size")
+    if not isinstance(size, Scalar):
+        return ()
+    wanted = parse_size(size.text)
+    sizes = tuple(dict.fromkeys((wanted, round_down(wanted))))
+    return (Check(object="griddisk", attribute="size", op=Op.IN, value=sizes, where=where),)
 
 
 def _slow(statement: CellChange) -> bool:
@@ -222,4 +258,7 @@ def celldisk(
     refuse_used(text, {cell: grids for cell, grids in hit.items() if grids}, headers)
     reason = "the cell disks' contents are lost"
     always = {cell: _unused(grids) for cell, grids in hit.items()}
-    return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), always=always)
+    gone = (Check(object="celldisk", op=Op.ABSENT, where={"name": statement.names}),)
+    proves = gone if statement.verb == "DROP" and statement.names and not _slow(statement) else ()
+    reasons = dict.fromkeys(facts, reason)
+    return lossy(rack, facts, statement, text, reasons, always=always, proves=dict.fromkeys(facts, proves))

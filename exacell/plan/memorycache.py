@@ -37,7 +37,8 @@ def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: s
     refuse({cell: reason for cell, fact in cells.items() if (reason := _refusal(fact))}, "flush of PMEM")
     if not cells:
         return Plan(statement=statement, rack=rack, skipped=skipped)
-    steps = tuple(_flush(fact, fact.pmem_cache, limit) for fact in cells.values() if fact.pmem_cache is not None)
+    caches = [(fact, fact.pmem_cache) for fact in cells.values() if fact.pmem_cache is not None]
+    steps = tuple(_flush(fact, cache, limit) for fact, cache in caches)
     again = tuple(rearm_step(fact, fact.memory_cache) for fact in cells.values())
     return Plan(
         statement=statement,
@@ -55,7 +56,7 @@ def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: s
             ),
         ),
         skipped=skipped,
-        notes=tuple(_notes(list(cells.values()))),
+        notes=tuple(_notes(caches)),
         warnings=(_STOPPED, *((_DOWN,) if any(fact.pmem_writeback for fact in cells.values()) else ())),
         risk=Risk.PERFORMANCE,
     )
@@ -92,12 +93,11 @@ def _flush(fact: CellFacts, cache: PmemCache, limit: float | None) -> Step:
     )
 
 
-def _notes(cells: Sequence[CellFacts]) -> list[str]:
+def _notes(caches: Sequence[tuple[CellFacts, PmemCache]]) -> list[str]:
     alike: dict[str, list[str]] = {}
-    for fact in cells:
-        size = fact.pmem_cache.size if fact.pmem_cache is not None else 0
+    for fact, cache in caches:
         used = fact.metric_bytes(METERS[fact.memory_cache].falls)
-        holds = f"{human_size(used)} used of {human_size(size)}" if used is not None else human_size(size)
+        holds = f"{human_size(used)} used of {human_size(cache.size)}" if used is not None else human_size(cache.size)
         mode = "write-back, and no metric tells how much of it is dirty" if fact.pmem_writeback else "write-through"
         alike.setdefault(f"{holds}; {mode}", []).append(fact.cell)
     return [f"{fold(names)}: {says}" for says, names in alike.items()]

@@ -32,8 +32,12 @@ RESIZE_WITHIN = 900.0
 COPIES = {"EXTERN": 1, "NORMAL": 2, "HIGH": 3}
 
 
-def power_plan(rack: str, asm: AsmFacts, *, power: int, group: str, statement: str) -> Plan:
+def power_plan(rack: str, asm: AsmFacts, *, power: int, group: str, statement: str, starts: bool = True) -> Plan:
     """Return the plan that gives running rebalances another power, or starts one of ``group`` with it.
+
+    Args:
+        starts: whether a rebalance of ``group`` may be started; False when a power is taken back: what has ended meanwhile
+            is not begun anew. With power 0 none moves anything.
 
     Raises:
         RefusedError: the power is out of range, or there is no such disk group mounted.
@@ -48,6 +52,8 @@ def power_plan(rack: str, asm: AsmFacts, *, power: int, group: str, statement: s
             raise RefusedError(
                 f"set rebalance: disk group {group.upper()} is not mounted on {asm.node}; there are {known}"
             )
+        if found.name not in running and power and not starts:
+            return Plan(statement=statement, rack=rack, done={asm.node: f"no rebalance of {found.name} runs"})
         names = [found.name]
     else:
         names = sorted(running)

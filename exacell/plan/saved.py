@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _MOVING = ("metrics",)
 """Facts that move by themselves; steps that depend on them read them again right before they run."""
 
+_TOLD = ("cell", "iorm")
+"""Facts that another one tells in Oracle's own words: the directives of an IORM plan stand in its text."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SavedPlan:
@@ -93,7 +96,7 @@ def flatten(fact: CellFacts) -> dict[str, str]:
     """Return path → value as text for everything that does not move by itself."""
     flat: dict[str, str] = {}
     for name, value in asdict(fact).items():
-        if name not in _MOVING and name != "cell":
+        if name not in _MOVING and name not in _TOLD:
             _walk(name, value, flat)
     return flat
 
@@ -155,8 +158,7 @@ _OBJECTS = {
     "cell_disks": "celldisk",
     "grid_disks": "griddisk",
     "flash_physical": "physicaldisk",
-    "iorm": "iormplan",
-    "iorm_text": "iormplan",
+    "iorm_text": "iormplan dbPlan",
     "objective": "iormplan objective",
     "databases": "database",
 }

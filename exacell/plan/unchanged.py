@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from exacell.cellcli.iorm import diff, parse
-from exacell.cellcli.schema import find_object
-from exacell.cellcli.statement import Change, Scalar, render_value
+from exacell.cellcli.schema import objects
+from exacell.cellcli.statement import Change, Scalar, Statement, render_value
 from exacell.cellcli.typed import typed_value
 from exacell.errors import ExacellError
 from exacell.plan.facts import CellFacts
@@ -25,22 +25,23 @@ _ANY_CASE = frozenset(("flashcachemode", "pmemcachemode", "cachingpolicy", "stat
 """Attributes whose values are words of CellCLI, printed in another case than they are typed."""
 
 
-def told_by(statement: object) -> str:
+def told_by(statement: Statement) -> str:
     """Return the LIST that tells whether an ALTER of plain attributes changes anything; empty when none tells it."""
     if not isinstance(statement, Change) or statement.object not in _OBJECTS or not _plain(statement):
         return ""
-    kind = find_object(statement.object)
+    known = objects()[statement.object].attributes
     names = [setting.attribute.lower() for setting in statement.settings]
-    if kind is None or any(name in _DOES or name not in kind.attributes for name in names):
+    if any(name in _DOES or name not in known for name in names):
         return ""
-    known = [kind.attributes[name].name for name in names]
-    return f"list {statement.object.lower()} attributes {', '.join(dict.fromkeys(['name', *known]))}"
+    spelled = [known[name].name for name in names]
+    return f"list {statement.object.lower()} attributes {', '.join(dict.fromkeys(['name', *spelled]))}"
 
 
 def holds_already(statement: Change, rows: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether every object that the statement means has its values already.
 
     Args:
+        statement: one that :func:`told_by` has a LIST for.
         rows: what a cell answered to :func:`told_by`. With ALL every object counts, also of another medium.
     """
     meant = [row for row in rows if not statement.names or str(row.get("name")).lower() in _lower(statement.names)]
@@ -49,9 +50,9 @@ def holds_already(statement: Change, rows: Sequence[Mapping[str, Any]]) -> bool:
     return all(_has(statement, row) for row in meant)
 
 
-def nothing_to_drop(statement: object, fact: CellFacts) -> str:
+def nothing_to_drop(statement: Statement, fact: CellFacts) -> str:
     """Return why a DROP of the cell's flash cache or flash log would change nothing; empty when it would, or may."""
-    if not isinstance(statement, Change) or statement.verb != "DROP" or not fact.release:
+    if statement.verb != "DROP" or not fact.release:
         return ""
     if statement.object == "FLASHCACHE" and fact.flash_cache is None:
         return "it has no flash cache"
@@ -60,7 +61,7 @@ def nothing_to_drop(statement: object, fact: CellFacts) -> str:
     return ""
 
 
-def same_iorm_plan(statement: object, fact: CellFacts) -> bool:
+def same_iorm_plan(statement: Statement, fact: CellFacts) -> bool:
     """Return whether ALTER IORMPLAN would leave the cell's dbplan and objective as they are."""
     if not isinstance(statement, Change) or statement.object != "IORMPLAN" or not _plain(statement):
         return False
@@ -83,7 +84,7 @@ def same_iorm_plan(statement: object, fact: CellFacts) -> bool:
 
 def _plain(statement: Change) -> bool:
     """Whether it only sets attributes."""
-    odd = statement.action or statement.flags or statement.filters or statement.definitions
+    odd = statement.action or statement.flags or statement.filters
     return statement.verb == "ALTER" and bool(statement.settings) and not odd
 
 
@@ -92,14 +93,13 @@ def _lower(names: Sequence[str]) -> frozenset[str]:
 
 
 def _has(statement: Change, row: Mapping[str, Any]) -> bool:
-    kind = find_object(statement.object)
+    known = objects()[statement.object].attributes
     held = {name.lower(): value for name, value in row.items()}
     for setting in statement.settings:
         name, wanted = setting.attribute.lower(), setting.value
-        attribute = kind.attribute(name) if kind is not None else None
-        if name not in held or attribute is None or not isinstance(wanted, Scalar):
+        if name not in held or not isinstance(wanted, Scalar):
             return False
-        value, typed = held[name], typed_value(wanted.text, attribute.kind)
+        value, typed = held[name], typed_value(wanted.text, known[name].kind)
         words = isinstance(value, str) and name in _ANY_CASE and value.lower() == wanted.text.lower()
         if value != typed and not words:
             return False

@@ -43,6 +43,7 @@ class Behind:
         self._runner.show_so_far(reading)
         self._readings.append(reading)
         reading.on_more = self._more_came
+        reading.prepare()
         self._console.tell(
             f"still waiting for an answer{_from(reading)}: it is shown when it comes; Ctrl-C gives it up"
         )
@@ -62,15 +63,15 @@ class Behind:
         Raises:
             KeyboardInterrupt: the wait was given up, and with it the line.
         """
-        effect = line.effect
         self._passed.update(id(reading) for reading in self._readings)
         if line.call is not None and line.call.command.name == "connect":
             self.give_up()
-        alone = effect in (Effect.WRITE, Effect.OPAQUE)
+        runs = line.call is not None and line.call.command.runs
+        alone = runs or line.effect in (Effect.WRITE, Effect.OPAQUE)
         while self._readings and (alone or len(self._readings) >= _MOST):
             if self._deliver(self._readings[0]) is ExitCode.INTERRUPTED:
                 raise KeyboardInterrupt
-        if effect is not Effect.LOCAL:
+        if runs or line.effect is not Effect.LOCAL:
             for reading in self._readings:
                 reading.overtaken = True
 
@@ -114,6 +115,7 @@ class Behind:
     def _show_more(self) -> None:
         waiting = [reading for reading in self._readings if not reading.ended]
         for reading in waiting if self._app.is_running else ():
+            reading.prepare()
             if reading.has_more:
                 show_above(self._app, partial(self._show_part, reading))
 
@@ -135,9 +137,11 @@ class Behind:
         return self._runner.deliver_reading(reading)
 
     def _name(self, reading: Reading) -> None:
-        """Say whose answer follows, where other lines were entered since."""
-        if id(reading) in self._passed:
-            self._console.tell(f"answer to: {reading.text.strip()}", "dim")
+        """Say whose answer follows, where other lines were entered, or a part of the answer was shown, since."""
+        without = reading.without
+        if id(reading) in self._passed or len(without):
+            part = "" if not len(without) else ", the whole" if reading.ended else f", so far without {without}"
+            self._console.tell(f"answer to: {reading.text.strip()}{part}", "dim")
 
 
 def _from(reading: Reading) -> str:

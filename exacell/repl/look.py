@@ -17,13 +17,14 @@ AGAIN = "/"
 IDLE: Fragments = [("class:toolbar", " Tab completes, help lists the statements, Ctrl-D leaves")]
 """The toolbar while nothing is typed."""
 
+# No yellow and no white: what they say could not be read on a light background.
 STYLE = Style.from_dict(
     {
         "prompt": "ansigreen",
         "prompt.rack": "bold",
         "prompt.production": "ansired bold",
         "prompt.ro": "ansicyan",
-        "prompt.rw": "ansiyellow",
+        "prompt.rw": "ansimagenta",
         "prompt.pending": "ansired bold",
         "verb": "bold ansiblue",
         "object": "ansicyan",
@@ -31,7 +32,7 @@ STYLE = Style.from_dict(
         "param": "ansigreen",
         "keyword": "ansiblue",
         "metric": "ansimagenta",
-        "string": "ansiyellow",
+        "string": "ansigreen",
         "number": "ansimagenta",
         "flag": "ansimagenta",
         "cells": "ansicyan underline",
@@ -41,7 +42,7 @@ STYLE = Style.from_dict(
         "auto-suggestion": "ansibrightblack",
         "bottom-toolbar": "noreverse",
         "toolbar": "ansibrightblack",
-        "toolbar.write": "ansiyellow",
+        "toolbar.write": "bold ansimagenta",
         "toolbar.wrong": "ansired",
     }
 )

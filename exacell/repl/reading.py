@@ -14,6 +14,7 @@ from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.output.result import Result
 from exacell.repeating import parts_by_cell
+from exacell.repl.sofar import SoFar, one_answer
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -61,6 +62,9 @@ class Reading:
         self._targets = CellSet()
         self._recording: Recording | None = None
         self._on_end = on_end
+        self._whole = SoFar(lambda: self.on_more()) if one_answer(line) else None
+        self.without = CellSet()
+        """The cells without which an answer over all cells was shown."""
         self._result: Result | None = None
         self._error: BaseException | None = None
         self._ended = threading.Event()
@@ -130,14 +134,29 @@ class Reading:
     @property
     def has_more(self) -> bool:
         """Whether a cell may have answered whose answer was not shown."""
+        if self._whole is not None:
+            return self._whole.ready
         return bool(len(self._targets - self.waiting_for - self.shown)) if len(self._targets) else True
+
+    def prepare(self) -> None:
+        """Begin to work out what one answer over all cells would be so far, where that takes a thread of its own."""
+        whole, own, recording = self._whole, self._own, self._recording
+        if whole is None or own is None or recording is None or self.ended:
+            return
+        if whole.wanted(recording.waiting_for):
+            whole.begin(own, self.line, recording.so_far())
 
     def so_far(self) -> Result | None:
         """Return what the cells say that have answered and were not shown yet; None when that can't be told apart from
         the whole answer, or there are none."""
-        if not parts_by_cell(self.line) or self._recording is None or self.ended:
+        if self._recording is None or self._own is None or self.ended:
             return None
-        if self._own is None:
+        if self._whole is not None:
+            result = self._whole.taken()
+            if result is not None:
+                self.without = self._whole.without
+            return result
+        if not parts_by_cell(self.line):
             return None
         self._targets, late = self._own.selection.now, self._recording.waiting_for
         there = self._targets - late - self.shown

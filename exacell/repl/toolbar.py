@@ -34,7 +34,8 @@ def toolbar_fragments(ctx: Context, text: str, cursor: int, around: Surroundings
     if len(lines) < len(found):
         return [("class:toolbar", " " + (f"= {short}" if short else _usage(found[-1].segment.text)))]
     worst = max(lines, key=lambda line: _WEIGHT[line.effect])
-    style = "class:toolbar.write" if _WEIGHT[worst.effect] > 1 else "class:toolbar"
+    writes = _WEIGHT[worst.effect] > 1 or any(line.call is not None and line.call.command.runs for line in lines)
+    style = "class:toolbar.write" if writes else "class:toolbar"
     said = intent(ctx, worst)
     return [(style, f" = {short} · {said}" if short else f" {said}")]
 
@@ -55,6 +56,8 @@ def intent(ctx: Context, line: Line) -> str:
         return intent(ctx, replace(inner, on=inner.on or line.on))
     if inner is not None and inner.effect is Effect.WRITE:
         return f"plan for {_target(ctx, replace(inner, on=inner.on or line.on))}: nothing is sent"
+    if line.call is not None and line.call.command.runs:
+        return _running(ctx, line)
     if effect is Effect.LOCAL:
         return "changes only exacell's own state"
     where = _target(ctx, line)
@@ -71,6 +74,18 @@ def intent(ctx: Context, line: Line) -> str:
     risk = usual_risk(line)
     said = f"WRITE {risk} risk" if risk is not None and risk is not Risk.NONE else "WRITE"
     return f"{said} on {where}: plan first" + (", then without a question" if line.flags.get("yes") else "")
+
+
+def _running(ctx: Context, line: Line) -> str:
+    """Return what a statement does that runs others, which are read when it is entered."""
+    where = _target(ctx, line)
+    recipe = line.call is not None and line.call.command.name == "run"
+    if recipe and line.flags.get("dry-run"):
+        return f"shows what its statements would do on {where}: nothing is changed"
+    if ctx.read_only:
+        return f"runs statements on {where}: those that change something are refused (set mode rw)"
+    asked = ", then without a question" if recipe and line.flags.get("yes") else ""
+    return f"runs statements on {where}: what changes something is planned first{asked}"
 
 
 def _target(ctx: Context, line: Line) -> str:

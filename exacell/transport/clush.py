@@ -352,7 +352,7 @@ def _break_off(task: Any) -> None:
 def _handler(run: _Run) -> Any:
     from ClusterShell.Event import EventHandler
 
-    class Handler(EventHandler):  # type: ignore[misc]
+    class Handler(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no types
         """Passes ClusterShell's events on."""
 
         def ev_pickup(self, worker: Any, node: str) -> None:

@@ -17,7 +17,7 @@ from paramiko.auth_strategy import AuthStrategy
 _TOKENS = paramiko.SSHConfig.TOKENS_BY_CONFIG_KEY
 
 
-class Connection(fabric.Connection):  # type: ignore[misc]
+class Connection(fabric.Connection):  # type: ignore[misc]  # fabric publishes no types
     """A connection that logs in by a strategy of its own; made by :class:`Connections`."""
 
     _logs_in_by: AuthStrategy | None = None

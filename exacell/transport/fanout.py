@@ -56,7 +56,7 @@ class Flight:
     def reply(self, state: State, problem: str = "", **details: str | int | None) -> Reply:
         """Return this flight's reply with the time it took."""
         seconds = (time.monotonic() if self.ended is None else self.ended) - self.started
-        return Reply(target=self.request.target, state=state, problem=problem, seconds=seconds, **details)  # type: ignore[arg-type] # by name, each of its own type
+        return Reply(target=self.request.target, state=state, problem=problem, seconds=seconds, **details)  # type: ignore[arg-type]  # by name, each of its own type
 
     def finish(self, reply: Reply | MakeReply) -> None:
         """End a flight that no worker is on any more; ``reply`` may be made later, by the coordinator."""

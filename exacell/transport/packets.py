@@ -56,7 +56,7 @@ class Packets(Packetizer):
     def framed(self) -> bool:
         """Whether packets say their length in the clear."""
         # Without AES-GCM, as up to 3.4, there is no such flag.
-        return bool(self._Packetizer__etm_in or getattr(self, "_Packetizer__aead_in", False))  # type: ignore[attr-defined]
+        return bool(self._Packetizer__etm_in or getattr(self, "_Packetizer__aead_in", False))  # type: ignore[attr-defined]  # private to paramiko
 
     def start_handshake(self, timeout: float) -> None:
         """Note until when the handshake may take, without a thread that watches it."""
@@ -89,7 +89,7 @@ class Packets(Packetizer):
 
     def _wait_for(self, n: int, check_rekey: bool) -> None:
         buffer = self._buffer
-        remainder = self._Packetizer__remainder  # type: ignore[has-type]
+        remainder = self._Packetizer__remainder  # type: ignore[has-type]  # private to paramiko
         if remainder:
             buffer += remainder
             self._Packetizer__remainder = b""
@@ -101,7 +101,7 @@ class Packets(Packetizer):
             except (TimeoutError, BlockingIOError):
                 if self.closed:
                     raise EOFError from None
-                if check_rekey and not buffer and self._Packetizer__need_rekey:  # type: ignore[attr-defined]
+                if check_rekey and not buffer and self._Packetizer__need_rekey:  # type: ignore[attr-defined]  # private to paramiko
                     raise paramiko.packet.NeedRekeyException from None
                 self._check_keepalive()
                 continue

@@ -110,7 +110,7 @@ class Wire(paramiko.Transport):
     def __init__(self, sock: socket.socket, reader: Reader) -> None:
         super().__init__(sock, packetizer_class=Packets)
         self.reader = reader
-        self._packets: Packets = self.packetizer  # type: ignore[assignment]
+        self._packets: Packets = self.packetizer  # type: ignore[assignment]  # of the class given above
         self._packets.wire = self
         self._streams: dict[int, Receiver] = {}
         self._next_stream = _OWN_IDS
@@ -130,7 +130,7 @@ class Wire(paramiko.Transport):
         return self._packets.moving
 
     def _auth_trigger(self) -> None:
-        super()._auth_trigger()  # type: ignore[misc]
+        super()._auth_trigger()  # type: ignore[misc]  # not in paramiko's published types
         self._packets.moving = self._packets.framed
 
     def run(self) -> None:
@@ -140,7 +140,7 @@ class Wire(paramiko.Transport):
         except HandOver:
             # paramiko ends its threads at exit by this list; ours has ended.
             with contextlib.suppress(ValueError):
-                _module._active_threads.remove(self)  # type: ignore[attr-defined]
+                _module._active_threads.remove(self)  # type: ignore[attr-defined]  # not in paramiko's published types
             self._packets.attached = True
             self.sock.setblocking(False)
             self.reader.attach(self)
@@ -187,7 +187,12 @@ class Wire(paramiko.Transport):
             self.fail(paramiko.SSHException("a packet was damaged on its way"))
 
     def drain(self) -> None:
-        """Work through the complete packets that were read."""
+        """Work through the complete packets that were read.
+
+        Raises:
+            EOFError: the other side has ended the connection.
+            SSHException: a packet cannot be read.
+        """
         packets = self._packets
         while self.active and packets.whole():
             if packets.need_rekey() and not self.in_kex:
@@ -198,7 +203,7 @@ class Wire(paramiko.Transport):
             if not packets.framed:
                 raise paramiko.SSHException("the host changed to a cipher that cannot be read here: connect again")
         while self._held and self.clear_to_send.is_set():
-            super()._send_user_message(self._held.popleft())  # type: ignore[misc]
+            super()._send_user_message(self._held.popleft())  # type: ignore[misc]  # not in paramiko's published types
 
     def _dispatch(self, kind: int, message: paramiko.Message) -> bool:
         """Act on one message and return whether the connection goes on."""
@@ -291,7 +296,7 @@ class Wire(paramiko.Transport):
         if self.attached and self.reader.is_current() and (self._held or not self.clear_to_send.is_set()):
             self._held.append(data)
             return
-        super()._send_user_message(data)  # type: ignore[misc]
+        super()._send_user_message(data)  # type: ignore[misc]  # not in paramiko's published types
 
     def close(self) -> None:
         """End the connection; from any thread, at once."""

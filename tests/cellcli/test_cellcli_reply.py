@@ -91,6 +91,41 @@ def test_a_banner_is_no_data(layout: Layout) -> None:
 
 
 @layouts()
+def test_no_published_layout_is_stray(layout: Layout) -> None:
+    """A published answer, with a banner around it, is taken for an answer; without its TABs it is where those get lost."""
+    tabbed = "\t" in layout.text and layout.how != "xml"
+    assert reply.stray_line(NOISE + layout.text, indents=tabbed) == ""
+    assert reply.stray_line(layout.text.replace("\t", " "), indents=False) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("", ""),
+        ("\n \n", ""),
+        ("\r\nCELL-02559: There is a communication error between MS and CELLSRV.\r\n", ""),
+        ("Flash cache a_FLASHCACHE altered successfully\n", ""),
+        ("-bash: cellcli: command not found\n", "-bash: cellcli: command not found"),
+        ("exa1cel01 online\n", "exa1cel01 online"),
+        ("\t a\t b\n\t c\x00\x07d\t e\n", "c\\x00\\x07d\\t e"),
+        ("\x00" * 300, "\\x00" * 60),
+    ],
+)
+def test_what_is_no_answer_is_told(text: str, shown: str) -> None:
+    """Nothing and messages are answers; a line of a shell, or one that is no text, is shown so that it can be printed."""
+    assert reply.stray_line(text) == shown
+
+
+@given(st.binary(min_size=64, max_size=300))
+def test_bytes_are_no_answer(noise: bytes) -> None:
+    """Of bytes that are no answer either none is read as a row, or they are told apart."""
+    text = noise.decode("utf-8", "surrogateescape")
+    shown = reply.stray_line(text)
+    assert shown.isprintable()
+    assert shown or not text.strip() or "\t" in text or is_message(text)
+
+
+@layouts()
 def test_messages_are_no_data(layout: Layout) -> None:
     """Errors, their caret and success lines never become a record."""
     around = "                 ^\nCELL-01504: Invalid command syntax.\n"

@@ -1,4 +1,4 @@
-"""How the newest change of a rack ended, as @failed and @ok mean it: in every session, until another change."""
+"""How the newest change of a rack ended, and which cells did not answer, as @failed, @ok, @down and @up mean it."""
 
 from __future__ import annotations
 
@@ -88,21 +88,32 @@ def test_a_rack_without_changes_has_none(tmp_path: Path) -> None:
     assert (last.statement, last.ok, last.failed) == ("", (), ())
 
 
-def test_a_reading_leaves_what_failed_alone() -> None:
-    """@failed and @ok are the change's and without its database nodes; @down and @up are the last reading's."""
+def test_failed_cells_are_those_of_the_change_and_those_that_are_down() -> None:
+    """@failed and @ok are the change's, without its database nodes and with the cells that did not answer moved over."""
     rack = RackConfig(name="t1", cells=CELLS)
     selection = Selection(rack, changed=lambda: {"failed": ("c2", "db1"), "ok": ("c1", "c3")})
-    selection.remember(["c3"])
+    selection.remember(CELLS, ["c3"])
     assert {name: ",".join(selection.resolve(f"@{name}")) for name in ("failed", "ok", "down", "up")} == {
-        "failed": "c2",
-        "ok": "c1,c3",
+        "failed": "c2,c3",
+        "ok": "c1",
         "down": "c3",
         "up": "c1,c2",
     }
     with selection.on("@failed"):
-        selection.remember([])
-    assert list(selection.resolve("@failed")) == ["c2"]
+        selection.remember(selection.now, [])
+    assert list(selection.resolve("@failed")) == ["c2"], "a reading leaves alone what the change left"
     assert list(selection.resolve("@up")) == list(CELLS)
+
+
+def test_what_is_known_of_a_cell_holds_until_it_is_asked_again() -> None:
+    """A reading of other cells forgets nothing; without a change @ok are the cells that are up."""
+    selection = Selection(RackConfig(name="t1", cells=CELLS))
+    selection.remember(CELLS, ["c3"])
+    selection.remember(["c1"], [])
+    assert list(selection.resolve("@failed")) == ["c3"]
+    assert list(selection.use("not @failed")) == list(selection.resolve("@ok")) == ["c1", "c2"]
+    selection.remember(["c3"], [])
+    assert list(selection.resolve("@ok")) == list(CELLS)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +121,8 @@ def test_a_reading_leaves_what_failed_alone() -> None:
 )
 def test_on_nothing_is_refused_with_the_reason(text: str, hint: str) -> None:
     """ON with a set that is empty now says which, and why where that is known; nothing goes to all cells instead."""
-    selection = Selection(RackConfig(name="t1", cells=CELLS))
+    nowhere = {"failed": CELLS, "ok": ()} if text == "@ok" else {}
+    selection = Selection(RackConfig(name="t1", cells=CELLS), changed=lambda: nowhere)
     with pytest.raises(CellSetError, match="that is no cell now") as refused, selection.on(text):
         pass
     assert hint in (refused.value.hint or "")

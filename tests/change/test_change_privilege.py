@@ -9,6 +9,9 @@ import pytest
 
 from exacell.changing import refuse_login, refuse_restricted
 from exacell.config import RackConfig
+from exacell.dcli.judge import Judgement, agree
+from exacell.dcli.reach import Group
+from exacell.dcli.targets import target
 from exacell.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
 from exacell.transport.base import FleetResult, Reply, Request, Role, State
@@ -116,3 +119,50 @@ def test_what_copies_no_files_is_said_before_anybody_confirms() -> None:
             refuse_uploads(able, "copy f")
     for able in (SSH, OPENSSH):
         refuse_uploads(able, "copy f")
+
+
+@pytest.mark.parametrize(("login", "asks"), [("", "celladmin"), ("celladmin", "celladmin"), ("root", "root")])
+def test_a_commands_login_is_tried_before_the_question(login: str, asks: str) -> None:
+    """dcli and sh should be refused before anybody is asked when the login of their CellCLI changes does not get in."""
+    asked: list[str] = []
+    transport = Transport("c1")
+    logins = transport.logins
+
+    def tried(targets: list[str], role: Role) -> FleetResult:
+        asked.append("celladmin")
+        return logins(targets, role)
+
+    def run(requests: list[Request]) -> FleetResult:
+        asked.extend(str(request.login) for request in requests)
+        return logins([request.target for request in requests], Role.READ)
+
+    transport.logins = tried  # type: ignore[method-assign]
+    transport.capabilities = SSH  # type: ignore[attr-defined]
+    ctx = context(transport)
+    ctx.fleet = SimpleNamespace(run=run)
+    group = Group(ctx=ctx, targets=(target("c1"), target("c2")))
+    work = Judgement(plans=(plan("c1", "c2"), plan("c1")))
+    for flags in ({}, {"yes": True}):
+        with pytest.raises(RefusedError, match=f"^c1: writes log in as {asks}: login .*; nothing was sent"):
+            agree(group, work, flags, login=login)
+    assert asked == [asks] * (4 if login == "root" else 2)
+    with pytest.raises(RefusedError, match="writes would log in as cellmonitor, which may only read"):
+        agree(group, work, {"yes": True}, login="cellmonitor")
+    agree(group, Judgement(opaque=("reboot",)), {}, login=login)
+    agree(group, Judgement(plans=(plan("c2"),)), {"yes": True}, login=login)
+
+
+def test_a_cell_without_its_services_takes_the_login() -> None:
+    """A writer to whom CellCLI says that its services are down did get in: it is he who starts them."""
+    down = "CELL-01509: Restart Server (RS) not responding.\n"
+
+    def run(requests: list[Request]) -> FleetResult:
+        replies = {
+            r.target: Reply(target=r.target, state=State.FAILED, problem="exit status 1", stdout=down, exit_status=1)
+            for r in requests
+        }
+        return FleetResult(targets=tuple(replies), replies=replies)
+
+    ctx = context(SimpleNamespace(capabilities=OPENSSH))
+    ctx.fleet = SimpleNamespace(run=run)
+    refuse_login(ctx, plan("c1"))

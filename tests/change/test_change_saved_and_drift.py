@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.errors import RefusedError
 from exacell.language.line import parse_line
 from exacell.plan.drift import between_cells, from_baseline, neutral, of_asm
@@ -50,6 +51,11 @@ _DISK = CellDisk(name="FD_00", flash=True, size=16 << 30, free=0, status="normal
         ({"flash_log": 512 << 20}, {"flash_log": 0}, "flashlog size was 512M and is 0"),
         ({"cellsrv": "running"}, {"cellsrv": "stopped"}, "cell cellsrvStatus was running and is stopped"),
         ({"objective": "auto"}, {"objective": ""}, "iormplan objective was auto and is empty"),
+        (
+            {"iorm": parse_iorm("((name=A,share=8,limit=80))"), "iorm_text": "((name=A,share=8,limit=80))"},
+            {"iorm": parse_iorm("((name=A,share=3))"), "iorm_text": "((name=A,share=3))"},
+            "c1: iormplan dbPlan was ((name=A,share=8,limit=80)) and is ((name=A,share=3))",
+        ),
         ({"flash_physical": (("FLASH_1_1", "normal"),)}, {}, "physicaldisk was FLASH_1_1 and is absent"),
     ],
 )  # fmt: skip

@@ -135,3 +135,16 @@ def test_live_names_are_offered(env: dict[str, str]) -> None:
     cache.learn({Kind.GRIDDISK: ["DATA_CD_00_exa1cel01"], Kind.DB: ["SPOT"]})
     assert words(env, "list", "griddisk", "DATA_") == ["DATA_CD_00_exa1cel01"]
     assert words(env, "enable", "flashlog", "db=S") == ["db=SPOT"]
+
+
+def test_recipes_are_offered_with_their_titles(env: dict[str, str], tmp_path: Path) -> None:
+    """Beside each recipe stands what it does, read from its header; one that has no title, or no text, is offered bare."""
+    folder = tmp_path / "recipes"
+    folder.mkdir()
+    (folder / "mine.exa").write_text('# a note\nrecipe "Look at the caches"\nlist flashcache\n')
+    (folder / "bare.exa").write_text("list flashcache\n")
+    (folder / "broken.exa").write_bytes(b"\xff\xfe\x00")
+    for typed in (["run", ""], ["@"]):
+        found = {word.removeprefix("@"): about for word, about in candidates(typed, env)}
+        assert (found["mine"], found["bare"], found["broken"]) == ("Look at the caches", "", "")
+        assert found["reset_cold"].startswith("Bring every cell")

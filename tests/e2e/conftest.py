@@ -54,3 +54,10 @@ def t1(exacell: Program) -> Program:
     """The program with the default rack t1 running."""
     exacell.ok("emulator", "start", "t1")
     return exacell
+
+
+@pytest.fixture
+def fast(exacell: Program) -> Program:
+    """The program with the default rack t1 running at ten times its usual speed."""
+    exacell.ok("emulator", "start", "t1", "speed=600")
+    return exacell

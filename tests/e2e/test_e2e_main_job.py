@@ -9,47 +9,47 @@ FULL = 391647330304
 SMALL = 309237645312
 
 
-def test_the_main_job_runs_from_the_command_line(t1):
+def test_the_main_job_runs_from_the_command_line(fast):
     """It should reset, carve, group, measure, toggle and give everything back, each step with the numbers of an X2."""
     on = ("-r", "t1")
-    records = t1.ok(*on, "-o", "json", "list", "flashcache", "attributes", "name,size,status").records
+    records = fast.ok(*on, "-o", "json", "list", "flashcache", "attributes", "name,size,status").records
     assert [(r["cell"], r["size"], r["status"]) for r in records] == [(c, FULL, "normal") for c in CELLS]
 
-    t1.ok(*on, "flush", "flashcache", "-y")
-    for record in t1.ok(*on, "-o", "json", "show", "flashcache").records:
+    fast.ok(*on, "flush", "flashcache", "-y")
+    for record in fast.ok(*on, "-o", "json", "show", "flashcache").records:
         assert (record["caching"], record["dirty"], record["mode"]) == ("on", 0, "writeback")
         assert record["used"] < 1 << 30
 
-    t1.ok(*on, "resize", "flashcache", "size=288g", "-y")
-    assert {r["size"] for r in t1.ok(*on, "-o", "json", "show", "flashcache").records} == {SMALL}
-    free = t1.ok(*on, "-o", "json", "list celldisk attributes name,freeSpace where diskType=flashdisk").records
+    fast.ok(*on, "resize", "flashcache", "size=288g", "-y")
+    assert {r["size"] for r in fast.ok(*on, "-o", "json", "show", "flashcache").records} == {SMALL}
+    free = fast.ok(*on, "-o", "json", "list celldisk attributes name,freeSpace where diskType=flashdisk").records
     assert (len(free), {r["freeSpace"] for r in free}) == (48, {4912 << 20})
 
-    t1.ok(*on, "carve", "griddisk", "prefix=ssddisk", "-y")
-    disks = t1.ok(*on, "-o", "json", "list griddisk attributes name,size where diskType=flashdisk").records
+    fast.ok(*on, "carve", "griddisk", "prefix=ssddisk", "-y")
+    disks = fast.ok(*on, "-o", "json", "list griddisk attributes name,size where diskType=flashdisk").records
     assert {r["size"] for r in disks} == {5150605312}
     assert {r["name"] for r in disks} == {f"ssddisk_FD_{n:02}_{cell}" for n in range(16) for cell in CELLS}
 
-    t1.ok(*on, "create", "diskgroup", "DATA_SSD", "prefix=ssddisk", "redundancy=normal", "au_size=4m", "-y")
-    (group,) = t1.ok(*on, "-o", "json", "show", "diskgroup", "DATA_SSD").records
+    fast.ok(*on, "create", "diskgroup", "DATA_SSD", "prefix=ssddisk", "redundancy=normal", "au_size=4m", "-y")
+    (group,) = fast.ok(*on, "-o", "json", "show", "diskgroup", "DATA_SSD").records
     wanted = {
         "cell": None, "state": "MOUNTED", "type": "NORMAL", "auSize": 4194304, "disks": 48, "failgroups": 3,
         "totalMb": 235776,
     }  # fmt: skip
     assert {key: group[key] for key in wanted} == wanted
 
-    t1.ok(*on, "snap", "flashlog", "as=before")
-    t1.ok("emulator", "load", "t1", "db=SPOT", "redo=2000", "for=60")
-    t1.ok(*on, "snap", "flashlog", "as=after")
-    deltas = t1.ok(*on, "-o", "json", "delta", "before", "after").records
+    fast.ok(*on, "snap", "flashlog", "as=before")
+    fast.ok("emulator", "load", "t1", "db=SPOT", "redo=2000", "for=60")
+    fast.ok(*on, "snap", "flashlog", "as=after")
+    deltas = fast.ok(*on, "-o", "json", "delta", "before", "after").records
     assert [r["cell"] for r in deltas] == [*CELLS, None]
     assert deltas[-1]["diskFirst"] + deltas[-1]["flashFirst"] == 240000
     for key in ("FL_DISK_FIRST", "FL_FLASH_FIRST", "FL_PREVENTED_OUTLIERS"):
         assert sum(r["deltas"][key] for r in deltas[:-1]) == deltas[-1]["deltas"][key]
     assert 0 < deltas[-1]["flashWinPercent"] < 100
 
-    t1.ok(*on, "disable", "flashlog", "db=SPOT", "-y")
-    plan = t1.ok(*on, "-o", "json", "show", "iorm").records
+    fast.ok(*on, "disable", "flashlog", "db=SPOT", "-y")
+    plan = fast.ok(*on, "-o", "json", "show", "iorm").records
     for cell in CELLS:
         spot, erp, default = (
             {k: v for k, v in r.items() if k not in ("cell", "objective")} for r in plan if r["cell"] == cell
@@ -63,31 +63,31 @@ def test_the_main_job_runs_from_the_command_line(t1):
         assert erp == {"name": "ERP", "share": "4", "flashcache": "off"}
         assert default == {"name": "default", "share": "1"}
 
-    before = t1.ok(*on, "-o", "json", "list griddisk attributes name,size,status").records
-    refused = t1(*on, "drop", "griddisk", "all", "flashdisk", "prefix=ssddisk", "-y")
+    before = fast.ok(*on, "-o", "json", "list griddisk attributes name,size,status").records
+    refused = fast(*on, "drop", "griddisk", "all", "flashdisk", "prefix=ssddisk", "-y")
     assert refused.code == 2 and "DATA_SSD" in refused.err
-    refused = t1(*on, "release", "griddisk", "prefix=ssddisk", "-y")
+    refused = fast(*on, "release", "griddisk", "prefix=ssddisk", "-y")
     assert refused.code == 2 and "drop diskgroup DATA_SSD" in refused.err
-    refused = t1(*on, "drop", "diskgroup", "DATA", "-y")
+    refused = fast(*on, "drop", "diskgroup", "DATA", "-y")
     assert refused.code == 2 and "files" in refused.err
-    assert t1.ok(*on, "-o", "json", "list griddisk attributes name,size,status").records == before
+    assert fast.ok(*on, "-o", "json", "list griddisk attributes name,size,status").records == before
 
-    t1.ok(*on, "drop", "diskgroup", "DATA_SSD", "-y")
-    t1.ok(*on, "release", "griddisk", "prefix=ssddisk", "regrow=yes", "-y")
-    assert {r["size"] for r in t1.ok(*on, "-o", "json", "show", "flashcache").records} == {FULL}
+    fast.ok(*on, "drop", "diskgroup", "DATA_SSD", "-y")
+    fast.ok(*on, "release", "griddisk", "prefix=ssddisk", "regrow=yes", "-y")
+    assert {r["size"] for r in fast.ok(*on, "-o", "json", "show", "flashcache").records} == {FULL}
 
-    answer = t1.ok(*on, "-o", "json", "run", "reset_cold", "size=288g", "-y").records
+    answer = fast.ok(*on, "-o", "json", "run", "reset_cold", "size=288g", "-y").records
     assert [(r["cell"], r["size"], r["caching"], r["dirty"]) for r in answer] == [(c, SMALL, "on", 0) for c in CELLS]
 
-    refused = t1(*on, "resize", "flashcache", "size=9t", "-y")
+    refused = fast(*on, "resize", "flashcache", "size=9t", "-y")
     assert refused.code == 2
     assert "364.75G (391647330304 bytes) on exa1cel[01-03]" in refused.err
-    wrong = t1(*on, "list", "flashcach")
+    wrong = fast(*on, "list", "flashcach")
     assert wrong.code == 2 and "flashcache" in wrong.err and "^^^^^^^^^" in wrong.err
 
-    changes = t1.ok(*on, "-o", "json", "journal", "show").records
+    changes = fast.ok(*on, "-o", "json", "journal", "show").records
     assert all(c["ended"] == "exit 0" for c in changes) and len(changes) >= 8
-    assert t1.ok(*on, "-o", "json", "journal", "verify").records[0]["whole"] is True
+    assert fast.ok(*on, "-o", "json", "journal", "verify").records[0]["whole"] is True
 
 
 def test_a_verb_that_has_nothing_to_do_says_so_and_exits_0(t1):

@@ -164,7 +164,7 @@ def test_cells_are_chosen_by_what_holds_for_them(t1):
     assert "using 2 of 3 cells: exa1cel[02-03]" in prompt.type("use +cel03")
     t1.ok("emulator", "fault", "t1", "exa1cel03", "hang")
     assert "exa1cel03: no end within 2s" in prompt.type("list flashlog --timeout=2s")
-    assert "using 1 of 3 cells: exa1cel02" in prompt.type("use not @down")
+    assert "using 1 of 3 cells: exa1cel02" in prompt.type("use not @failed")
     prompt.leave()
 
 
@@ -187,4 +187,25 @@ def test_names_are_learned_behind_the_prompt(t1, tmp_path):
     prompt.child.send("\x03")
     prompt.child.expect(re.escape(PROMPT))
     assert "names learned" in prompt.type("refresh")
+    prompt.leave()
+
+
+def test_answers_over_all_cells_are_told_without_the_one_that_hangs(t1):
+    """It should judge and sum over the cells that answer, name the one that is missing, and go on waiting for it."""
+    t1.ok("emulator", "fault", "t1", "exa1cel02", "hang")
+    prompt = Typist(t1)
+    prompt.type("connect t1")
+    # From here on all cells have said which release they are, or never will.
+    prompt.child.sendline("list cell")
+    prompt.child.expect_exact("still waiting for an answer from exa1cel02")
+    for statement, shown in (
+        ("can offline exa1cel01", r"exa1cel01 +no .*exa1cel02 gave no answer"),
+        ("check patch", r"bad +exa1cel02 gave no answer"),
+        ("show flashcachecontent top=1", r"ORDER_ITEMS +TABLE"),
+    ):
+        prompt.child.sendline(statement)
+        prompt.child.expect_exact("still waiting for an answer from exa1cel02")
+        prompt.child.expect_exact(f"answer to: {statement}, so far without exa1cel02")
+        prompt.child.expect_exact(PROMPT)
+        assert re.search(shown, _ESCAPE.sub("", prompt.child.before), re.DOTALL), prompt.child.before
     prompt.leave()

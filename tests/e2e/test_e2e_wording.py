@@ -82,3 +82,20 @@ def test_a_recipe_is_run_by_its_path(inside: InProcess, tmp_path: Any) -> None:
     assert refused.code == 2
     assert f"recipe {tmp_path}/nix.exa does not exist" in refused.err
     assert "put it into" not in refused.err
+
+
+def test_cells_without_grid_disks_are_named(inside: InProcess) -> None:
+    """A cell that has none of the grid disks that were asked for is told, not left out without a word."""
+    done = inside.ok("-r", "t1", "-o", "json", "show", "griddisk", "prefix=nix")
+    assert done.records == []
+    assert "exa1cel[01-03]: no grid disks with prefix nix" in done.err
+    assert "no grid disks" not in inside.ok("-r", "t1", "show", "griddisk", "prefix=data").err
+
+
+def test_cellcli_s_own_create_griddisk_is_undone(inside: InProcess) -> None:
+    """Grid disks that CREATE GRIDDISK made are made inactive and dropped by undo, by their names too."""
+    inside.ok("-r", "t1", "resize", "flashcache", "size=288g", "-y")
+    inside.ok("-r", "t1", "on exa1cel02 create griddisk z_1 celldisk=FD_00_exa1cel02, size=64M", "-y")
+    inside.ok("-r", "t1", "undo", "-y")
+    done = inside.ok("-r", "t1", "-o", "json", "list", "griddisk", "attributes", "name")
+    assert "z_1" not in {row["name"] for row in done.records}

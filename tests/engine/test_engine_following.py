@@ -90,6 +90,31 @@ def test_a_flush_is_followed_to_its_proof_or_its_limit(
         assert found[ONE].reason.startswith("not flushed within ")
 
 
+MUTE: list[tuple[float | None, float, Outcome, float, str]] = [
+    # (limit, seconds for which the cell is silent, how it is judged, seconds waited, reason)
+    (None, 600.0, Outcome.DONE, 610.0, ""),
+    (None, 9000.0, Outcome.UNKNOWN, 895.0, "silent for 14m55s: "),
+    (3600.0, 1800.0, Outcome.DONE, 1810.0, ""),
+    (300.0, 9000.0, Outcome.UNKNOWN, 300.0, "not seen to be flushed within 5m00s (--limit); silent for 5m00s: "),
+]
+
+
+@pytest.mark.parametrize(("limit", "silence", "outcome", "waited", "reason"), MUTE)
+def test_a_silent_cell_is_waited_for(
+    bench: Bench, limit: float | None, silence: float, outcome: Outcome, waited: float, reason: str
+) -> None:
+    """A cell whose Management Server restarts is followed until the limit, without one for a quarter of an hour; it is told."""
+    wait, console = Wait(), Watching()
+    bench.transport.cells[ONE].status = "normal - flushing"
+    bench.transport.reading = lambda: setattr(bench.transport, "silent", {ONE} if wait.waited < silence else set())
+    follower = Follower(bench.fleet, poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)
+    board = Board(console, "flush", 1, 1, [ONE])
+    found = follower.flushes([Step(target=ONE, what="flush", limit=limit)], board, Report(change=1))
+    assert (found[ONE].outcome, wait.waited) == (outcome, waited)
+    assert found[ONE].reason.startswith(reason)
+    assert any(states[ONE].startswith("silent for 4m00s: no route to host") for states in console.shown)
+
+
 # -- proofs ----------------------------------------------------------------------------------------------------------
 
 Failures = Mapping[str, Mapping[int, str]]

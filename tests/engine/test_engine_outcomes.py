@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from exacell.outcomes import ended_records
-from exacell.plan.model import Plan, Stage, Step
+from exacell.plan.model import Check, Plan, Stage, Step
 from exacell.running import Outcome, Report, StepResult
 
 STEPS = tuple(
-    Step(target="c1", what=what, statement=statement) for what, statement in (("a", "A"), ("b", "B"), ("w", ""))
+    Step(target="c1", what=what, statement=statement, proves=(Check(object="cell", attribute=what, value="1"),))
+    for what, statement in (("a", "A"), ("b", "B"), ("w", ""))
 )
 PLAN = Plan(statement="s", rack="t1", stages=tuple(Stage(title=step.what, steps=(step,)) for step in STEPS))
 
@@ -34,3 +35,15 @@ def test_a_targets_outcome(outcomes: tuple[Outcome, ...], told: tuple[str, str])
     ]
     (row,) = ended_records(PLAN, Report(change=1, results=results))
     assert (row["cell"], row["outcome"], row["detail"]) == ("c1", *told)
+
+
+def test_what_nothing_proves_is_not_called_verified() -> None:
+    """A statement of which nothing can be read back should say so; any proof behind it makes it verified."""
+    bare, proven = Step(target="c1", what="x", statement="X"), STEPS[1]
+    for steps, told in (
+        ((bare,), "1 statement, as answered, nothing to read back"),
+        ((bare, proven), "2 statements, verified"),
+    ):
+        plan = Plan(statement="s", rack="t1", stages=tuple(Stage(title=step.what, steps=(step,)) for step in steps))
+        results = [StepResult(step=step, outcome=Outcome.DONE) for step in steps]
+        assert ended_records(plan, Report(change=1, results=results))[0]["detail"] == told

@@ -187,9 +187,17 @@ def test_a_change_whose_process_is_gone_is_taken_up(desk: Desk) -> None:
 STOP = "ALTER CELL SHUTDOWN SERVICES CELLSRV"
 SERVICE = step(ONE, statement=STOP)
 RETRY: list[tuple[list[Left], str, list[str]]] = [
-    ([], "there is no change of rack t1 to retry", []),
-    ([did("done")], "change 1 (alter iormplan objective=low_latency) failed on no cell", []),
-    ([did("failed: x"), did("done")], "change 2 (alter iormplan objective=low_latency) failed on no cell", []),
+    ([], "there is no change of rack t1 to retry | journal show", []),
+    (
+        [did("done")],
+        "change 1 (alter iormplan objective=low_latency) failed on no cell | journal show 1",
+        [],
+    ),
+    (
+        [did("failed: x"), did("done")],
+        "change 2 (alter iormplan objective=low_latency) failed on no cell | journal show 2",
+        [],
+    ),
     (
         [Left("alter iormplan objective=low_latency", [(STEP, "done"), (step(TWO), "failed: x")], end=OVER)],
         "",
@@ -220,7 +228,7 @@ RETRY: list[tuple[list[Left], str, list[str]]] = [
     ),
     (
         [Left("alter iormplan objective=low_latency", [(SERVICE, "done")], end=OVER)],
-        "change 1 (alter iormplan objective=low_latency) failed on no cell",
+        "change 1 (alter iormplan objective=low_latency) failed on no cell | journal show 1",
         [],
     ),
 ]
@@ -238,6 +246,24 @@ def test_retry_goes_exactly_where_it_failed(desk: Desk, changes: list[Left], ref
     else:
         assert retry(desk, {}).exit_code is ExitCode.DONE
     assert desk.done == done
+
+
+@pytest.mark.parametrize(
+    ("states", "where"), [(("done", "failed: x"), TWO), (("unknown: x", "open"), "exa1cel[01-02]")]
+)
+def test_retry_of_what_cannot_be_read_names_where_it_failed(desk: Desk, states: tuple[str, str], where: str) -> None:
+    """A dcli or sh that did not end well somewhere is never said to have failed on no cell: the targets are named."""
+    steps = list(zip((step(ONE), step(TWO)), states, strict=True))
+    desk.left(Left("dcli -c x reboot", steps, end={"exitCode": 1}, plan=False))
+    with pytest.raises(RefusedError) as refused:
+        retry(desk, {})
+    assert f"change 1 (dcli -c x reboot) did not end well on {where}, but it carried what" in told(refused.value)
+    assert "nothing was sent" in told(refused.value) and f"look at {where} and give it anew there" in told(
+        refused.value
+    )
+    desk.left(Left("dcli -c x reboot", [(step(ONE), "done")], end=OVER, plan=False))
+    with pytest.raises(RefusedError, match=r"change 2 .* failed on no cell"):
+        retry(desk, {})
 
 
 def test_retry_ends_where_the_service_does_not_start(desk: Desk) -> None:

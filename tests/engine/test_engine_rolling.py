@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -102,6 +103,21 @@ def test_a_gate_that_stays_closed_stops(bench: Bench) -> None:
     assert "stayed closed for 1m" in report.stopped
     assert "exa1cel03: griddisk DATA_exa1cel03: asmModeStatus is OFFLINE" in report.stopped
     assert outcomes(report) == {cell: [NOT_SENT, NOT_SENT] for cell in CELLS}
+
+
+@pytest.mark.parametrize(
+    ("marks", "opens"),
+    [({}, True), ({"offline": True}, False), ({"offline": True, "forced": True}, True)],
+    ids=["stays online", "goes offline", "accepted by name"],
+)
+def test_a_gate_asks_asm_only_of_waves_that_go_offline(bench: Bench, marks: dict[str, bool], opens: bool) -> None:
+    """A disk that ASM can't spare closes the gate of a wave that takes it offline, unless that was accepted by name."""
+    plan = flush(bench)
+    stages = tuple(replace(s, steps=tuple(replace(step, **marks) for step in s.steps)) for s in plan.stages)  # type: ignore[arg-type]
+    bench.transport.cells[ONE].tables["griddisk"] = [used(ONE) | {"asmDeactivationOutcome": "No"}]
+    report = bench.run(replace(plan, stages=stages))
+    assert [is_open for _, is_open, _ in gates(bench)][:1] == [opens]
+    assert ("asmDeactivationOutcome is No, not Yes" in report.stopped) is not opens
 
 
 def test_a_rebalance_closes_the_gate(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

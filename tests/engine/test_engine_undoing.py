@@ -169,5 +169,20 @@ def test_what_somebody_changed_since_is_not_taken_back(
     with pytest.raises(RefusedError) as refused:
         undo(desk, [1], {})
     assert told(refused.value).startswith(said)
-    assert "it has been changed since; nothing was sent | undo the later change first" in told(refused.value)
+    # Of a cell that does not answer nobody knows whether it has moved.
+    moved = "it has been changed since; nothing was sent | undo the later change first"
+    unread = "whether it has been changed since can't be read; nothing was sent | undo 1, when it answers"
+    assert (unread if "no route to host" in said else moved) in told(refused.value)
+    assert desk.done == []
+
+
+def test_what_had_no_plan_is_not_taken_back(desk: Desk) -> None:
+    """Undo of a dcli or sh should name it, say that nothing tells what was there before, and what the user can do."""
+    desk.left(Left("dcli -c x reboot", [(step(ONE), "done")], end=OVER, plan=False))
+    with pytest.raises(RefusedError) as refused:
+        undo(desk, [1], {})
+    assert told(refused.value).startswith(
+        "change 1 (dcli -c x reboot) has no plan in the journal that tells what was there"
+    )
+    assert "nothing was sent | journal show 1 tells what it carried" in told(refused.value)
     assert desk.done == []

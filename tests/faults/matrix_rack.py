@@ -12,7 +12,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -88,6 +88,7 @@ class MatrixRack:
         lost: bytes that were dirty in a cache when it went, as the auditor counted them.
         offline: the most cells that had disks of a mounted disk group offline after a statement of ours took some offline.
         sent: (host, statement) of every changing statement that was carried out.
+        copied: host -> what a script held when it was copied there.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class MatrixRack:
         self.lost = 0
         self.offline = 0
         self.sent: list[tuple[str, str]] = []
+        self.copied: dict[str, str] = {}
         with mock.patch.object(rack_world, "RackClock", partial(RackClock, wall=lambda: self.wall)):
             if prepared is None:
                 self.world = RackWorld.create("t1", options)
@@ -204,6 +206,13 @@ class MatrixRack:
 
     def carry_out(self, request: Request) -> tuple[int, str]:
         """Run a request's command and return its exit status and output, audited when it changes anything."""
+        if request.upload is not None:
+            self.copied[request.target] = request.upload.sources[0].read_text(encoding="utf-8")
+            return 0, ""
+        if request.command.startswith("(if [ -d "):  # How dcli runs what it has copied with -x.
+            lines = [line for line in self.copied[request.target].splitlines() if not line.startswith("#")]
+            done = [self.carry_out(replace(request, command=line)) for line in lines]
+            return done[-1][0], "".join(text for _, text in done)
         # dcli wraps what it sends; a shell only joins its two streams. Source: reference fanout.md, dcli.
         command = request.command.removesuffix(") 2>&1").removeprefix("(").strip().replace(":$PATH", "")
         simple = simple_command(command)
@@ -236,6 +245,8 @@ class MatrixRack:
 
     def refuse(self, request: Request) -> Reply:
         """Return the reply of a host that says no."""
+        if request.upload is not None:
+            return Reply(target=request.target, state=State.FAILED, problem="no space left on device", exit_status=1)
         cell = request.target in CELLS
         text = "CELL-02559: There is a communication error between MS and CELLSRV.\n" if cell else _ORA
         return Reply(target=request.target, state=State.OK, stdout=text, exit_status=0)
@@ -296,7 +307,8 @@ class Operator:
         self.guardian: Callable[[Context, int], int] = _killed_guardian
         home = Home.from_env({"EXACELL_HOME": str(rack.home)})
         asm = AsmConfig(name="main", nodes=NODES, home=GRID_HOME)
-        config = RackConfig(name="t1", cells=CELLS, dbnodes=NODES, asm={"main": asm}, emulated=True)
+        # One target of dcli and sh at a time: the moments of a case come in the same order each time.
+        config = RackConfig(name="t1", cells=CELLS, dbnodes=NODES, asm={"main": asm}, emulated=True, fanout=1)
         self.ctx = Context(
             home=home,
             config=Config(default_rack="t1", racks={"t1": config}),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from matrix_rack import CELLS, NODES
+
+SCRIPT = Path(__file__).parent / "scripts" / "drop_flashcache.sh"
 
 ROOM = ("resize flashcache size=288g -y",)
 CARVED = (*ROOM, "carve griddisk prefix=p -y")
@@ -182,6 +185,7 @@ VERBS: tuple[Verb, ...] = (
         name="CREATE GRIDDISK",
         statement="create griddisk all flashdisk prefix=q, size=1G -y",
         prepare=ROOM,
+        undo=True,
         other=ONE_DISK,
     ),
     Verb(
@@ -240,6 +244,27 @@ VERBS: tuple[Verb, ...] = (
         statement="dcli -c exa1cel01,exa1cel02,exa1cel03 cellcli -e alter iormplan objective=basic",
         again=True,
         other=PLAN,
+    ),
+    Verb(
+        name="dcli DROP FLASHCACHE",
+        statement="dcli -c exa1cel01,exa1cel02,exa1cel03 cellcli -e drop flashcache",
+        prepare=FLUSHED,
+        caching=False,
+        again=True,
+    ),
+    Verb(
+        name="dcli -x with DROP FLASHCACHE",
+        statement=f"dcli -c exa1cel01,exa1cel02,exa1cel03 -x '{SCRIPT}'",
+        prepare=FLUSHED,
+        caching=False,
+        again=True,
+    ),
+    Verb(
+        name="sh DROP FLASHCACHE",
+        statement="sh cellcli -e drop flashcache",
+        prepare=FLUSHED,
+        caching=False,
+        again=True,
     ),
 )
 """Adding a statement to the matrix is adding a row: its stages and their moments are found by carrying it out once."""

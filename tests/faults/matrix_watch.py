@@ -93,7 +93,9 @@ class Watch:
             raise KilledError
         if any(request.role.changes for request in requests):
             self.phase, self.reads = Phase.SEND, 0
-            moment = Moment(Phase.SEND, self.stage)
+            # What is copied leaves at a moment of its own: a script can get there and never run.
+            copied = any(request.upload is not None for request in requests)
+            moment = Moment(Phase.SEND, self.stage, 2) if copied else Moment(Phase.SEND, self.stage)
         else:
             if self.phase in (Phase.INTENT, Phase.SEND):
                 self.phase, self.reads = Phase.SETTLE, 0

@@ -257,6 +257,17 @@ def test_unsaved_redo_holds_a_flash_log_back(tmp_path: Path) -> None:
     assert site.operator.do(f"dcli -c {TWO} cellcli -e drop flashlog").code == 0
 
 
+@pytest.mark.parametrize("words", ["sh df -h | tail -1", f"dcli -c {TWO} 'df -h | tail -1'"])
+def test_what_a_restricted_login_cannot_run_is_not_tried(tmp_path: Path, words: str) -> None:
+    """From 26.1 on a pipe, also of commands that only read, should be refused by name instead of failing on each cell."""
+    options = (("model", "x10m"), ("release", "26.1"))
+    rack = MatrixRack(tmp_path / "rack", prepared((), options))
+    said = rack.operator().do(words)
+    assert (said.code, rack.sent) == (2, [])
+    assert "run release 26.1 or later, where celladmin may run CellCLI and a few commands" in said.text
+    assert "nothing was sent" in said.text
+
+
 # -- scripts that are copied first ---------------------------------------------------------------------------------------
 
 

@@ -43,6 +43,8 @@ def maybe(*cells: str, dropped: bool = False, cache: str = "flashcache") -> Cach
     return replace(left(*cells, dropped=dropped, cache=cache), sure=False)
 
 
+FOLLOWED = Row(kind="intent", target="c1", body={**OFF, "statement": ""})
+
 CASES: list[tuple[list[Row], tuple[CachingOff, ...]]] = [
     ([], ()),
     ([flush("c1")], (maybe("c1"),)),
@@ -60,7 +62,11 @@ CASES: list[tuple[list[Row], tuple[CachingOff, ...]]] = [
     ([flush("c1"), seen("c1", "off")], (left("c1"),)),
     ([flush("c1"), seen("c1", "on")], ()),
     # A flush that was under way and is only followed was off before.
-    ([Row(kind="intent", target="c1", body={**OFF, "statement": ""})], (left("c1"),)),
+    ([FOLLOWED], (left("c1"),)),
+    # Losing it from sight does not bring it back.
+    ([FOLLOWED, ended("c1", "unknown", OFF)], (left("c1"),)),
+    ([FOLLOWED, ended("c1", "failed", OFF)], (left("c1"),)),
+    ([flush("c1"), ended("c1", "failed", OFF)], (maybe("c1"),)),
     ([drop("c1")], (maybe("c1", dropped=True),)),
     ([drop("c1"), ended("c1", "unknown", OFF)], (maybe("c1", dropped=True),)),
     ([drop("c1"), ended("c1", "done", OFF)], (left("c1", dropped=True),)),

@@ -156,3 +156,12 @@ def test_pieces_keep_their_places(text: str) -> None:
 def test_the_only_word_that_may_follow_is_known(text: str, word: str) -> None:
     """Where a statement of ours can go on in one way alone that word is known, and nowhere else."""
     assert needed_word(text) == word
+
+
+@pytest.mark.parametrize(
+    ("text", "offered"), [("run reset_cold --y", True), ("racks --y", False), ("start x.scl --y", False)]
+)
+def test_what_runs_a_recipe_has_the_flags_of_changes(text: str, offered: bool) -> None:
+    """A recipe's changes can be agreed to and rehearsed from the line that runs it; what changes nothing needs neither."""
+    found = [each.text for each in suggest(text, Known(names=lambda kind: ()))]
+    assert ("--yes" in found) is offered

@@ -53,13 +53,13 @@ def test_a_change_is_highlighted_once_and_gets_bars() -> None:
     """The first answer marks nothing; a value that changed is marked until the next answer; its column gets bars."""
     frames = Frames(color=True)
     frames.add(answer(10, 20))
-    assert not any("\x1b[1;36m" in line for line in frames.body(80))
+    assert not any("\x1b[7m" in line for line in frames.body(80))
     frames.add(answer(10, 25))
     body = frames.body(80)
-    assert [line for line in body if "\x1b[1;36m" in line] == [body[3]] and "25 MB" in body[3] and "▁█" in body[3]
-    assert "\x1b[1;36m" not in body[2] and plain(body[2]).split()[-1] == "▁▁"
+    assert [line for line in body if "\x1b[7m" in line] == [body[3]] and "25 MB" in body[3] and "▁█" in body[3]
+    assert "\x1b[7m" not in body[2] and plain(body[2]).split()[-1] == "▁▁"
     frames.add(answer(10, 25))
-    assert not any("\x1b[1;36m" in line for line in frames.body(80))
+    assert not any("\x1b[7m" in line for line in frames.body(80))
 
 
 def test_cells_that_agree_are_folded_and_keep_their_bars_when_they_part() -> None:
@@ -86,7 +86,7 @@ def test_a_text_marks_the_lines_that_changed() -> None:
     frames = Frames(color=True)
     frames.add(Result(text="a: 1\nb: 2"))
     frames.add(Result(text="a: 1\nb: 3"))
-    assert frames.body(80) == ["a: 1", "\x1b[1;36mb: 3\x1b[0m"]
+    assert frames.body(80) == ["a: 1", "\x1b[7mb: 3\x1b[0m"]
 
 
 def test_an_empty_answer_is_shown_as_such() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from exacell.context import Context, Options
 from exacell.language.line import Line, parse_line
+from exacell.opened import Opened
 from exacell.opening import open_context
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
@@ -53,7 +54,7 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cont
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
     ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
     cells = Held()
-    ctx._given_transport = cells  # type: ignore[assignment]
+    ctx._opened = Opened(cells)  # type: ignore[arg-type]
     yield ctx, cells
     cells.let.set()
 

@@ -192,7 +192,7 @@ def test_diff_marks_the_odd_cell(start: Start, run: Run) -> None:
     """At a terminal the odd cell's size is highlighted; programs get it as a number beside the usual one."""
     child = start()
     child.sendline("list flashcache detail --diff")
-    child.expect_exact("\x1b[1;33m288G\x1b[0m")
+    child.expect_exact("\x1b[1;35m288G\x1b[0m")
     child.expect_exact("left out, each cell's own:")
     child.expect_exact(PROMPT)
     records = json.loads(run("-o", "json", "list", "flashcache", "detail", "--diff").stdout)
@@ -247,6 +247,16 @@ def test_no_colour_where_it_is_not_wanted(start: Start, env: dict[str, str]) -> 
         child = start("watch 0.2 count=1 show flashcache", **env)
         child.expect(pexpect.EOF)
         assert "exa1cel03" in child.before and "\x1b" not in child.before
+
+
+def test_top_and_watch_fit_a_dumb_terminal(start: Start) -> None:
+    """Where nothing can be drawn over, top says that its first figures take a while, and no line is wider than 80."""
+    for statement, shown in (("top 0.3 count=1", "sorted by worst"), ("watch 0.2 count=1 list griddisk", "exa1cel")):
+        child = start(statement, columns=80, TERM="dumb")
+        child.expect(pexpect.EOF)
+        lines = child.before.replace("\r", "").split("\n")
+        assert max(map(len, lines)) <= 80 and shown in child.before, child.before
+        assert not statement.startswith("top") or lines[0].startswith("reading: the first figures")
 
 
 def test_pipe_file_and_spool(start: Start, tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_words_for_trouble_are_coloured_and_nothing_moves() -> None:
     assert "\x1b[1;31mfailed\x1b[0m" in coloured[2] and "\x1b" not in coloured[3] and "\x1b" not in coloured[4]
     records[2]["status"] = "Warning"
     coloured = list(table_lines(records, color=True))
-    assert "\x1b[33mWarning\x1b[0m" in coloured[4]
+    assert "\x1b[35mWarning\x1b[0m" in coloured[4]
     assert [plain(line) for line in coloured] == list(table_lines(records))
 
 
@@ -111,4 +111,4 @@ def test_trouble_stays_red_in_a_row_that_is_odd() -> None:
         for d in range(4)
     ]
     odd = next(line for line in table_lines(records, folded=True, color=True) if "failed" in line)
-    assert odd.startswith("\x1b[1;33mc3 ") and "\x1b[1;31mfailed\x1b[0m\x1b[1;33m" in odd and odd.endswith("\x1b[0m")
+    assert odd.startswith("\x1b[1;35mc3 ") and "\x1b[1;31mfailed\x1b[0m\x1b[1;35m" in odd and odd.endswith("\x1b[0m")

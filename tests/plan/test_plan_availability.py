@@ -11,6 +11,7 @@ from plan_factory import CELLS, cache, cell, free_grid, grid, rack, sent, stage,
 from exacell.errors import RefusedError
 from exacell.plan.availability import SERVICES, offline_plan, online_plan, restart_plan
 from exacell.plan.cachemode import mode_plan
+from exacell.plan.checks import failure
 from exacell.plan.facts import CellFacts, PmemCache
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.model import Gate, Plan, Risk
@@ -269,3 +270,15 @@ def test_pmem_leaves_write_back_before_flash() -> None:
         ).stages
         if s.key.startswith("pmem")
     ]
+
+
+@pytest.mark.parametrize("service", ["cellsrv", "all"])
+def test_cellsrv_never_stops_under_active_disks(service: str) -> None:
+    """A disk that somebody brings back before CELLSRV restarts keeps it running; other services need nothing."""
+    plan = restart_plan("t1", rack(), service=service, statement="x")
+    for restart in next(part for part in plan.stages if part.key == "restart").steps:
+        (need,) = restart.needs
+        rows = [{"name": name, "status": "inactive"} for name in need.where["name"]]
+        assert not failure(need, rows)
+        assert "griddisk" in failure(need, [*rows[:-1], {**rows[-1], "status": "active"}])
+    assert not restart_plan("t1", rack(), service="ms", statement="x").stages[0].steps[0].needs

@@ -336,3 +336,13 @@ def test_recreate_refuses_old_write_back() -> None:
 def test_nothing_to_recreate() -> None:
     """No cell, no stage."""
     assert recreate_stages([], {}) == []
+
+
+def test_a_write_through_cache_is_dropped_only_while_it_is_that() -> None:
+    """Somebody may make a cache write-back between the plan and the drop: the mode is read again right before."""
+    needs = step(resize(cell(mode="writethrough")), "drop").needs
+    assert [(check.object, check.attribute, check.value) for check in needs][1:] == [
+        ("cell", "flashCacheMode", "writethrough")
+    ]
+    # Releases without the attribute have no other mode.
+    assert [check.object for check in step(resize(cell(mode="")), "drop").needs] == ["flashcache"]

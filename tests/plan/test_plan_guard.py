@@ -23,7 +23,6 @@ from exacell.plan.model import Op, Risk, Undo
         ("drop alerthistory all", Risk.NONE),
         ("drop quarantine all", Risk.NONE),
         ("grant role gd_monitor to user agarcia", Risk.NONE),
-        ("create griddisk all flashdisk prefix=ssd, size=16M", Risk.NONE),
         ("create flashcache all size=1G", Risk.PERFORMANCE),
         ("create flashlog all size=512M", Risk.PERFORMANCE),
         ("create celldisk all", Risk.PERFORMANCE),

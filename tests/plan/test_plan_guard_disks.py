@@ -7,7 +7,7 @@ from plan_factory import CELLS, cell, free_grid, grid, rack, with_flash_grids
 from plan_guarding import guard, only
 
 from exacell.errors import RefusedError
-from exacell.plan.model import Op, Risk
+from exacell.plan.model import Op, Risk, Undo
 
 
 @pytest.mark.parametrize(
@@ -121,3 +121,59 @@ def test_cell_disks_without_used_grid_disks_are_a_loss() -> None:
     step = only(guard("drop celldisk FD_00_exa1cel01", fact, accepted=[CELLS[0]]))
     assert step.risk is Risk.DATA
     assert step.needs[0].where == {"name": ("ssd_FD_00_exa1cel01",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "proven"),
+    [
+        ("drop celldisk FD_00_exa1cel01", True),
+        ("drop celldisk FD_00_exa1cel01 force", True),
+        ("drop celldisk all", False),
+        ("drop celldisk FD_00_exa1cel01 erase=1pass", False),
+        ("drop celldisk FD_00_exa1cel01 erase=1pass nowait", False),
+        ("export celldisk FD_00_exa1cel01", False),
+    ],
+)
+def test_a_dropped_cell_disk_is_looked_for(text: str, proven: bool) -> None:
+    """DROP is proven by the cell disks that it names being gone; not where it goes on behind its answer, nor is an EXPORT."""
+    fact = with_flash_grids(cell(grid_disks=()))
+    gone = [check.where for check in only(guard(text, fact, accepted=[CELLS[0]])).proves if check.op is Op.ABSENT]
+    assert gone == ([{"name": ("FD_00_exa1cel01",)}] if proven else [])
+
+
+def test_created_disks_are_dropped_to_take_them_back() -> None:
+    """What CREATE GRIDDISK makes is dropped by its inverse, and only where none of it was there before or comes meanwhile."""
+    plan = guard("create griddisk all flashdisk prefix=ssd, size=16M", cell())
+    step = only(plan)
+    assert (plan.risk, step.undo) == (Risk.NONE, Undo.STATEMENT)
+    assert plan.inverse == {CELLS[0]: ("release griddisk prefix=ssd",)}
+    (need,) = step.needs
+    assert (need.object, need.op) == ("griddisk", Op.ABSENT)
+    there = guard("create griddisk all flashdisk prefix=SSD, size=16M", with_flash_grids(cell()))
+    assert not there.inverse
+    assert only(there).undo is Undo.IMPOSSIBLE
+    # release takes all disks of a prefix: those that were there before stay.
+    assert not guard("create griddisk all harddisk prefix=ssd, size=16M", with_flash_grids(cell())).inverse
+    named = guard("create griddisk p_1 celldisk=FD_00_exa1cel01", cell())
+    assert named.inverse == {CELLS[0]: ("ALTER GRIDDISK p_1 INACTIVE", "DROP GRIDDISK p_1")}
+    assert not guard("create griddisk ssd_fd_00_exa1cel01 celldisk=FD_00_exa1cel01", with_flash_grids(cell())).inverse
+
+
+def test_disks_in_different_states_go_back_to_their_own() -> None:
+    """The inverse of INACTIVE names those disks alone that were active; a disk in another state is brought back by nobody."""
+    one = (grid("CD_00_exa1cel01"), grid("CD_01_exa1cel01", status="inactive"))
+    plan = guard("alter griddisk all inactive", cell(grid_disks=one))
+    assert plan.inverse == {CELLS[0]: ("ALTER GRIDDISK DATA_CD_00_exa1cel01 ACTIVE",)}
+    strange = (*one, grid("CD_02_exa1cel01", status="not present"))
+    step = only(guard("alter griddisk all inactive", cell(grid_disks=strange)))
+    assert (step.undo, step.inverse) == (Undo.IMPOSSIBLE, "grid disk DATA_CD_02_exa1cel01 was not present")
+    untold = (*one, grid("CD_02_exa1cel01", status=""))
+    step = only(guard("alter griddisk all inactive", cell(grid_disks=untold)))
+    assert step.inverse == "grid disk DATA_CD_02_exa1cel01 was in no known state"
+
+
+@pytest.mark.parametrize(("size", "sizes"), [("1G", (1 << 30,)), ("1000M", (1000 << 20, 992 << 20))])
+def test_a_size_is_read_back(size: str, sizes: tuple[int, ...]) -> None:
+    """Free grid disks that are resized are proven to have that size, or the cell's rounding of it."""
+    step = only(guard(f"alter griddisk all flashdisk size={size}", with_flash_grids(cell())))
+    assert [(check.attribute, check.value) for check in step.proves] == [("size", sizes)]

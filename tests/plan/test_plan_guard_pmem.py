@@ -15,13 +15,22 @@ from exacell.plan.pmem import PMEM_FLUSHED
 
 
 def test_write_back_pmem_needs_proof() -> None:
-    """A write-back PMEM cache is dropped only while proven flushed; a write-through one any time."""
+    """A write-back PMEM cache is dropped only while proven flushed; a write-through one any time, while it is that."""
     with pytest.raises(RefusedError, match="PMEM cache is normal, not normal - flushed"):
         guard("drop pmemcache", pmem())
     assert only(guard("drop pmemcache", pmem(FLUSHED))).needs[0].value == FLUSHED
-    assert not only(guard("drop pmemcache", pmem(mode="writethrough"))).needs
+    (through,) = only(guard("drop pmemcache", pmem(mode="writethrough"))).needs
+    assert (through.attribute, through.value) == ("pmemCacheMode", "writethrough")
     with pytest.raises(RefusedError, match="FORCE throws away"):
         guard("alter pmemcache celldisk='PM_00' force", pmem(FLUSHED))
+
+
+@pytest.mark.parametrize("text", ["drop pmemcache", "drop xrmemcache"])
+@pytest.mark.parametrize("mode", ["", "writethrough"])
+def test_what_was_never_read_is_not_proven(text: str, mode: str) -> None:
+    """A mode that the cell did not tell, or that of DRAM, which is never write-back, holds up no DROP."""
+    needs = only(guard(text, pmem(mode=mode))).needs
+    assert [need.attribute for need in needs] == (["pmemCacheMode"] if mode and text == "drop pmemcache" else [])
 
 
 @pytest.mark.parametrize(
@@ -46,6 +55,16 @@ def test_whether_pmem_caches_afterwards(text: str, off: bool, on: bool) -> None:
     assert step.cache == text.split()[1]
     back = (f"alter {step.cache} all cancel flush",) if off and "flush" in text else ()
     assert plan.inverse.get(step.target, ()) == back
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [("drop pmemcache", True), ("drop xrmemcache", True), ("alter pmemcache all size=1T", False)],
+)
+def test_only_a_drop_is_proven_by_the_cache_being_gone(text: str, gone: bool) -> None:
+    """A DROP has happened when the cache is gone; a cache of another size is there still."""
+    step = only(guard(text, pmem(FLUSHED)))
+    assert step.proves == ((Check(object=step.cache, op=Op.ABSENT),) if gone else ())
 
 
 def test_flash_behind_write_back_pmem_is_not_proven_alone() -> None:

@@ -169,6 +169,17 @@ def test_power_of_what_runs() -> None:
     assert "no rebalance runs" in power(4).done[NODE]
 
 
+@pytest.mark.parametrize(("given", "starts", "sends"), [(4, True, True), (4, False, False), (0, False, True)])
+def test_a_power_that_is_taken_back_starts_no_rebalance(given: int, starts: bool, sends: bool) -> None:
+    """A rebalance that has ended is not begun anew when its power is taken back; one that stood still stands still again."""
+    found = asm([group(number=1)], [])
+    plan = power_plan("t1", found, power=given, group="DATA", statement="x", starts=starts)
+    assert bool(plan.stages) is sends
+    assert plan.done == ({} if sends else {NODE: "no rebalance of DATA runs"})
+    busy = replace(found, running=(operation("DATA", 8),), operations=1)
+    assert power_plan("t1", busy, power=given, group="DATA", statement="x", starts=starts).stages
+
+
 def test_a_rebalance_that_stands_still_is_not_taken_for_started() -> None:
     """From power 0 the proof wants no operation left that waits with power 0; other instances' WAIT proves nothing else."""
     ((proof,),) = [step.proves for step in power(5, operation("DATA", 0, state="WAIT")).steps]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from plan_factory import CELLS, asm, cache, cell, grid, group, rack
+from plan_guarding import guard
 
 from exacell.errors import RefusedError
 from exacell.plan.availability import offline_plan, online_plan, restart_plan
@@ -52,6 +53,15 @@ WAVES = [
 def test_waves(asked: Asked, expected: tuple[tuple[str, ...], ...]) -> None:
     """Cells go in waves of the size asked for, the canary first and alone, in the plan's order; else all together."""
     assert waves(flush(), asked) == expected
+
+
+@pytest.mark.parametrize("forced", [False, True])
+def test_a_single_cell_waits_at_its_gate_unless_it_is_forced(forced: bool) -> None:
+    """One cell that goes offline is a wave of its own; where its loss was accepted by name no gate holds it up."""
+    text = f"alter cell shutdown services cellsrv{' ignore redundancy' if forced else ''}"
+    plan = guard(text, cell(), accepted=[ONE])
+    assert [step.forced for step in plan.steps] == [forced]
+    assert waves(plan, Asked()) == (() if forced else ((ONE,),))
 
 
 def test_production_rolls_one_cell_at_a_time() -> None:

@@ -8,7 +8,7 @@ import pytest
 from plan_factory import DBPLAN, cell
 
 from exacell.cellcli.iorm import parse as parse_iorm
-from exacell.cellcli.statement import parse
+from exacell.cellcli.statement import Change, Scalar, Setting, Verb, parse
 from exacell.plan.unchanged import holds_already, nothing_to_drop, same_iorm_plan, told_by
 
 TOLD = {
@@ -21,6 +21,9 @@ TOLD = {
     "alter griddisk all active": "",
     "alter griddisk all flashdisk size=1G where size > 1G": "",
     "alter griddisk a size=1G force": "",
+    "alter griddisk a size=1G active": "",
+    "alter cell comment='x' restart services ms": "",
+    "alter cell snmpuser.admin='x'": "",
     "alter cell restart services ms": "",
     "alter cell events='immediate cellsrv.x()'": "",
     "alter flashcache all size=1G": "",
@@ -43,6 +46,7 @@ ROWS: tuple[dict[str, Any], ...] = (
     {"name": "A_CD_00", "size": 1 << 30, "comment": "x", "cachingPolicy": "none"},
     {"name": "B_CD_00", "size": 2 << 30, "comment": None, "cachingPolicy": "none"},
 )
+UNTOLD: tuple[dict[str, Any], ...] = ({"name": "C_CD_00", "size": None, "comment": "x", "cachingPolicy": None},)
 HELD = [
     ("alter griddisk a_cd_00 size=1G", True),
     ("alter griddisk a_cd_00 size=1024M, comment='x'", True),
@@ -59,6 +63,8 @@ HELD = [
     ("alter griddisk nix size=1G", False),
     # Nothing is known of what it did not print.
     ("alter griddisk a_cd_00 availableTo=''", False),
+    # What a list of values looks like in LIST is not known.
+    ("alter griddisk a_cd_00 comment=(x,y)", False),
 ]
 
 
@@ -66,6 +72,12 @@ HELD = [
 def test_only_what_is_equal_on_every_object_is_unchanged(text: str, same: bool) -> None:
     """An ALTER changes nothing when each object that it means has each value; a doubt counts as a change."""
     assert holds_already(parse(text), ROWS) is same  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("setting", ["cachingPolicy=none", "size=1G", "comment=X"])
+def test_a_value_that_was_not_printed_is_none_that_was_asked_for(setting: str) -> None:
+    """A word of CellCLI does not match a value that the cell left empty, nor does any other value in another case."""
+    assert not holds_already(parse(f"alter griddisk c_cd_00 {setting}"), UNTOLD)  # type: ignore[arg-type]
 
 
 def test_a_cell_without_such_objects_is_sent_the_statement() -> None:
@@ -81,6 +93,7 @@ PLANS = [
     ("dbplan=((name=ERP,share=4,flashCache=off),(name=SPOT,share=8,limit=80),(name=default,share=1))", True),
     ("dbplan=((name=SPOT,share=8))", False),
     ('dbplan=""', False),
+    (f"dbplan='{DBPLAN}'", True),
     (f"dbplan={DBPLAN}, objective=auto", True),
     (f"dbplan={DBPLAN}, objective=basic", False),
     ('objective=auto, catplan=""', False),
@@ -101,6 +114,21 @@ def test_an_unknown_iorm_plan_is_changed() -> None:
     for text in ("alter griddisk a size=1G", "alter cell comment=auto", "grant role r to user u", "list iormplan"):
         assert not same_iorm_plan(parse(text), cell())
     assert same_iorm_plan(parse('alter iormplan dbplan=""'), cell(iorm=parse_iorm("")))
+
+
+OBJECTIVE = Setting(attribute="objective", value=Scalar(text="auto"))
+NO_PLANS = {
+    "nothing set": Change(verb=Verb.ALTER, object="IORMPLAN"),
+    "another object": Change(verb=Verb.ALTER, object="CELL", settings=(OBJECTIVE,)),
+    "another verb": Change(verb=Verb.CREATE, object="IORMPLAN", settings=(OBJECTIVE,)),
+}
+
+
+@pytest.mark.parametrize("why", NO_PLANS)
+def test_only_what_sets_the_iorm_plan_leaves_it_as_it_is(why: str) -> None:
+    """What sets nothing, or not the IORM plan, never counts as unchanged, whatever its settings are called."""
+    assert not same_iorm_plan(NO_PLANS[why], cell())
+    assert same_iorm_plan(Change(verb=Verb.ALTER, object="IORMPLAN", settings=(OBJECTIVE,)), cell())
 
 
 DROPS = [

@@ -13,6 +13,7 @@ import pytest
 
 from exacell.context import Context, Options
 from exacell.language.line import parse_line
+from exacell.opened import Opened
 from exacell.opening import open_context
 from exacell.output.terminal import TerminalConsole
 from exacell.repl.reading import Reading
@@ -65,7 +66,7 @@ def held(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Context, Held]:
     monkeypatch.setenv("EXACELL_HOME", str(home))
     ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
     transport = Held()
-    ctx._given_transport = transport  # type: ignore[assignment]
+    ctx._opened = Opened(transport)  # type: ignore[arg-type]
     return ctx, transport
 
 
@@ -103,7 +104,7 @@ def test_cells_that_are_down_are_those_of_the_newest_statement(held: tuple[Conte
     for overtaken in (True, False):
         reading = Reading(ctx, line, "list cell detail", lambda: None)
         reading.overtaken = overtaken
-        ctx.selection.remember(["exa1cel01"])
+        ctx.selection.remember(ctx.cells(), ["exa1cel01"])
         reading.outcome(20)
         assert list(ctx.resolve("@down")) == (["exa1cel01"] if overtaken else ["exa1cel02"])
 
@@ -170,11 +171,12 @@ def test_leaving_does_not_wait(start: Start, hanging: socket.socket) -> None:
     assert child.exitstatus == 0
 
 
-def test_a_change_waits_for_what_reads(start: Start, hanging: socket.socket) -> None:
-    """A change is not planned beside a statement that still reads; Ctrl-C twice takes both back."""
+@pytest.mark.parametrize("change", ["flush flashcache -n", "run reset_cold -n"])
+def test_a_change_waits_for_what_reads(start: Start, hanging: socket.socket, change: str) -> None:
+    """A change, a recipe's too, is not planned beside a statement that still reads; Ctrl-C twice takes both back."""
     child = start("-r", "hang")
     go_behind(child, hanging)
-    child.send("\x15flush flashcache -n\r")
+    child.send(f"\x15{change}\r")
     child.expect_exact("waiting for slow: 0 of 1 answered")
     child.send("\x03")
     child.expect_exact("stopping")

@@ -92,6 +92,24 @@ def test_ctrl_z_suspends_and_fg_goes_on(shell: pexpect.spawn) -> None:
     shell.expect_exact("SH% ")
 
 
+def test_a_question_is_shown_again_behind_fg(shell: pexpect.spawn) -> None:
+    """What Ctrl-Z interrupted is asked again when the program goes on, and the answer to it counts."""
+    shell.sendline(f"{sys.executable} -m exacell -r prod")
+    shell.expect_exact(PROMPT)
+    shell.send("set mode rw\r")
+    shell.expect_exact("type its name")
+    shell.send("\x1a")
+    shell.expect_exact("Stopped")
+    shell.expect_exact("SH% ")
+    shell.sendline("fg")
+    shell.expect_exact("type its name")
+    shell.sendline("prod")
+    shell.expect_exact(PROMPT)
+    assert re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shell.before).endswith("RW ")
+    shell.send("\x04")
+    shell.expect_exact("SH% ")
+
+
 def test_page_up_recalls_what_begins_with_the_typed_letters(start: Start) -> None:
     """Page Up goes over the menu to the newest entry that begins so, Page Down back to what was typed."""
     child = start("-r", "t1")

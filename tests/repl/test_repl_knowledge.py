@@ -186,6 +186,10 @@ def test_use_is_counted_for_each_first_word_and_kept(tmp_path: Path) -> None:
         ("drop griddisk all prefix=x", True),
         ("!rm -rf x", True),
         ("nonsense", True),
+        ("run reset_cold", True),
+        ("@reset_cold", True),
+        ("start weekly.scl", True),
+        ("plan resize flashcache size=1g", False),
         ("on (where a=b) list cell", True),
     ],
 )

@@ -60,6 +60,10 @@ def test_a_production_rack_is_red(home: Path) -> None:
         ("racks", "changes only exacell's own state"),
         ("racks; flush flashcache", "WRITE performance risk on 3 cells: plan first"),
         ("!ls", "local shell command"),
+        ("run reset_cold", "runs statements on 3 cells: what changes something is planned first"),
+        ("@reset_cold size=1g -y", "planned first, then without a question"),
+        ("run reset_cold -n", "nothing is changed"),
+        ("start weekly.scl", "runs statements on 3 cells"),
         ("list flashcach detail", "'flashcach'"),
         ("plan resize flashcache size=1g", "plan for 3 cells: nothing is sent"),
         ("plan resize flashcache sise=1g as", "'sise' is not a parameter"),
@@ -80,6 +84,7 @@ def test_the_toolbar_tells_what_enter_will_do(text: str, said: str, home: Path) 
 def test_a_read_only_session_is_told_before_enter(home: Path) -> None:
     """On a read-only rack the toolbar says that a write will be refused."""
     assert "refused" in shown(toolbar_fragments(context(home, "prod"), "flush flashcache", 16))
+    assert "refused" in shown(toolbar_fragments(context(home, "prod"), "run reset_cold", 14))
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ plain layout of an unsorted history is printed minute by minute without a record
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from exacell.emulator.alerts import alert_state
 from exacell.emulator.clock import MINUTE, iso_time
-from exacell.emulator.grammar import ListStatement
+from exacell.emulator.grammar import Filter, ListStatement
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.metric_reader import MetricReader, Reading
 from exacell.emulator.metric_words import description
@@ -19,7 +20,7 @@ from exacell.emulator.metrics import HISTORY_S, CellMetrics
 from exacell.emulator.models import Cell
 from exacell.emulator.past import growth_before
 from exacell.emulator.place import Place
-from exacell.emulator.schema import Attribute, MetricDefinition, metrics_in
+from exacell.emulator.schema import Attribute, MetricDefinition, Release, metrics_in
 from exacell.emulator.values import Metric, Row, Time, Value, metric_text, passes
 
 OBJECT_TYPES = frozenset(("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM"))
@@ -102,21 +103,27 @@ def _with_fine_grained(place: Place, rows: Iterable[Row], seconds: int) -> Itera
             yield {**row, "collection": "fineGrained", "collectionTime": Time(moment)}
 
 
-def wanted_by(place: Place, statement: ListStatement) -> list[MetricDefinition]:
+def wanted_by(place: Place, statement: ListStatement) -> Sequence[MetricDefinition]:
     """Return the metrics that can pass, judged by their names and by filters on what a definition has."""
     names = frozenset(name.upper() for name in statement.names)
-    filters = [f for f in statement.filters if f.attribute.name in _OF_DEFINITION]
-    streamed = statement.object_type.name == "METRICSTREAM"
+    filters = tuple(f for f in statement.filters if f.attribute.name in _OF_DEFINITION)
+    found = _passing(place.rack.release.number, names, filters)
+    if statement.object_type.name == "METRICSTREAM":
+        return [d for d in found if definition_row(place.cell, d)["streaming"] == "Enabled"]
+    return found
+
+
+@lru_cache(maxsize=128)
+def _passing(release: Release, names: frozenset[str], filters: tuple[Filter, ...]) -> tuple[MetricDefinition, ...]:
+    """Return the metrics of a release that pass; programs that watch a cell ask the same over and over."""
     found: list[MetricDefinition] = []
-    for definition in metrics_in(place.rack.release.number).values():
+    for definition in metrics_in(release).values():
         if names and definition.name not in names:
-            continue
-        if streamed and definition_row(place.cell, definition)["streaming"] != "Enabled":
             continue
         facts = {"name": definition.name, "objectType": definition.object_type, "metricType": definition.metric_type}
         if all(passes(facts[f.attribute.name], f) for f in filters):
             found.append(definition)
-    return found
+    return tuple(found)
 
 
 def readings_of(

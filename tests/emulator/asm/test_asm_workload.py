@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from exacell.emulator.database_io import STATISTICS
 from exacell.emulator.load_profiles import PROFILES
-from exacell.emulator.schema import metrics_of
+from exacell.emulator.schema import metric_definitions
 from exacell.language.registry import commands
 
 FAMILIES = ("FLASHLOG", "FLASHCACHE", "SMARTIO")
-DEFINITIONS = [definition for family in FAMILIES for definition in metrics_of(family)]
+DEFINITIONS = [definition for definition in metric_definitions().values() if definition.object_type in FAMILIES]
 CUMULATIVE = [d.name for d in DEFINITIONS if d.metric_type == "Cumulative" and d.name != "FL_EFFICIENCY_PERCENTAGE"]
 RATES = [n for n in (d.name for d in DEFINITIONS) if n.endswith("_SEC") and n.removesuffix("_SEC") in CUMULATIVE]
 SKIPS = [name for name in CUMULATIVE if name.startswith("FL_IO_W_SKIP")]

@@ -10,7 +10,7 @@ from cells_bench import Bench
 
 from exacell.emulator.clock import RackClock
 from exacell.emulator.rack import Rack
-from exacell.emulator.schema import metrics_of
+from exacell.emulator.schema import metric_definitions
 from exacell.emulator.values import Metric, metric_text
 from exacell.emulator.workload import binomial, mirrored, multinomial
 from exacell.errors import EmulatorError
@@ -18,8 +18,11 @@ from exacell.errors import EmulatorError
 RACES = ("FL_DISK_FIRST", "FL_FLASH_FIRST")
 SKIPS = tuple(
     d.name
-    for d in metrics_of("FLASHLOG")
-    if d.name.startswith("FL_IO_W_SKIP") and not d.name.endswith("_MIN") and d.exists_in((19, 3))
+    for d in metric_definitions().values()
+    if d.object_type == "FLASHLOG"
+    and d.name.startswith("FL_IO_W_SKIP")
+    and not d.name.endswith("_MIN")
+    and d.exists_in((19, 3))
 )
 
 
@@ -192,7 +195,11 @@ def test_all_metrics_of_both_families_are_there(bench: Bench) -> None:
         release = rack.rack.release.number
         for kind, count in zip(("FLASHLOG", "FLASHCACHE"), counts, strict=True):
             names = [row[0] for row in rack.values(f"list metriccurrent where objectType='{kind}'")]
-            assert names == [d.name for d in metrics_of(kind) if d.exists_in(release)] and len(names) == count
+            assert (
+                names
+                == [d.name for d in metric_definitions().values() if d.object_type == kind and d.exists_in(release)]
+                and len(names) == count
+            )
 
 
 @pytest.mark.parametrize(

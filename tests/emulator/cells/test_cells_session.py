@@ -96,11 +96,15 @@ def test_the_start_of_cellcli_takes_its_time() -> None:
     ],
 )
 def test_monitors_may_only_read(bench: Bench, argv: tuple[str, ...], statement: str) -> None:
-    """cellmonitor, and anybody with -m, is refused everything that changes a cell."""
+    """cellmonitor, and anybody with -m, is refused everything that changes a cell, each with the reason that is true."""
     login = "celladmin" if "-m" in argv else "cellmonitor"
     before = bench.rack.to_state()
     answer = bench.run(*argv, statement, login=login)
-    assert answer == f"CELL-02913: User {login} does not have the privilege to run this command.\n"
+    assert answer == (
+        "CELL-02914: CellCLI was started with -m (monitor mode), which takes only commands that read.\n"
+        if "-m" in argv
+        else "CELL-02913: User cellmonitor does not have the privilege to run this command.\n"
+    )
     assert bench.rack.to_state() == before
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from exacell.emulator.clock import RackClock
 from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
-from exacell.emulator.schema import metric_definitions, metrics_of
+from exacell.emulator.schema import metric_definitions
 from exacell.emulator.tenants import Part, pdb_parts
 from exacell.errors import EmulatorError
 
@@ -125,9 +125,8 @@ def test_counters_only_rise() -> None:
     bench = Bench(model="x10m", pdb=("SPOT.A", "SPOT.B"), vault=("V1",))
     names = [
         d.name
-        for kind in ("IORM_PLUGGABLE_DATABASE", "IORM_VAULT", "IORM_VOLUME")
-        for d in metrics_of(kind)
-        if d.metric_type == "Cumulative"
+        for d in metric_definitions().values()
+        if d.object_type in ("IORM_PLUGGABLE_DATABASE", "IORM_VAULT", "IORM_VOLUME") and d.metric_type == "Cumulative"
     ]
     before = _values(bench)
     for redo in (1, 7, 800):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,23 @@ class Bench:
         """Run a command with OpenSSH's client."""
         arguments = ["ssh", "-F", str(self.info.ssh_config), host, command]
         return subprocess.run(arguments, input=stdin.encode(), capture_output=True, timeout=20)
+
+    def exacell(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run exacell itself on the rack."""
+        env = {"EXACELL_HOME": str(self.home), "HOME": str(self.home), "PATH": os.environ["PATH"]}
+        command = [sys.executable, "-m", "exacell", "-r", "t1", *words]
+        return subprocess.run(command, capture_output=True, text=True, env=env, timeout=30)
+
+    @contextmanager
+    def session(self, host: str, command: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Give a session of OpenSSH's client whose input stays open; it ends with the block."""
+        arguments = ["ssh", "-F", str(self.info.ssh_config), host, command]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
 
     def shim(
         self, *words: str, cwd: Path | None = None, stdin: str = "", **environment: str

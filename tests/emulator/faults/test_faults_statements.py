@@ -121,6 +121,19 @@ def test_garbage(bench: Bench) -> None:
     assert bench.ask("list cell").exit_status == 0
 
 
+@pytest.mark.parametrize(
+    "statement", ["list cell", "list flashcache detail", "describe griddisk", "list cell attributes all"]
+)
+def test_exacell_takes_garbage_for_no_answer(bench: Bench, statement: str) -> None:
+    """What a cell answers that is none of CellCLI's is that cell's problem, shown escaped with exit status 1, never a row."""
+    bench.fault("garbage", match=statement.split()[1])
+    done = bench.exacell(*statement.split())
+    assert done.returncode == 1, done
+    assert f"{C1}: " in done.stderr and "answered" in done.stderr.replace("is no answer", "answered"), done
+    assert C1 not in done.stdout and all(sign.isprintable() or sign in "\n\t" for sign in done.stdout + done.stderr)
+    assert C2 in done.stdout or "flashCacheMode" in done.stdout or "asmDiskgroupName" in done.stdout, done
+
+
 @pytest.mark.parametrize("picking", [{"nth": 3}, {"every": 3}])
 def test_an_error_on_some_statements(bench: Bench, picking: dict[str, int]) -> None:
     """error answers the third matching statement (nth=3), or each third (every=3), with the code and does nothing."""
@@ -166,9 +179,11 @@ def test_a_restart_after_some_time(fresh: Bench) -> None:
     """restart with after= takes CELLSRV away for down= seconds; a flush that was under way is no longer in force."""
     fresh.says("alter flashcache all flush")
     assert fresh.values("list flashcache attributes status") == [["normal - flushed"]]
-    fresh.fault("restart", after="600s", down="10m")
+    fresh.fault("restart", after="20m", down="20h")
     assert fresh.values("list flashcache attributes status") == [["normal - flushed"]]
-    until(lambda: "stopped" in fresh.says("list cell attributes cellsrvStatus"))
-    until(lambda: "running" in fresh.says("list cell attributes cellsrvStatus"))
+    # The connection of whoever asks just then ends with the others.
+    until(lambda: "stopped" in fresh.ask("list cell attributes cellsrvStatus").stdout)
+    fresh.fault("restart", down="2m")
+    until(lambda: "running" in fresh.ask("list cell attributes cellsrvStatus").stdout)
     assert fresh.values("list flashcache attributes status") == [["normal"]]
     assert fresh.rows() == ()
