@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from exacell.errors import ExacellError, ExitCode, OutputError, StatementError
 from exacell.language.kinds import convert
-from exacell.language.line import Line, parse_line
+from exacell.language.line import Line, carried_by, parse_line
 from exacell.language.registry import COMMON_FLAGS, Effect, Value
 from exacell.output.faults import error_lines
 from exacell.output.folding import brief_problems
@@ -72,6 +72,8 @@ class Runner:
         self.codes: list[ExitCode] = []
         self._depth = 0
         self._flags = dict(flags or {})
+        self._outer: Line | None = None
+        """START, while its script runs."""
         self._header = console.header = header
         self.pages = True
         """Whether what is longer than the screen is shown a screen at a time."""
@@ -89,6 +91,8 @@ class Runner:
             line = parse_line(text, shell=shell)
             if line is None:
                 return ExitCode.DONE
+            if self._outer is not None and not line.shell:
+                line = carried_by(self._outer, line)
             if self._flags:
                 line = with_flags(line, self._flags)
         except ExacellError as error:
@@ -129,7 +133,7 @@ class Runner:
                 result = difference_of(result)
             self.deliver(result, format_name, pipe=line.pipe, redirect=line.redirect)
         except ScriptRequested as script:
-            return self.run_file(script.path, text)
+            return self.run_file(script.path, text, started_by=line)
         except ExacellError as error:
             return self._failed(error, text)
         except KeyboardInterrupt:
@@ -255,8 +259,11 @@ class Runner:
             page(shown, setting, self.out)
         return True
 
-    def run_file(self, path: Path, text: str = "") -> ExitCode:
+    def run_file(self, path: Path, text: str = "", *, started_by: Line) -> ExitCode:
         """Run the statements of a script until one fails; SET ECHO ON prints each one first.
+
+        Args:
+            started_by: START, whose flags and ON hold for each statement that gives none of its own.
 
         Raises:
             SessionExit: the script said EXIT.
@@ -272,12 +279,14 @@ class Runner:
         if self._depth >= _DEEPEST:
             return self._failed(StatementError(f"{path}: scripts start each other {_DEEPEST} deep"), text)
         self._depth += 1
+        outer, self._outer = self._outer, started_by
         try:
             return self.run_statements(
                 [statement.text for statement in script],
                 places=[f"{path}, line {statement.number}" for statement in script],
             )
         finally:
+            self._outer = outer
             self._depth -= 1
 
     def run_statements(self, statements: Iterable[str], *, shell: bool = True, places: Sequence[str] = ()) -> ExitCode:

@@ -80,6 +80,12 @@ def short_message(message: str, most: int = 40) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
+def headline(message: str, most: int = 90) -> str:
+    """Return an alert's first sentence, of a crossed threshold with the metric and its values, in so many characters."""
+    text = message if "Metric Name" in message else message.partition(". ")[0].removesuffix(".")
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 def _last(members: list[Mapping[str, Any]]) -> Alert:
     row = max(members, key=lambda member: _number(_text(member, "name")))
     return Alert(

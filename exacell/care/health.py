@@ -13,7 +13,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
-from exacell.care.alerts import ALERTS, alerts_of
+from exacell.care.alerts import ALERTS, alerts_of, headline
 from exacell.cellcli import iorm
 from exacell.errors import ExacellError
 from exacell.plan import facts as f
@@ -304,7 +304,7 @@ def _alerts(seen: Observed) -> list[Finding]:
     if waiting:
         critical = [alert for alert in waiting if alert.critical]
         level = Level.BAD if critical else Level.WARN
-        text = f"alert {waiting[0].name}, {waiting[0].severity}: {brief(waiting[0].message)}"
+        text = f"alert {waiting[0].name}, {waiting[0].severity}: {headline(waiting[0].message)}"
         more = f" (and {len(waiting) - 1} more)" if len(waiting) > 1 else ""
         word = f"{len(critical)} critical" if critical else f"{len(waiting)} open"
         found.append(
@@ -316,12 +316,6 @@ def _alerts(seen: Observed) -> list[Finding]:
         )
         found.append(_finding("alerts", Level.WARN, f"{quarantines} quarant.", text, "show quarantine"))
     return found
-
-
-def brief(text: str, most: int = 90) -> str:
-    """Return a text on one line, cut to so many characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 3] + "..."
 
 
 def _text(row: Record, name: str) -> str:

@@ -110,7 +110,7 @@ def run(ctx: Context, call: Call) -> Result:
     ctx.more_to_come = True
     before, ctx.origin = ctx.origin, recipe.name
     try:
-        ctx.console.say(f"recipe {recipe.name} on {rack.name}: {recipe.title}")
+        ctx.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
         return runner.run(lines)
     finally:
         ctx.origin = before

@@ -370,7 +370,8 @@ for _name in ("exit", "quit"):
     group=GROUP,
     effect=Effect.LOCAL,
     summary="CellCLI's: run the statements of a script file (= @path/file)",
-    details="One statement a line; a last - continues it. It stops behind the first statement that fails.",
+    details="One statement a line; a last - continues it. It stops behind the first statement that fails. Flags and "
+    "ON hold for each of its statements: -y answers yes, -n only plans.",
     example="start check.scl",
     params=(Param(name="file", kind=Kind.FILE, positional=True, required=True, help="a file of statements"),),
     recipe_ok=False,

@@ -252,5 +252,14 @@ def with_call_flags(text: str, flags: Mapping[str, Value]) -> Line:
     line = parse_line(text, shell=False)
     if line is None:
         raise StatementError("a statement is missing")
+    return _with_flags(line, flags)
+
+
+def carried_by(outer: Line, line: Line) -> Line:
+    """Return ``line`` with the flags and the ON of a statement that runs it; its own win."""
+    return replace(_with_flags(line, outer.flags), on=line.on or outer.on)
+
+
+def _with_flags(line: Line, flags: Mapping[str, Value]) -> Line:
     call = replace(line.call, flags={**flags, **line.call.flags}) if line.call is not None else None
     return replace(line, flags={**flags, **line.flags}, call=call)

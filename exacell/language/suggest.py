@@ -272,11 +272,6 @@ def _cells(typed: Piece, known: Known) -> Iterator[Suggestion]:
     yield from matching(known.names(Kind.CELL), text, start)
 
 
-def _of_recipe(command: Command) -> bool:
-    """Return whether a command carries out a recipe, to whose statements its flags apply."""
-    return command.runs and any(param.kind is Kind.RECIPE for param in command.positionals)
-
-
 def _flags(command: Command | None, typed: Piece, known: Known) -> Iterator[Suggestion]:
     key, equals, value = typed.text.partition("=")
     flags: list[Flag] = list(COMMON_FLAGS) + list(command.flags if command else ())
@@ -285,7 +280,7 @@ def _flags(command: Command | None, typed: Piece, known: Known) -> Iterator[Sugg
         if found is not None and found.value is not None:
             yield from _values(found.param(found.value), value, typed.start + len(key) + 1, known)
         return
-    if command is not None and command.effect in (Effect.READ, Effect.LOCAL) and not _of_recipe(command):
+    if command is not None and command.effect in (Effect.READ, Effect.LOCAL) and not command.runs:
         flags = [flag for flag in flags if flag.name in _READ_FLAGS or flag in command.flags]
     offered = {f"--{flag.name}" + ("=" if flag.value and not flag.optional else ""): flag.help for flag in flags}
     yield from matching(sorted(offered.items()), key, typed.start)

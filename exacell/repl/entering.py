@@ -123,10 +123,10 @@ class PromptRunner(Runner):
                 break
         return code
 
-    def run_file(self, path: Path, text: str = "") -> ExitCode:
+    def run_file(self, path: Path, text: str = "", *, started_by: Line) -> ExitCode:
         """Run a script as :meth:`Runner.run_file` does: what is wrong in it stands not on the entered line."""
         self._indent = None
-        return super().run_file(path, text)
+        return super().run_file(path, text, started_by=started_by)
 
     def _run_one(self, text: str) -> ExitCode:
         self._entered = True

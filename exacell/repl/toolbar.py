@@ -79,12 +79,11 @@ def intent(ctx: Context, line: Line) -> str:
 def _running(ctx: Context, line: Line) -> str:
     """Return what a statement does that runs others, which are read when it is entered."""
     where = _target(ctx, line)
-    recipe = line.call is not None and line.call.command.name == "run"
-    if recipe and line.flags.get("dry-run"):
+    if line.flags.get("dry-run"):
         return f"shows what its statements would do on {where}: nothing is changed"
     if ctx.read_only:
         return f"runs statements on {where}: those that change something are refused (set mode rw)"
-    asked = ", then without a question" if recipe and line.flags.get("yes") else ""
+    asked = ", then without a question" if line.flags.get("yes") else ""
     return f"runs statements on {where}: what changes something is planned first{asked}"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from exacell.care import health
-from exacell.care.alerts import ALERTS, alerts_of
+from exacell.care.alerts import ALERTS, alerts_of, headline
 from exacell.care.health import AREAS, Level, Observed, examine, words, worst
 from exacell.care.offline import obstacles
 from exacell.plan import facts as f
@@ -195,3 +195,17 @@ def test_what_keeps_it_online(own: Any, other: Any, operations: list[Operation],
     found = obstacles("c1", {"c1": cell("c1", **own), "c2": cell("c2", **other)}, operations)
     assert said in found[0].reason
     assert found[0].way
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("Flash disk failed. Status : FAILED Manufacturer : MARVELL", "Flash disk failed"),
+        ("File system / is 84% full.", "File system / is 84% full"),
+        ("A threshold was crossed. Metric Name : CL_FSUT", "A threshold was crossed. Metric Name : CL_FSUT"),
+        ("x" * 91, "x" * 87 + "..."),
+    ],
+)
+def test_an_alert_is_told_by_its_first_sentence(message: str, said: str) -> None:
+    """The headline is the first sentence, the whole text of a crossed threshold, and never longer than a line."""
+    assert headline(message) == said

@@ -170,6 +170,21 @@ def test_start_runs_a_script_and_echo_shows_it(
     assert "start each other" in capsys.readouterr().err
 
 
+def test_flags_of_start_hold_for_each_statement(
+    rack: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """START's flags and ON hold for every statement of the script and of those that it starts, and for none behind it."""
+    inner, script = tmp_path / "inner.scl", tmp_path / "s.scl"
+    inner.write_text("list cell\n")
+    script.write_text(f"start {inner}\non exa1cel02 list cell --format=csv\n")
+    started = f"on exa1cel01 start {script} --format=jsonl"
+    assert main(["-r", "t1", "-e", f"{started}; list cell --format=tsv"]) == ExitCode.DONE
+    first, *others = capsys.readouterr().out.splitlines()
+    assert json.loads(first)["cell"] == "exa1cel01"
+    assert [line.split(",")[0] for line in others[:2]] == ["cell", "exa1cel02"]
+    assert [line.split("\t")[0] for line in others[2:]] == ["cell", "exa1cel01", "exa1cel02", "exa1cel03"]
+
+
 def test_flags_before_the_statement_count_for_it() -> None:
     """Flags given before a statement are converted as its own, which win."""
     from exacell.language.line import parse_line

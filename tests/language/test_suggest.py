@@ -159,7 +159,7 @@ def test_the_only_word_that_may_follow_is_known(text: str, word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "offered"), [("run reset_cold --y", True), ("racks --y", False), ("start x.scl --y", False)]
+    ("text", "offered"), [("run reset_cold --y", True), ("racks --y", False), ("start x.scl --y", True)]
 )
 def test_what_runs_a_recipe_has_the_flags_of_changes(text: str, offered: bool) -> None:
     """A recipe's changes can be agreed to and rehearsed from the line that runs it; what changes nothing needs neither."""

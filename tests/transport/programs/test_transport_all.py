@@ -160,7 +160,7 @@ def test_a_refused_read_login_falls_back_to_the_write_login(made: Any, kind: typ
         assert reply.state is State.OK, reply
     assert transport.read_fallback == {"exa1cel01"}
     change = transport.run([read("exa1cel01", "cellcli -e \"alter cell comment='by a read'\"")]).replies["exa1cel01"]
-    assert "CELL-02913" in change.stdout
+    assert "CELL-02914" in change.stdout
 
 
 @pytest.mark.parametrize("kind", ALL)

@@ -18,7 +18,7 @@ from tests.support.gateways import PYTHON_VARIABLE, gateways
 from tests.support.requests import CELLS, read
 from tests.support.sshd import PROGRAM
 
-GATEWAYS = ("gw1", "gw2")
+GATEWAYS = ("gw1", "gw2", "gw3")
 LIST = "cellcli -e 'list flashcache attributes name, size'"
 
 needs_sshd = pytest.mark.skipif(PROGRAM is None, reason="no sshd program is installed (openssh-server)")
@@ -26,7 +26,7 @@ needs_sshd = pytest.mark.skipif(PROGRAM is None, reason="no sshd program is inst
 
 @pytest.fixture(scope="module")
 def tree(rack_process: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Two gateways that alone reach the rack's cells: the ssh_config and the servers."""
+    """Three gateways that alone reach the rack's cells: the ssh_config and the servers."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(PYTHON_VARIABLE, sys.executable)
         text = rack_process.config.ssh_config.read_text()
@@ -42,7 +42,7 @@ def test_gateways_reach_what_this_host_does_not(made: Any, tree: Any) -> None:
     assert {reply.state for reply in alone.replies.values()} == {State.UNREACHABLE}
     result = made(ClushTransport, ssh_config=config, gateways=GATEWAYS).run([read(cell, LIST) for cell in CELLS])
     assert [reply.stdout.split() for reply in result.ok] == [[f"{cell}_FLASHCACHE", "364.75G"] for cell in CELLS]
-    assert any("Accepted publickey" in server.log() for server in servers.values())
+    assert all("Accepted publickey" in server.log() for server in servers.values())
 
 
 @needs_sshd
