@@ -27,9 +27,11 @@ $(VENV)/.tested: $(VENV)/.installed
 demo: $(VENV)/.installed
 	@$(VENV)/bin/exacell demo $(ARGS)
 
+# worksteal keeps the tests of a module together, so that its emulated rack is started once and not in every worker;
+# how many workers auto means, and what they begin with, tests/conftest.py says.
 test: $(VENV)/.tested
 	@sh .ci/install-os-packages tests
-	@$(VENV)/bin/python -m pytest -n auto $(ARGS)
+	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(ARGS)
 
 # Every case of the fault matrix, and every mutant of the guards (docs/reliability.md); minutes each.
 faults: $(VENV)/.tested

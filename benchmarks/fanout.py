@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import selectors
 import shlex
 import shutil
 import signal
@@ -22,38 +21,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, ClassVar
 
+from fanout_figures import Goals, Row, table
+from held_process import Held
 from lab import HERE, Lab
 
 ROWS = 300
 COMMAND = "cellcli -e list metriccurrent"
 STATEMENT = "list metriccurrent"
 PARTS = ("cold", "warm", "java", "connect", "bulk", "idle")
-_TICK = os.sysconf("SC_CLK_TCK")
-
-
-@dataclass
-class Row:
-    """One client's figures in one table: seconds a round, and what else was seen."""
-
-    name: str
-    walls: list[float] = field(default_factory=list)
-    cpus: list[float] = field(default_factory=list)
-    bad: int = 0
-
-    @property
-    def wall(self) -> float:
-        """The median of the walls."""
-        return statistics.median(self.walls)
-
-    @property
-    def cpu(self) -> float:
-        """The median of the processors' time, 0 when it was not measured."""
-        return statistics.median(self.cpus) if self.cpus else 0.0
 
 
 def main() -> None:
@@ -83,40 +61,6 @@ def main() -> None:
             if part in parts:
                 run(max(counts) if part == "idle" else min(14, max(counts)))
         bench.goals.show()
-
-
-class Goals:
-    """What was to be reached, beside what was."""
-
-    COLD: ClassVar = {3: 1.4, 14: 1.1, 64: 0.9, 255: 0.75}
-    """Times pdsh, by number of cells."""
-
-    def __init__(self) -> None:
-        self._lines: list[str] = []
-
-    def most(self, what: str, value: float, goal: float, unit: str = "") -> None:
-        """Note a figure that is to be ``goal`` or less."""
-        self._note(what, value, f"<= {goal:g}{unit}", value <= goal)
-
-    def least(self, what: str, value: float, goal: float, unit: str = "") -> None:
-        """Note a figure that is to be ``goal`` or more."""
-        self._note(what, value, f">= {goal:g}{unit}", value >= goal)
-
-    def ratio(self, rows: dict[str, Row], one: str, other: str, goal: float, *, faster: bool = False) -> None:
-        """Note how many times ``other`` the wall of ``one`` is or, with ``faster``, how many times faster it is."""
-        if one in rows and other in rows:
-            ratio = rows[one].wall / rows[other].wall
-            if faster:
-                self.least(f"{one}: times faster than {other}", 1 / ratio, goal, " x")
-            else:
-                self.most(f"{one}: of {other}", ratio, goal, " x")
-
-    def show(self) -> None:
-        """Print them all."""
-        print("\ngoals (meant for a machine that does nothing else)", *self._lines, sep="\n", flush=True)
-
-    def _note(self, what: str, value: float, goal: str, reached: bool) -> None:
-        self._lines.append(f"  {what:<68}{value:>9.3g}   goal {goal:<10}{'reached' if reached else 'MISSED'}")
 
 
 class Bench:
@@ -353,87 +297,6 @@ class Bench:
             held = now
 
 
-class Held:
-    """A client that stays and is given a line at a time; use as a context manager."""
-
-    def __init__(self, words: Sequence[str], environment: dict[str, str]) -> None:
-        self._process = subprocess.Popen(
-            words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/"
-        )
-        self._ready = Path(words[0]).name == "exacell"
-
-    def __enter__(self) -> Held:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stdin.close()
-        try:
-            self._process.wait(20)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-    def ask(self, line: str, expected: int | None) -> tuple[float, float, bool]:
-        """Send a line and read until ``expected`` rows have come; None: until nothing comes for a while."""
-        if not self._ready:
-            self._ready = self._until(b"ready\n", 1, 300.0) == 1
-        cpu, started = self.cpu(), time.perf_counter()
-        self._stdin.write(f"{line}\n".encode())
-        self._stdin.flush()
-        if expected is None:
-            wall = self._until_quiet() - started
-            return wall, self.cpu() - cpu, False
-        seen = self._until(b"IO/sec", expected, 15.0) if expected else 0
-        return time.perf_counter() - started, self.cpu() - cpu, seen != expected
-
-    def cpu(self) -> float:
-        """Return the seconds of CPU used so far."""
-        words = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(words[11]) + int(words[12])) / _TICK
-
-    def memory(self, *, peak: bool = False) -> float:
-        """Return the resident memory in MB, now or at its highest."""
-        wanted = "VmHWM" if peak else "VmRSS"
-        for line in Path(f"/proc/{self._process.pid}/status").read_text().splitlines():
-            if line.startswith(wanted):
-                return int(line.split()[1]) / 1000
-        return 0.0
-
-    @property
-    def _stdin(self) -> IO[bytes]:
-        assert self._process.stdin is not None
-        return self._process.stdin
-
-    def _pieces(self, patience: float, *, first: float = 0.0) -> Iterator[bytes]:
-        assert self._process.stdout is not None
-        source = self._process.stdout.fileno()
-        with selectors.DefaultSelector() as selector:
-            selector.register(source, selectors.EVENT_READ)
-            wait = max(first, patience)
-            while selector.select(wait):
-                wait = patience
-                piece = os.read(source, 1 << 20)
-                if not piece:
-                    return
-                yield piece
-
-    def _until(self, mark: bytes, count: int, patience: float) -> int:
-        seen, tail = 0, b""
-        for piece in self._pieces(patience):
-            both = tail + piece
-            seen += both.count(mark) - tail.count(mark)
-            tail = both[-len(mark) + 1 :]
-            if seen >= count:
-                return seen
-        return seen
-
-    def _until_quiet(self) -> float:
-        last = time.perf_counter()
-        for _ in self._pieces(0.5, first=60.0):
-            last = time.perf_counter()
-        return last
-
-
 def installed(folder: Path) -> str:
     """Return the interpreter of a new virtual environment that finds exacell and its libraries without detours.
 
@@ -448,17 +311,6 @@ def installed(folder: Path) -> str:
     program.write_text(f"#!{python}\nimport sys\nfrom exacell.cli import entry\nsys.exit(entry())\n")
     program.chmod(0o755)
     return str(python)
-
-
-def table(title: str, rows: dict[str, Row], base: str) -> None:
-    """Print medians, ranges and ratios to ``base``."""
-    print(f"\n{title}\n{'':34}{'wall ms':>9}{'range':>17}{'cpu ms':>9}   x {base}", flush=True)
-    for name, row in sorted(rows.items(), key=lambda item: item[1].wall):
-        span = f"{min(row.walls) * 1000:.1f}-{max(row.walls) * 1000:.1f}"
-        cpu = f"{row.cpu * 1000:.0f}" if row.cpus else ""
-        bad = f"  BAD {row.bad}" if row.bad else ""
-        ratio = row.wall / rows[base].wall
-        print(f"  {name:<32}{row.wall * 1000:>9.1f}{span:>17}{cpu:>9}   {ratio:.3f}{bad}", flush=True)
 
 
 if __name__ == "__main__":

@@ -245,6 +245,7 @@ def put_in(mutant: Mutant, package: Path) -> None:
     """
     code = broken(mutant, package)
     path = str(package / mutant.file)
+    gc.unfreeze()  # The tests freeze what is loaded, which is then not listed.
     found = [
         item
         for item in gc.get_objects()

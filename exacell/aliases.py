@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from exacell.errors import ConfigError
+from exacell.errors import ConfigError, why_unreadable
 from exacell.paths import Home, ensure_dir
 
 
@@ -32,8 +32,7 @@ class Aliases:
         except FileNotFoundError:
             self._known, self._stamp = {}, None
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise ConfigError(f"{self.path} can't be read: {reason}") from error
+            raise ConfigError(f"{self.path} can't be read: {why_unreadable(error)}") from error
         return self._known
 
     def define(self, name: str, statement: str) -> None:

@@ -8,7 +8,7 @@ the left and have equal weight, as in ClusterShell's NodeSet, which does the fol
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from exacell.errors import CellSetError
@@ -139,6 +139,20 @@ class CellSet:
 def fold(names: Iterable[str]) -> str:
     """Return names folded: ``exa1cel[01-03]``."""
     return CellSet(names).fold()
+
+
+def folded_names(names: Sequence[str]) -> str:
+    """Return names as somebody may type them back: folded, in quotes where a shell would read brackets; else a list.
+
+    Names that can't be folded without loss, such as those of disk groups, are joined by commas.
+    """
+    text = ",".join(names)
+    try:
+        folded = fold(names)
+        same = {name.lower() for name in CellSet.parse(folded)} == {name.lower() for name in names}
+    except CellSetError:
+        return text
+    return f"'{folded}'" if same and "[" in folded else text
 
 
 def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:

@@ -12,10 +12,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from exacell.errors import ConfigError, ExacellError, ExitCode, StatementError
+from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.late import put_off, without
 
 if TYPE_CHECKING:
+    import threading
+
     from exacell.context import Context, Options
     from exacell.options import CommandLine
     from exacell.runner import Runner
@@ -36,7 +38,7 @@ def entry() -> NoReturn:
             # A terminal that knows no Unicode gets escapes, never a crash.
             stream.reconfigure(errors="backslashreplace")
     if sys.argv[1:2] == ["--complete"]:
-        from exacell.kept_commands import use_kept
+        from exacell.completion.kept_commands import use_kept
         from exacell.paths import Home
 
         use_kept(Home.from_env().cache_dir)  # A process that only completes; never where commands are to run.
@@ -71,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         if words[:1] == ["--complete"]:
-            from exacell.completions import complete
+            from exacell.completion.shells import complete
 
             return complete(words[1:], sys.stdout)
         code = _main(words)
@@ -121,10 +123,14 @@ def _main(words: list[str]) -> int:
 
 
 def _run(line: CommandLine) -> int:
+    import threading
+
     from exacell.opening import open_context
     from exacell.output.terminal import TerminalConsole
     from exacell.signals import SessionExit
 
+    if threading.excepthook is threading.__excepthook__:
+        threading.excepthook = _bug_in_thread
     if line.value("format"):
         from exacell.output.render import check_format
 
@@ -151,8 +157,9 @@ def _run(line: CommandLine) -> int:
         try:
             if statements is None:
                 return interact(ctx, runner)
-            for warning in ctx.pending():
-                console.tell(warning, "warning")
+            if [text.strip().lower() for text in statements] != ["pending"]:  # Which says the same.
+                for warning in ctx.pending():
+                    console.tell(warning, "warning")
             return runner.run_statements(statements, shell=_whole_line(line))
         except SessionExit:
             return worst(runner.codes)
@@ -222,22 +229,19 @@ def _whole_line(line: CommandLine) -> bool:
 
 
 def _checked_file(name: str, line: CommandLine) -> list[str]:
-    from exacell.scripts import read_script
+    from pathlib import Path
 
-    try:
-        with open(name, encoding="utf-8") as stream:
-            script = list(read_script(stream))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"{name} can't be read: {reason}") from error
+    from exacell.scripts import script_at
+
+    script = script_at(Path(name))
     for statement in script:
         _check(statement.text, line, f"{name}, line {statement.number}: ")
     return [statement.text for statement in script]
 
 
 def _check(text: str, line: CommandLine, place: str) -> None:
+    from exacell.language.given import with_flags
     from exacell.language.line import parse_line
-    from exacell.runner import with_flags
 
     try:
         parsed = parse_line(text, shell=_whole_line(line))
@@ -295,7 +299,13 @@ def _say_error(error: ExacellError, *, text: str = "", place: str = "") -> None:
         print(line, file=sys.stderr)
 
 
-def _bug(error: Exception) -> int:
+def _bug_in_thread(said: threading.ExceptHookArgs) -> None:
+    """Say it of a mistake that ended a thread, or what a thread did for one connection; everything else goes on."""
+    if said.exc_value is not None and said.exc_type is not SystemExit:
+        _bug(said.exc_value)
+
+
+def _bug(error: BaseException) -> int:
     """Say in one line that exacell itself is wrong, and keep the traceback in a file."""
     import tempfile
     import time

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from exacell.cellset import CellSet
-from exacell.errors import ConfigError
+from exacell.errors import ConfigError, why_unreadable
 from exacell.groupfile import read_cellip, read_group_file
 from exacell.paths import Home
 from exacell.reach import AUTO, TRANSPORTS, Reach, read_reach
@@ -294,10 +294,8 @@ def _read(path: Path) -> str | None:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8 at byte {error.start}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} can't be read: {why_unreadable(error)}") from error
 
 
 _FEW_RACKS = 3
@@ -346,8 +344,9 @@ def which_rack(
     """Return the rack that the command line means.
 
     In this order: ``rack`` (-r); EXACELL_RACK or ``default_rack``, unless ``cells`` or ``group_file`` name a cell that
-    it does not have; exactly the cells named by ``cells`` (-c) and ``group_file`` (-g); the cells in ``cellip.ora`` of
-    a database node; those in ``~/cell_group``. The selection of cells within the rack is :func:`named_cells`.
+    it does not have; the cells named by ``cells`` (-c) and ``group_file`` (-g); the cells in ``cellip.ora`` of
+    a database node; those in ``~/cell_group``. Cells that are named are the configured rack's that has them, with its marks
+    and its lock, a rack of their own where none has. The selection of cells within the rack is :func:`named_cells`.
 
     Args:
         env: EXACELL_RACK and HOME are read from it. Default: the process environment.
@@ -355,16 +354,17 @@ def which_rack(
         ssh_config: replaces the rack's own (--ssh-config).
 
     Raises:
-        ConfigError: no such rack, a named cell is not in the rack asked for, or there is nothing to go by.
+        ConfigError: no such rack, a named cell is not in the rack asked for, the named cells are not all of one
+            configured rack, or there is nothing to go by.
     """
     variables = os.environ if env is None else env
     names = named_cells(cells, group_file)
     found = _chosen(config, rack or "", variables.get("EXACELL_RACK") or config.default_rack, names)
     if found is None and names:
-        found = RackConfig(name="cells", cells=names, source="-c/-g")
+        found = _owner(config, names) or RackConfig(name="cells", cells=names, source="-c/-g")
     if found is None:
         home_group = cell_group_path or Path(variables.get("HOME") or os.path.expanduser("~")) / "cell_group"
-        found = _found_on_host(cellip_path, home_group)
+        found = _found_on_host(config, cellip_path, home_group)
     if found is None:
         raise NoRackError(
             "no rack is chosen: give -r RACK, set EXACELL_RACK or default_rack in config.toml, name cells with -c or "
@@ -396,12 +396,51 @@ def _chosen(config: Config, wanted: str, default: str, names: tuple[str, ...]) -
     return None if strangers else rack
 
 
-def _found_on_host(cellip_path: Path, cell_group_path: Path) -> RackConfig | None:
+def _owner(config: Config, names: tuple[str, ...]) -> RackConfig | None:
+    """Return the configured rack that has all ``names``, None where no rack has any of them.
+
+    An emulated rack's names may be a real rack's: only asking for it means it.
+
+    Raises:
+        ConfigError: several racks have them, or one has some.
+    """
+    racks = [rack for rack in config.racks.values() if not rack.emulated and {*rack.cells, *rack.dbnodes} & {*names}]
+    if not racks:
+        return None
+    known = ", ".join(sorted(rack.name for rack in racks))
+    strangers = CellSet(names) - CellSet((*racks[0].cells, *racks[0].dbnodes))
+    if len(racks) > 1:
+        raise ConfigError(
+            f"{CellSet(names)} are named by several racks: {known}; a statement goes to one", hint="say which: -r RACK"
+        )
+    if strangers:
+        mine = CellSet(names) - strangers
+        raise ConfigError(
+            f"{mine} of rack {known} and {strangers} of another place are named; a statement goes to one rack",
+            hint=f"-c '{mine}' and -c '{strangers}', one after the other",
+        )
+    return racks[0]
+
+
+def _found_on_host(config: Config, cellip_path: Path, cell_group_path: Path) -> RackConfig | None:
+    """Return the rack that a database node's files name.
+
+    Raises:
+        ConfigError: they name some cells of a configured rack, and not all.
+    """
     if cellip_path.is_file():
-        return RackConfig(name="cellip", cells=read_cellip(cellip_path), source=str(cellip_path))
-    if cell_group_path.is_file():
-        return RackConfig(name="cell_group", cells=read_group_file(cell_group_path), source=str(cell_group_path))
-    return None
+        found = RackConfig(name="cellip", cells=read_cellip(cellip_path), source=str(cellip_path))
+    elif cell_group_path.is_file():
+        found = RackConfig(name="cell_group", cells=read_group_file(cell_group_path), source=str(cell_group_path))
+    else:
+        return None
+    owner = _owner(config, found.cells)
+    if owner is not None and {*owner.cells} != {*found.cells}:
+        raise ConfigError(
+            f"{found.source} names {CellSet(found.cells)}, which is not all of rack {owner.name}",
+            hint=f"say what is meant: -r {owner.name}",
+        )
+    return owner or found
 
 
 def _known(config: Config) -> str:

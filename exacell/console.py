@@ -20,6 +20,7 @@ class Progress:
         states: per target, a short phrase (``flushing, 2.1G dirty``, ``done``, ``failed: …``).
         fraction: 0 to 1 per target where it is known.
         eta: seconds until the stage may be done, None when unknown.
+        others: while a plan rolls, where the cells of the other waves are, one line; empty else.
     """
 
     stage: str
@@ -28,6 +29,7 @@ class Progress:
     states: Mapping[str, str]
     fraction: Mapping[str, float]
     eta: float | None = None
+    others: str = ""
 
 
 class Console(Protocol):

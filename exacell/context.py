@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import copy
 import os
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +19,7 @@ from exacell.cellset import CellSet
 from exacell.config import Config, RackConfig, Settings, load, named_cells, which_rack
 from exacell.errors import CellSetError, ExitCode, JournalError, RefusedError, StatementError
 from exacell.fallbacks import Fallbacks
+from exacell.interruption import Interruption
 from exacell.opened import Opened, cluster_of
 from exacell.paths import Home
 from exacell.selection import Selection
@@ -28,18 +28,18 @@ from exacell.values import dataclass
 if TYPE_CHECKING:
     # Imported where they are used: the prompt stands before most of this is loaded.
     from exacell.asm import AsmClient
-    from exacell.confirming import WaitingRun
+    from exacell.change.confirming import WaitingRun
+    from exacell.change.racklock import RackLock
+    from exacell.completion.names import NameCache
     from exacell.console import Console
     from exacell.fleet import Answers, Fleet
-    from exacell.journal import Journal
+    from exacell.journal.record import Journal
     from exacell.language.line import Line
     from exacell.language.registry import Call, Value
-    from exacell.names import NameCache
     from exacell.output.result import Result
     from exacell.plan import facts as f
     from exacell.plan.model import Plan
     from exacell.plan.saved import SavedPlan
-    from exacell.racklock import RackLock
     from exacell.transport.base import Transport
 
 
@@ -87,7 +87,7 @@ class Context:
             self.settings = self.settings.with_value("format", options.format)
         self.rack: RackConfig | None = None
         self.read_only = options.monitor
-        self.interrupted = threading.Event()
+        self.interrupted = Interruption()
         self.origin = ""
         """The recipe whose line is being carried out, for the journal."""
         self.finishing = 0
@@ -102,6 +102,8 @@ class Context:
         """What was read for it."""
         self.expected: SavedPlan | None = None
         """While a saved plan is applied: what it was made from."""
+        self.moved: RefusedError | None = None
+        """And what refuses it, because something of that has moved; None while nothing has."""
         self.risk_ceiling = ""
         """The highest risk that the recipe being run declares; empty for none."""
         self.run_nested: Callable[[str], ExitCode] = _nowhere
@@ -118,7 +120,7 @@ class Context:
     @cached_property
     def journal(self) -> Journal:
         """The durable record of changes."""
-        from exacell.journal import Journal
+        from exacell.journal.record import Journal
 
         return Journal(self.home.state_dir / "journal.db")
 
@@ -202,7 +204,7 @@ class Context:
         other._opened = self._opened.over(fleet)
         other._selection = copy.copy(self.selection)
         if not same_interruption:
-            other.interrupted = threading.Event()
+            other.interrupted = Interruption()
         return other
 
     def asm(self, name: str = "") -> AsmClient:
@@ -277,7 +279,7 @@ class Context:
 
     def _changed(self) -> Mapping[str, Iterable[str]]:
         """Return how the rack's newest change ended, whichever process made it, for ``@ok`` and ``@failed``."""
-        from exacell.lastchange import last_change
+        from exacell.change.lastchange import last_change
 
         last = last_change(self.journal, self.need_rack().name)
         return {"ok": last.ok, "failed": last.failed}
@@ -313,7 +315,7 @@ class Context:
         Raises:
             RefusedError: nobody agreed, or the plan needs more than that; nothing was sent.
         """
-        from exacell.changing import carry_out
+        from exacell.change.changing import carry_out
 
         return carry_out(self, plan, call)
 
@@ -328,13 +330,13 @@ class Context:
 
     def accepted_loss(self, call: Call) -> tuple[str, ...]:
         """Return the names whose loss of data was accepted with the statement."""
-        from exacell.consent import accepted_loss
+        from exacell.change.consent import accepted_loss
 
         return accepted_loss(self.flags_of(call))
 
     def lock(self) -> RackLock:
         """Return the lock of the current rack."""
-        from exacell.racklock import lock_of
+        from exacell.change.racklock import lock_of
 
         rack = self.need_rack()
         return lock_of(rack.name, rack.lock, emulated=rack.emulated, state_dir=self.home.state_dir)
@@ -352,7 +354,7 @@ class Context:
 
         self.interrupted.clear()
         if line.flags.get("confirm-within"):
-            from exacell.confirming import refuse_ungathered
+            from exacell.change.confirming import refuse_ungathered
 
             refuse_ungathered(line)
         with self.selection.on(self._cells_of(line)) if line.on else nullcontext():
@@ -416,22 +418,34 @@ class Context:
 
     def pending(self) -> tuple[str, ...]:
         """Return one line for each thing that an earlier change left behind, with the statement that mends it."""
-        if self.rack is None or not (self.home.state_dir / "journal.db").exists():
+        if self.rack is None or not any(
+            (self.home.state_dir / name).exists() for name in ("journal.db", "journal.head")
+        ):
             return ()
-        from exacell.pending import pending
+        from exacell.change.pending import pending
 
         try:
-            return tuple(item.sentence for item in pending(self.journal, self.rack.name))
+            found = tuple(item.sentence for item in pending(self.journal, self.rack.name))
+            if not found:
+                self._left_nothing()
+            return found
         except JournalError as error:
             # Reads go on; a change is refused with the same words when it is asked for.
             return (f"{error.message}; what earlier changes left behind is not known: {error.hint}",)
+
+    def _left_nothing(self) -> None:
+        """Tell the other operators no more that this one left something behind."""
+        from exacell.change.racklock import LockedError
+
+        with suppress(LockedError):  # Said when a change takes the lock.
+            self.lock().leave("", "")
 
     @property
     def learned(self) -> NameCache:
         """What was learned from the current rack, on disk."""
         name = self.rack.name if self.rack is not None else ""
         if name not in self._learned:
-            from exacell.knowledge import name_cache
+            from exacell.completion.knowledge import name_cache
 
             self._learned[name] = name_cache(self.home, self.rack)
         return self._learned[name]

@@ -43,6 +43,13 @@ class ExacellError(Exception):
         self.hint = hint
 
 
+def why_unreadable(error: OSError | UnicodeDecodeError) -> str:
+    """Return in a phrase why a text file can't be read: ``Permission denied``, ``it is not UTF-8 text at byte 13``."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return f"it is not UTF-8 text at byte {error.start}"
+
+
 class StatementError(ExacellError):
     """A line is not a statement: grammar, unknown word, or a value of the wrong kind.
 
@@ -89,6 +96,10 @@ class RefusedError(ExacellError):
     """A guard or a rule forbids the statement; nothing was sent that changes anything."""
 
 
+class MovedError(RefusedError):
+    """What a change left has been changed since by somebody; waiting makes nothing of that better."""
+
+
 class ReplyError(ExacellError):
     """A cell's or a database node's answer could not be read or says that it failed."""
 
@@ -125,7 +136,7 @@ class BrokenOffError(JournalError):
         why = error.message.removesuffix("; nothing that changes cells is sent")
         super().__init__(
             f"change {change} ({statement}) was broken off: {why}; no more statements are sent",
-            hint=f"free space or mend the file, then {way_out}",
+            hint=f"{error.hint.partition(';')[0] or 'free space or mend the file'}, then {way_out}",
         )
 
 

@@ -3,50 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exacell.cellset import fold
 from exacell.errors import RefusedError
+from exacell.fleet import MUTE, problem_of
+from exacell.plan import doubts
 from exacell.plan import facts as f
-from exacell.plan.saved import refuse_moved
+from exacell.plan.saved import moved
+from exacell.units import and_more
 
 if TYPE_CHECKING:
     from exacell.context import Context
-    from exacell.fleet import Answers
+    from exacell.fleet import Answers, Fleet
+    from exacell.transport.base import Reply
 
 
 def gather(
+    fleet: Fleet,
     query: Callable[[Sequence[str], Sequence[str]], Answers],
-    releases: Callable[[Sequence[str]], Mapping[str, str]],
     statements: Sequence[str],
     cells: Sequence[str],
-) -> tuple[dict[str, f.CellFacts], list[str]]:
-    """Return the facts of the cells that answer, and ``cell: problem`` for each of the others.
+    *,
+    others: Sequence[str] = (),
+) -> tuple[dict[str, f.CellFacts], dict[str, Reply]]:
+    """Return the facts of the cells that answer, and the reply of each of the others with its problem.
 
     Args:
+        others: all cells of the rack: one that says that it is another one of them is not believed.
+        fleet: tells the releases of cells, which are asked for what theirs has; a cell that says nothing is not asked again.
         query: asks cells for the records of LIST statements, one round trip a cell.
-        releases: tells the releases of cells, which are asked for what theirs has.
     """
     if not statements:
-        return {cell: f.CellFacts(cell=cell) for cell in cells}, []
-    known = releases(cells)
+        return {cell: f.CellFacts(cell=cell) for cell in cells}, {}
+    remembered = set(cells) - set(fleet.strangers(cells))
+    found, replies, bad = _ask(fleet, query, statements, cells)
+    if doubtful := [cell for cell in cells if cell in remembered and _may_be_patched(fleet, cell, found, bad)]:
+        before = fleet.releases(doubtful)
+        fleet.forget(doubtful)
+        now = fleet.releases(doubtful)
+        patched = [cell for cell in doubtful if now.get(cell) != before.get(cell)]
+        for cell in patched:
+            found.pop(cell, None)
+            bad.pop(cell, None)
+        for old, new in zip((found, replies, bad), _ask(fleet, query, statements, patched), strict=True):
+            old |= new  # type: ignore[operator]  # each of its own kind
+    for cell, why in doubts.mistaken(found, others).items():
+        bad[cell] = replace(
+            replies[cell], problem=f"{why}: mend its name or address in the rack's configuration, DNS or ssh_config"
+        )
+        del found[cell]
+    return found, bad
+
+
+def _ask(
+    fleet: Fleet,
+    query: Callable[[Sequence[str], Sequence[str]], Answers],
+    statements: Sequence[str],
+    cells: Sequence[str],
+) -> tuple[dict[str, f.CellFacts], dict[str, Reply], dict[str, Reply]]:
+    """Return the facts of the cells that answer, their replies, and the reply of each of the others with its problem."""
+    bad = fleet.greet(cells)
+    known = fleet.releases([cell for cell in cells if cell not in bad])
     groups: dict[tuple[str, ...], list[str]] = {}
     for cell in cells:
-        groups.setdefault(tuple(f.statements_for(*statements, release=known.get(cell, ""))), []).append(cell)
+        if cell not in bad:
+            groups.setdefault(tuple(f.statements_for(*statements, release=known.get(cell, ""))), []).append(cell)
     found: dict[str, f.CellFacts] = {}
-    problems: list[str] = []
+    replies: dict[str, Reply] = {}
     for wanted, group in groups.items():
         answers = query(group, wanted)
-        problems += answers.problems
-        found |= {cell: f.build(cell, wanted, a.tables) for cell, a in answers.good.items()}
-    return found, problems
+        bad |= {cell: replace(a.reply, problem=a.problem) for cell, a in answers.answers.items() if a.problem}
+        for cell, answer in answers.good.items():
+            fact = f.build(cell, wanted, answer.tables)
+            why = doubts.untold(fact, wanted)
+            if why:
+                bad[cell] = replace(answer.reply, problem=why)
+            else:
+                found[cell], replies[cell] = fact, answer.reply
+    return found, replies, bad
+
+
+def _may_be_patched(fleet: Fleet, cell: str, found: Mapping[str, f.CellFacts], bad: Mapping[str, Reply]) -> bool:
+    """Whether a cell may have another release than the one that is remembered, for which it was asked.
+
+    Only some transports notice that a cell was restarted.
+    """
+    if cell in bad:
+        return bad[cell].state not in MUTE
+    release = found[cell].release
+    return bool(release) and release != fleet.releases([cell]).get(cell, release)
 
 
 def read_facts(ctx: Context, statements: Sequence[str], cells: Sequence[str]) -> dict[str, f.CellFacts]:
     """Return the facts that LIST statements tell of ``cells``, in that order, and keep them for saved plans.
 
+    While one is applied it is kept, too, what of them has moved.
+
     Raises:
-        RefusedError: a cell gave no answer, since a plan needs them all; or a saved plan is being applied and
-            something that it was made from has moved.
+        RefusedError: a cell gave no answer, since a plan needs them all.
     """
 
     def query(cells: Sequence[str], statements: Sequence[str]) -> Answers:
@@ -54,24 +110,32 @@ def read_facts(ctx: Context, statements: Sequence[str], cells: Sequence[str]) ->
 
     if not statements:
         return {cell: f.CellFacts(cell=cell) for cell in cells}
-    found, problems = gather(query, ctx.fleet.releases, statements, cells)
-    if problems:
+    found, bad = gather(ctx.fleet, query, statements, cells, others=ctx.need_rack().cells)
+    if bad:
+        ctx.remember(bad, bad)
+        problems = [f"{cell}: {problem_of(bad[cell])}" for cell in cells if cell in bad]
         raise RefusedError(
-            f"{problems[0]}{f' (and {len(problems) - 1} more)' if len(problems) > 1 else ''}; nothing was sent",
+            f"{problems[0]}{and_more(len(problems))}; nothing was sent",
             hint=ctx.not_running(problems)
-            or _stopped(ctx, [cell for cell in cells if cell not in found])
-            or "a change is planned with facts of every selected cell: mend it, or leave it out with use or ON",
+            or _stopped(ctx, [cell for cell in cells if cell in bad and bad[cell].state not in MUTE])
+            or _left_out([cell for cell in cells if cell not in bad]),
         )
     ctx.last_facts = {cell: found[cell] for cell in cells}
     if ctx.expected is not None:
-        refuse_moved(ctx.expected, ctx.last_facts)
+        ctx.moved = ctx.moved or moved(ctx.expected, ctx.last_facts)
     return ctx.last_facts
 
 
-def _stopped(ctx: Context, silent: Sequence[str]) -> str:
-    """Return the way out when a cell told nothing because its CELLSRV is stopped; empty when that is not why."""
+def _left_out(others: Sequence[str]) -> str:
+    """Return the way out when cells gave no answer: the statement on the ``others``, where there are any."""
+    why = "a change is planned with facts of every selected cell"
+    return f"{why}: mend it, or go on without it: on {fold(others)} <statement>" if others else why
+
+
+def _stopped(ctx: Context, errant: Sequence[str]) -> str:
+    """Return the way out when a cell told an error because its CELLSRV is stopped; empty when that is not why."""
     asked = (f.CELL,)
-    for cell, answer in ctx.fleet.query(silent, asked).good.items() if silent else ():
+    for cell, answer in ctx.fleet.query(errant, asked).good.items() if errant else ():
         if f.build(cell, asked, answer.tables).cellsrv.lower() == "stopped":
             return f"CELLSRV of {cell} is stopped: online cell {cell} starts it and brings its grid disks back"
     return ""

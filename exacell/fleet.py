@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Generic, TypeVar
 
 from exacell.cellcli import wire
@@ -25,6 +25,9 @@ from exacell.values import dataclass
 
 Record = Mapping[str, Any]
 T = TypeVar("T")
+
+MUTE = (State.UNREACHABLE, State.TIMED_OUT, State.NOT_ATTEMPTED)
+"""States of a reply in which the cell itself said nothing: what is asked next would wait as long again."""
 
 _GREETING = 1.0
 """Seconds for which cells are waited for that have not said their release, before the others are asked."""
@@ -111,13 +114,30 @@ class Fleet:
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
     ) -> dict[str, str]:
-        """Return ``releaseVersion`` of the cells that say it, asking each once, and again after it was reconnected to.
+        """Return ``releaseVersion`` of the cells that say it, asking each once; see :meth:`greet`."""
+        self.greet(cells, on_reply=on_reply, cancel=cancel)
+        # One look each: another thread may forget them all between two.
+        return {cell: release for cell in cells if (release := self._releases.get(cell)) is not None}
+
+    def greet(
+        self,
+        cells: Sequence[str],
+        *,
+        timeout: float | None = None,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> dict[str, Reply]:
+        """Learn the releases of those cells whose release is not known, and of those that were reconnected to.
 
         A cell that gets another release restarts, so what is remembered here cannot outlive it. ``on_reply`` is told of
         each reply once it is remembered.
+
+        Returns:
+            the replies of the cells that said nothing at all (``MUTE``), so that nobody need wait for them again.
         """
         unknown = self.strangers(cells)
-
+        if not unknown:
+            return {}
         told: set[str] = set()
 
         def arrived(reply: Reply) -> None:
@@ -126,15 +146,14 @@ class Fleet:
             if on_reply is not None:
                 on_reply(reply)
 
-        if unknown:
-            asked = ["list cell attributes name, releaseVersion"]
-            command, feed = wire.command(asked), _feed(asked)
-            requests = [Request(target=c, command=command, role=Role.READ, feed=feed) for c in unknown]
-            result = self.run(requests, on_reply=arrived, cancel=cancel)
-            for reply in result.ok:
-                if reply.target not in told:
-                    self._remember(reply)  # Where the transport tells of replies at the end only.
-        return {cell: self._releases[cell] for cell in cells if cell in self._releases}
+        asked = ["list cell attributes name, releaseVersion"]
+        command, feed = wire.command(asked), _feed(asked)
+        requests = [Request(target=c, command=command, role=Role.READ, timeout=timeout, feed=feed) for c in unknown]
+        result = self.run(requests, on_reply=arrived, cancel=cancel)
+        for reply in result.ok:
+            if reply.target not in told:
+                self._remember(reply)  # Where the transport tells of replies at the end only.
+        return {reply.target: reply for reply in result.in_state(*MUTE)}
 
     def _remember(self, reply: Reply) -> None:
         if reply.state is not State.OK:
@@ -152,10 +171,11 @@ class Fleet:
         lives = getattr(self.transport, "lives", None)
         return int(lives(cell)) if callable(lives) else 0
 
-    def forget(self) -> None:
-        """Forget what was learned about releases."""
+    def forget(self, cells: Sequence[str] | None = None) -> None:
+        """Forget what was learned about the releases of all cells, or of these."""
         with self._lock:
-            self._releases.clear()
+            for cell in list(self._releases if cells is None else cells):
+                self._releases.pop(cell, None)
 
     def query(
         self,
@@ -181,25 +201,34 @@ class Fleet:
         strangers = self.strangers(cells)
         if not strangers:
             return self._query(cells, statements, timeout, exact, on_answer, cancel)
-        # Those that do not even say their release hold up no other.
-        answered: set[str] = set()
+        # Those that do not even say their release hold up no other, and are not asked again.
+        said: dict[str, Reply] = {}
         greeting = _Thread(
-            lambda: self.releases(strangers, on_reply=lambda reply: answered.add(reply.target), cancel=cancel)
+            partial(
+                self.greet, strangers, timeout=timeout, on_reply=lambda r: said.update({r.target: r}), cancel=cancel
+            )
         )
+        answers: dict[str, Answer] = {}
         left = list(cells)
         parts: list[_Thread[Answers]] = []
         while left:
             greeting.join(_GREETING)
-            silent = [cell for cell in strangers if cell not in answered] if greeting.is_alive() else []
-            ready = [cell for cell in left if cell not in silent]
-            left = [cell for cell in left if cell in silent]
-            if ready and not left and not parts:
-                greeting.result()
+            over = not greeting.is_alive()
+            if over:
+                said.update(greeting.result())
+            silent = [] if over else [cell for cell in strangers if cell not in said]
+            here, left = [cell for cell in left if cell not in silent], [cell for cell in left if cell in silent]
+            mute = [cell for cell in here if cell in said and said[cell].state in MUTE]
+            for cell in mute:
+                answers[cell] = Answer(cell=cell, problem=problem_of(said[cell]), reply=said[cell])
+                if on_answer is not None:
+                    on_answer(answers[cell])
+            ready = [cell for cell in here if cell not in mute]
+            if ready and not left and not parts and not answers:
                 return self._query(ready, statements, timeout, exact, on_answer, cancel)
             if ready:
                 parts.append(_Thread(partial(self._query, ready, statements, timeout, exact, on_answer, cancel)))
         greeting.result()
-        answers: dict[str, Answer] = {}
         for part in parts:
             answers.update(part.result().answers)
         return Answers(answers={cell: answers[cell] for cell in cells})
@@ -214,7 +243,7 @@ class Fleet:
         cancel: threading.Event | None,
     ) -> Answers:
         releases = self.releases(cells)
-        objects = [parse_cellcli(statement).object for statement in statements]
+        objects = [_object_of(statement) for statement in statements]
         fits = {} if exact else {release: _fit(statements, release) for release in set(releases.values())}
         asked = {cell: fits.get(releases.get(cell, ""), tuple(statements)) for cell in cells}
         requests = []
@@ -314,6 +343,12 @@ class _Thread(threading.Thread, Generic[T]):
         if self._raised is not None:
             raise self._raised
         return self._found[0]
+
+
+@lru_cache(maxsize=256)
+def _object_of(statement: str) -> str:
+    """Return the object of a LIST statement; the same few are asked again and again."""
+    return parse_cellcli(statement).object
 
 
 def _fit(statements: Sequence[str], release: str) -> tuple[str | None, ...]:

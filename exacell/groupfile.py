@@ -11,14 +11,18 @@ import re
 from pathlib import Path
 
 from exacell.cellset import CellSet
-from exacell.errors import CellSetError, ConfigError
+from exacell.errors import CellSetError, ConfigError, why_unreadable
 
 _HOST = re.compile(r"[A-Za-z0-9_.:\[\],-]+")
+_WITH_LOGIN = re.compile(rf"(?:[A-Za-z0-9_.-]+@)?{_HOST.pattern}")
 _CELLIP = re.compile(r"""cell\s*=\s*"([^"]*)"\s*""", re.IGNORECASE)
 
 
-def parse_group_file(text: str, source: str) -> tuple[str, ...]:
+def parse_group_file(text: str, source: str, *, logins: bool = False) -> tuple[str, ...]:
     """Return the names in a group file in file order, without repeats.
+
+    Args:
+        logins: whether ``user@host`` is a name, too.
 
     Raises:
         ConfigError: a line is no host name, or there is no name at all.
@@ -28,7 +32,7 @@ def parse_group_file(text: str, source: str) -> tuple[str, ...]:
         line = raw.strip()
         if not line or line.startswith("#"):
             continue
-        if not _HOST.fullmatch(line):
+        if not (_WITH_LOGIN if logins else _HOST).fullmatch(line):
             raise ConfigError(
                 f"{source}:{number}: '{line}' is not a host name: one name a line, comments on lines of their own, the "
                 "login with -l"
@@ -80,4 +84,4 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise ConfigError(f"{path} can't be read: {why_unreadable(error)}") from error

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from exacell.carrying import capabilities_of
 from exacell.cellcli.fold import VOLATILE, fold_records
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.statement import Change, Describe, Grant, List, render
 from exacell.cellset import fold
+from exacell.change.carrying import capabilities_of
 from exacell.errors import ExitCode
 from exacell.fleet import problem_of
 from exacell.language.registry import Call, Command, Effect
 from exacell.output.result import Column, Result
 from exacell.transport.base import FleetResult, Reply, Role, State
+from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -51,11 +52,15 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
 
     from exacell.commands.griddisk import headers_if_needed
     from exacell.plan.guard import facts_needed, guard_plan
+    from exacell.plan.guard_targets import means
     from exacell.plan.model import Plan
+    from exacell.plan.settings_inverse import with_inverse
+    from exacell.plan.unchanged import doubt, with_changes
 
     facts = ctx.facts(*facts_needed(statement))
-    done = _unchanged(ctx, statement, facts)
-    facts = {cell: fact for cell, fact in facts.items() if cell not in done}
+    told = _told(ctx, statement, facts)
+    done = _unchanged(ctx, statement, facts, told)
+    facts = {cell: fact for cell, fact in facts.items() if cell not in done and (not done or means(statement, fact))}
     headers = headers_if_needed(ctx, facts) if any(fact.grid_disks for fact in facts.values()) else None
     call = Call(command=_AS_COMMAND, flags=line.flags, text=line.text)
     if not facts:
@@ -69,22 +74,69 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
         headers=headers,
         may_ask=True,
     )
-    return ctx.change(replace(plan, done={**done, **plan.done}), call)
+    plan = with_inverse(with_changes(plan, statement, told))
+    unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
+    return ctx.change(replace(plan, done={**done, **plan.done}, warnings=(*plan.warnings, *unsure)), call)
 
 
-def _unchanged(ctx: Context, statement: Change | Grant, facts: Mapping[str, CellFacts]) -> dict[str, str]:
-    """Return the cells on which the statement would change nothing, and why."""
-    from exacell.plan.unchanged import holds_already, nothing_to_drop, same_iorm_plan, told_by
+_Told = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Cell → the rows of the LIST that tells whether a statement changes anything; cells that did not answer are left out."""
 
-    holds = "it holds those values already"
-    done = {cell: why for cell, fact in facts.items() if (why := nothing_to_drop(statement, fact))}
-    done |= {cell: holds for cell, fact in facts.items() if same_iorm_plan(statement, fact)}
+
+def _told(ctx: Context, statement: Change | Grant, facts: Mapping[str, CellFacts]) -> _Told:
+    from exacell.plan.unchanged import told_by
+
     wanted = told_by(statement)
     if not wanted or not facts:
-        return done
-    assert isinstance(statement, Change)
-    answers = ctx.fleet.query(list(facts), [wanted]).good
-    return done | {cell: holds for cell, answer in answers.items() if holds_already(statement, answer.tables[0])}
+        return {}
+    return {cell: answer.tables[0] for cell, answer in ctx.fleet.query(list(facts), [wanted]).good.items()}
+
+
+def _unchanged(ctx: Context, statement: Change | Grant, facts: Mapping[str, CellFacts], told: _Told) -> dict[str, str]:
+    """Return the cells on which the statement would change nothing, and why."""
+    from exacell.plan.already import reached
+    from exacell.plan.unchanged import holds_already, same_iorm_plan, services_of
+
+    holds = "it holds those values already"
+    done = {cell: why for cell, fact in facts.items() if (why := reached(statement, fact))}
+    done |= {cell: holds for cell, fact in facts.items() if same_iorm_plan(statement, fact)}
+    if done and isinstance(statement, Change) and statement.action == "CANCEL FLUSH":
+        _caches_again(ctx, statement, done)
+    holds = {"CREATE": "it has it already", "DROP": "it has no such thing"}.get(statement.verb, holds)
+    if isinstance(statement, Grant):
+        holds = (
+            "the users have these roles already" if statement.verb == "GRANT" else "the users have none of these roles"
+        )
+        if statement.object == "PRIVILEGE":
+            holds = "the roles have it already" if statement.verb == "GRANT" else "the roles have nothing like it"
+    elif statement.action in ("STARTUP SERVICES", "SHUTDOWN SERVICES"):
+        what = statement.argument or "ALL"
+        runs = "all services run already" if what == "ALL" else f"{what} runs already"
+        holds = runs if statement.action == "STARTUP SERVICES" else f"{what} is stopped already"
+    elif (statement.verb, statement.object) == ("CREATE", "USER"):
+        holds = "it has that user already, with a password that nobody can read: ALTER USER sets another one"
+    same = [cell for cell, rows in told.items() if holds_already(statement, rows)]
+    if same and (services := services_of(statement)):
+        _run_again(ctx, services, same)
+    return done | dict.fromkeys(same, holds)
+
+
+def _caches_again(ctx: Context, statement: Change, cells: Iterable[str]) -> None:
+    """Let the journal know that these caches need no mending any more."""
+    from exacell.change.pending import observe_caching
+
+    problem = observe_caching(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, "on"), statement.object.lower())
+    if problem:
+        ctx.console.say(problem)
+
+
+def _run_again(ctx: Context, services: Sequence[str], cells: Iterable[str]) -> None:
+    """Let the journal know that these services were seen running, which a change may have stopped."""
+    from exacell.journal.stopped import observe_services
+
+    problem = observe_services(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, services))
+    if problem:
+        ctx.console.say(problem)
 
 
 def _ask(ctx: Context, text: str, timeout: float | None) -> tuple[FleetResult, dict[str, Reply], list[str], ExitCode]:
@@ -116,6 +168,7 @@ def _ask(ctx: Context, text: str, timeout: float | None) -> tuple[FleetResult, d
 def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, compared: bool = False) -> Result:
     kind = find_object(statement.object)
     assert kind is not None
+    refuse_statement(capabilities_of(ctx.transport), render(statement))
     precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
     stripped = not capabilities_of(ctx.transport).indents  # only XML survives a dcli that takes blanks away
     if precise or ((statement.all_attributes or stripped) and form != "raw"):

@@ -13,24 +13,25 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from time import monotonic
 from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
-from exacell.errors import ExacellError, ExitCode, OutputError, StatementError
-from exacell.language.kinds import convert
+from exacell.errors import ExacellError, ExitCode, JournalError, OutputError, StatementError
+from exacell.language.given import with_flags
 from exacell.language.line import Line, carried_by, parse_line
-from exacell.language.registry import COMMON_FLAGS, Effect, Value
+from exacell.language.registry import Effect
+from exacell.output.dates import with_local_dates
 from exacell.output.faults import error_lines
 from exacell.output.folding import brief_problems
 from exacell.output.render import check_format, lines, render
-from exacell.output.result import Record, Result, worst
+from exacell.output.result import Result, worst
 from exacell.output.style import terminal_width, wants_color
 from exacell.output.terminal import TerminalConsole
-from exacell.scripts import read_script
+from exacell.scripts import script_at
 from exacell.signals import ScriptRequested
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class Runner:
     def _run(self, line: Line, text: str, execute: Callable[[Line], Result] | None) -> ExitCode:
         if line.shell:
             return self._done(self._local(line.shell))
+        since = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
             format_name = check_format(str(line.flags.get("format") or self.ctx.settings.format))
             if line.call is not None and line.call.command.streams:
@@ -138,9 +140,26 @@ class Runner:
             return self._failed(error, text)
         except KeyboardInterrupt:
             self.console.progress(None)
-            self.console.tell("interrupted; what was sent goes on without us", "warning")
+            self.console.tell(self._interrupted(line, since), "warning")
             return self._done(ExitCode.INTERRUPTED)
         return self._done(result.exit_code)
+
+    def _interrupted(self, line: Line, since: str) -> str:
+        """Return what is true of a statement that was interrupted twice; it began at ``since``."""
+        if line.effect is Effect.READ:
+            return "interrupted: nothing was changed"
+        from exacell.journal.sent import Sent, sent_since
+
+        try:
+            sent = sent_since(self.ctx.journal, since)
+        except JournalError:
+            sent = Sent.UNDER_WAY  # For all that is known.
+        if sent is Sent.NOTHING:
+            # A local statement may be a recipe's run, and has its own things to leave half done.
+            return "interrupted" if line.effect is Effect.LOCAL else "interrupted: nothing was sent"
+        if sent is Sent.ENDED:
+            return "interrupted: what was sent has ended, nothing more was started"
+        return "interrupted; what was sent goes on without us"
 
     def _execute(self, line: Line) -> Result:
         """Carry a line out; while a reading one waits for cells, a terminal is told for which."""
@@ -269,13 +288,9 @@ class Runner:
             SessionExit: the script said EXIT.
         """
         try:
-            with path.open(encoding="utf-8") as stream:
-                script = list(read_script(stream))
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            return self._failed(StatementError(f"{path} can't be read: {reason}"), text)
+            script = script_at(path)
         except StatementError as error:
-            return self._failed(StatementError(f"{path}: {error.message}"), text)
+            return self._failed(error, text)
         if self._depth >= _DEEPEST:
             return self._failed(StatementError(f"{path}: scripts start each other {_DEEPEST} deep"), text)
         self._depth += 1
@@ -368,58 +383,6 @@ def _descriptor(stream: TextIO) -> int | None:
         return None
 
 
-def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
-    """Return ``line`` with the flags that were given before it; the statement's own win.
-
-    Args:
-        flags: by name without hyphens; None for one without a value.
-
-    Raises:
-        StatementError: the statement has no such flag, or its value is wrong.
-    """
-    if line.shell:
-        return line
-    known = {flag.name: flag for flag in (*COMMON_FLAGS, *(line.call.command.flags if line.call else ()))}
-    merged: dict[str, Value] = {}
-    for name, text in flags.items():
-        flag = known.get(name)
-        if flag is None:
-            import difflib
-
-            near = tuple(f"--{n}" for n in difflib.get_close_matches(name, known, n=2))
-            raise StatementError(f"--{name} is neither an option nor a flag of this statement", suggestions=near)
-        if flag.value is None:
-            if text is not None:
-                raise StatementError(f"--{name} takes no value")
-            merged[name] = True
-        elif flag.optional and text is None:
-            merged[name] = True
-        elif not text:
-            raise StatementError(f"--{name} needs a value: --{name}=…")
-        else:
-            merged[name] = convert(flag.param(flag.value), text, 0, 0)
-    merged.update(line.flags)
-    call = dataclasses.replace(line.call, flags={**merged, **line.call.flags}) if line.call else None
-    return dataclasses.replace(line, flags=merged, call=call)
-
-
-def with_local_dates(result: Result) -> Result:
-    """Return ``result`` with the times in its columns in this host's form and zone, as SET DATEFORMAT LOCAL asks."""
-    names = [column.name for column in result.columns if column.kind == "time"]
-
-    def local(record: Record) -> Record:
-        return {key: _local_time(value) if key in names else value for key, value in record.items()}
-
-    return dataclasses.replace(result, records=[local(record) for record in result.records]) if names else result
-
-
-def _local_time(value: object) -> object:
-    try:
-        return datetime.fromisoformat(str(value)).astimezone().strftime("%c")
-    except ValueError:
-        return value  # Not a time after all: shown as the cell printed it.
-
-
 @contextmanager
 def interruptible(ctx: Context, console: TerminalConsole) -> Iterator[None]:
     """Let the first Ctrl-C stop further work and the second one detach (KeyboardInterrupt).
@@ -437,7 +400,11 @@ def interruptible(ctx: Context, console: TerminalConsole) -> Iterator[None]:
         if pressed > 1:
             raise KeyboardInterrupt
         ctx.interrupt()
-        console.tell("stopping: what is under way may finish, no more is started (Ctrl-C again detaches)", "warning")
+        # In the middle of the writing of another line, which a slow terminal keeps waiting, no line can be written.
+        with suppress(RuntimeError):
+            console.tell(
+                "stopping: what is under way may finish, no more is started (Ctrl-C again detaches)", "warning"
+            )
 
     before = signal.signal(signal.SIGINT, on_interrupt)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.changing import EMULATED_POLL, POLL
+from exacell.change.changing import EMULATED_POLL, POLL
 from exacell.errors import ExitCode
 from exacell.metrics.snapshot import CellCounters
 from exacell.plan import facts as f

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from exacell.errors import StatementError
+from exacell.errors import StatementError, why_unreadable
 from exacell.language.text import join_continued, needs_more, split_statements, strip_comment
 from exacell.values import dataclass
 
@@ -15,6 +16,21 @@ class ScriptStatement:
 
     text: str
     number: int
+
+
+def script_at(path: Path) -> list[ScriptStatement]:
+    """Return the statements of the script file at ``path``.
+
+    Raises:
+        StatementError: it can't be read, or ends inside a statement; names the file.
+    """
+    try:
+        with path.open(encoding="utf-8") as stream:
+            return list(read_script(stream))
+    except (OSError, UnicodeDecodeError) as error:
+        raise StatementError(f"{path} can't be read: {why_unreadable(error)}") from error
+    except StatementError as error:
+        raise StatementError(f"{path}: {error.message}") from error
 
 
 def read_script(lines: Iterable[str]) -> Iterator[ScriptStatement]:

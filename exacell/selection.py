@@ -104,8 +104,15 @@ class Selection:
         wanted = CellSet(self._full(name) for name in CellSet.parse(text, groups=self._group))
         unknown = wanted - cells
         if len(unknown):
+            import difflib
+
+            near = dict.fromkeys(
+                cell for name in unknown for cell in difflib.get_close_matches(name, self._rack.cells, n=1, cutoff=0.8)
+            )
             raise CellSetError(
-                f"{unknown} is not in rack {self._rack.name}, which has {fold(self._rack.cells)}", part=str(unknown)
+                f"{unknown} is not in rack {self._rack.name}, which has {fold(self._rack.cells)}",
+                part=str(unknown),
+                hint=f"did you mean {fold(near)}?" if near else "",
             )
         return wanted
 

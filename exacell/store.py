@@ -55,7 +55,22 @@ class Store:
             finally:
                 connection.close()
         except (sqlite3.Error, OSError) as error:
-            raise StoreError(f"the store {self._path} can't be used: {error}") from error
+            raise StoreError(
+                f"the store {self._path} can't be used: {error}",
+                hint="mend or move it away: it holds snapshots, kept plans and baselines, nothing of the journal",
+            ) from error
+
+    @contextmanager
+    def _reading(self, what: str, name: str, again: str) -> Iterator[None]:
+        """Say which thing it is whose text somebody edited.
+
+        Raises:
+            StoreError: the block can't read it.
+        """
+        try:
+            yield
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise StoreError(f"the {what} {name} in {self._path} is damaged", hint=f"{again} replaces it") from error
 
     def save(self, snapshot: Snapshot) -> bool:
         """Keep a snapshot; returns whether one of the same name and kind was replaced."""
@@ -70,8 +85,13 @@ class Store:
         if not self._path.exists():
             return []
         with self._open() as connection:
-            rows = connection.execute("select body from snapshot where rack=? order by taken, name", (rack,)).fetchall()
-        return [from_json(json.loads(row[0])) for row in rows]
+            query = "select name, kind, body from snapshot where rack=? order by taken, name"
+            rows = connection.execute(query, (rack,)).fetchall()
+        found = []
+        for name, kind, body in rows:
+            with self._reading("snapshot", name, f"snap {kind} as={name}"):
+                found.append(from_json(json.loads(body)))
+        return found
 
     def snapshot_names(self, rack: str) -> tuple[str, ...]:
         """Return the names of a rack's snapshots, each once, sorted."""
@@ -103,8 +123,15 @@ class Store:
         if not self._path.exists():
             return []
         with self._open() as connection:
-            rows = connection.execute("select body from plan where rack=? order by made, name", (rack,)).fetchall()
-        return [SavedPlan(**{**body, "cells": tuple(body["cells"])}) for body in (json.loads(row[0]) for row in rows)]
+            rows = connection.execute(
+                "select name, body from plan where rack=? order by made, name", (rack,)
+            ).fetchall()
+        found = []
+        for name, text in rows:
+            with self._reading("kept plan", name, f"plan as={name} <statement>"):
+                body = json.loads(text)
+                found.append(SavedPlan(**{**body, "cells": tuple(body["cells"])}))
+        return found
 
     def find_plan(self, rack: str, name: str) -> SavedPlan:
         """Return the kept plan of that name.
@@ -154,7 +181,7 @@ class Store:
             rows = connection.execute(f"select name, body from {table} where rack=?", (rack,)).fetchall()
         for known, body in rows:
             if known.lower() == name.lower():
-                found: dict[str, dict[str, str]] = json.loads(body)
-                return found
+                with self._reading(what, known, hint.replace("NAME", known)):
+                    return {str(cell): dict(own) for cell, own in json.loads(body).items()}
         names = ", ".join(row[0] for row in rows) or "none"
         raise StoreError(f"there is no {what} {name} of rack {rack}; there are: {names}", hint=hint)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, localcontext
+from functools import lru_cache
 
 from exacell.errors import UnitError
 
@@ -29,6 +30,7 @@ _DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)", re.IGNORECASE)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
+@lru_cache(maxsize=1024)
 def parse_size(text: str) -> int:
     """Return the bytes that ``text`` means, for example 309237645312 for ``288g``.
 
@@ -95,6 +97,11 @@ def human_size(size_bytes: int | float) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 grid disk``, ``2 grid disks``, ``0 grid disks``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def and_more(count: int, shown: int = 1) -> str:
+    """Return what stands behind the first ``shown`` of ``count`` things: `` (and 3 more)``, empty when these are all."""
+    return f" (and {count - shown} more)" if count > shown else ""
 
 
 def round_down(size_bytes: int, unit: int = ALLOCATION_UNIT) -> int:

@@ -1,13 +1,20 @@
-"""What all tests share: Ctrl-C as a terminal has it, examples without a time limit, and a table of the fault matrix behind it."""
+"""What all tests share: Ctrl-C as a terminal has it, examples without a time limit, the order in which workers take tests,
+and a table of the fault matrix behind it.
+"""
 
 from __future__ import annotations
 
+import gc
+import os
 import signal
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.support.spreading import spread
 
 # How long an example takes says how loaded the machine is.
 settings.register_profile("untimed", deadline=None)
@@ -15,6 +22,37 @@ settings.load_profile("untimed")
 
 # A job that a shell starts in the background ignores SIGINT, and so would every program that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Under nohup they would ignore a hang-up, which the tests go on to do.
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Return how many workers ``-n auto`` starts: two a core, because tests of a running rack wait for a good part of it."""
+    if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS"):
+        return None  # pytest-xdist reads that itself.
+    return 2 * (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let no garbage be looked for among the collected tests: they stay, and looking takes a quarter of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give each worker its part of the long modules first, after the order was made a random one."""
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers > 1:
+        items[:] = spread(items, workers, module=lambda item: str(item.path))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -202,7 +203,7 @@ def test_a_table_without_cells_waits_for_its_rack(home: Home) -> None:
 def test_unreadable_files(home: Home) -> None:
     """It should say which file cannot be read and why."""
     home.config_file.mkdir(parents=True)
-    with pytest.raises(ConfigError, match=r"config\.toml cannot be read: Is a directory"):
+    with pytest.raises(ConfigError, match=r"config\.toml can't be read: Is a directory"):
         load(home, {})
     home.config_file.rmdir()
     home.config_file.write_bytes(b"\xff")
@@ -225,6 +226,11 @@ NOWHERE = {"cellip_path": Path("/nonexistent/cellip.ora"), "cell_group_path": Pa
 
 def config(default: str = "") -> Config:
     racks = {name: parse_rack(name, T1.replace("exa1", name), f"{name}.toml") for name in ("t1", "t2")}
+    return Config(default_rack=default, racks=racks)
+
+
+def real(default: str = "") -> Config:
+    racks = {name: replace(rack, emulated=False) for name, rack in config().racks.items()}
     return Config(default_rack=default, racks=racks)
 
 
@@ -267,8 +273,43 @@ def test_cells_alone_make_a_rack(tmp_path: Path) -> None:
 def test_cells_of_the_default_rack() -> None:
     """It should stay with the default rack when all cells named are its own, and leave it otherwise."""
     assert which_rack(config("t1"), cells="t1cel02", env={}, **NOWHERE).name == "t1"
-    assert which_rack(config("t1"), cells="t1cel02,other", env={}, **NOWHERE).cells == ("other", "t1cel02")
+    assert which_rack(config("t1"), cells="other[1-2]", env={}, **NOWHERE).cells == ("other1", "other2")
     assert which_rack(config("gone"), cells="other", env={}, **NOWHERE).cells == ("other",)
+
+
+@pytest.mark.parametrize("default", ["", "t2", "gone"])
+def test_named_cells_are_their_racks(default: str, tmp_path: Path) -> None:
+    """It should take the configured rack that has the named cells, whatever the default is, so that its marks hold."""
+    group = tmp_path / "g"
+    group.write_text("t1cel02\n")
+    assert which_rack(real(default), cells="t1cel02", env={}, **NOWHERE).name == "t1"
+    assert which_rack(real(default), group_file=group, env={}, **NOWHERE).name == "t1"
+    assert which_rack(config(default), cells="t1cel02", env={}, **NOWHERE).name == "cells"
+
+
+def test_named_cells_of_no_one_rack() -> None:
+    """It should refuse cells that are of two racks, of a rack and of none, or of racks that share their names."""
+    with pytest.raises(ConfigError, match=r"t1cel02 of rack t1 and other of another place") as caught:
+        which_rack(real("t1"), cells="t1cel02,other", env={}, **NOWHERE)
+    assert caught.value.hint == "-c 't1cel02' and -c 'other', one after the other"
+    with pytest.raises(ConfigError, match=r"t\[1-2\]cel02 are named by several racks: t1, t2"):
+        which_rack(real(), cells="t1cel02,t2cel02", env={}, **NOWHERE)
+    twins = Config(racks={name: replace(real().racks["t1"], name=name) for name in ("a", "b")})
+    with pytest.raises(ConfigError, match="t1cel02 are named by several racks: a, b") as caught:
+        which_rack(twins, cells="t1cel02", env={}, **NOWHERE)
+    assert caught.value.hint == "say which: -r RACK"
+
+
+def test_a_nodes_files_may_name_a_configured_rack(tmp_path: Path) -> None:
+    """It should take the configured rack whose cells a database node's file names, and refuse a part of one."""
+    group = tmp_path / "cell_group"
+    group.write_text("t1cel02\nt1cel01\nt1cel03\n")
+    where = {"cellip_path": NOWHERE["cellip_path"], "cell_group_path": group}
+    assert which_rack(real(), env={}, **where).name == "t1"
+    group.write_text("t1cel02\n")
+    with pytest.raises(ConfigError, match="names t1cel02, which is not all of rack t1") as caught:
+        which_rack(real(), env={}, **where)
+    assert caught.value.hint == "say what is meant: -r t1"
 
 
 def test_cells_outside_the_rack_asked_for() -> None:

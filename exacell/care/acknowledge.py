@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from exacell.care.alerts import Alert
 from exacell.plan.model import Change, Check, Plan, Stage, Step
+from exacell.units import counted
 
 
 def ack_plan(rack: str, alerts: Mapping[str, Sequence[Alert]], *, by: str, statement: str) -> Plan:
@@ -17,7 +18,7 @@ def ack_plan(rack: str, alerts: Mapping[str, Sequence[Alert]], *, by: str, state
             Step(
                 target=cell,
                 statement=f'ALTER ALERTHISTORY {", ".join(names)} examinedBy="{by}"',
-                what=f"acknowledge {len(names)} alert{'s' if len(names) > 1 else ''}",
+                what=f"acknowledge {counted(len(names), 'alert')}",
                 proves=(Check(object="alerthistory", attribute="examinedBy", value=by, where={"name": names}),),
                 expect=len(names),
                 changes=tuple(

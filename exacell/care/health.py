@@ -18,7 +18,7 @@ from exacell.cellcli import iorm
 from exacell.errors import ExacellError
 from exacell.plan import facts as f
 from exacell.plan.gate import in_use
-from exacell.units import human_size
+from exacell.units import and_more, counted, human_size
 from exacell.values import dataclass
 
 Record = Mapping[str, Any]
@@ -180,6 +180,12 @@ def _services(seen: Observed) -> list[Finding]:
             way = f"online cell {seen.cell}" if service == "cellsrv" else f"on {seen.cell} restart service {service}"
             text = f"{service}Status is {status}"
             found.append(_finding("services", Level.BAD, f"{service} {status}", text, way))
+    unknown = [service for service in ("cellsrv", "ms", "rs") if not _text(row, f"{service}Status")]
+    if row and unknown:
+        text = f"the status of {', '.join(unknown)} is not told over this transport"
+        found.append(
+            _finding("services", Level.UNKNOWN, "?", text, "set transport ssh, where that may be; show services")
+        )
     status = _text(row, "status").lower()
     if status and status != "online":
         way = "show services; list cell detail"
@@ -305,15 +311,13 @@ def _alerts(seen: Observed) -> list[Finding]:
         critical = [alert for alert in waiting if alert.critical]
         level = Level.BAD if critical else Level.WARN
         text = f"alert {waiting[0].name}, {waiting[0].severity}: {headline(waiting[0].message)}"
-        more = f" (and {len(waiting) - 1} more)" if len(waiting) > 1 else ""
+        more = and_more(len(waiting))
         word = f"{len(critical)} critical" if critical else f"{len(waiting)} open"
         found.append(
             _finding("alerts", level, word, text + more, f"on {seen.cell} show alerts; ack alert {waiting[0].name}")
         )
     if quarantines:
-        text = (
-            f"{quarantines} quarantine{'s' if quarantines > 1 else ''}: smart scan or more is switched off for some SQL"
-        )
+        text = f"{counted(quarantines, 'quarantine')}: smart scan or more is switched off for some SQL"
         found.append(_finding("alerts", Level.WARN, f"{quarantines} quarant.", text, "show quarantine"))
     return found
 

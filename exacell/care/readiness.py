@@ -14,7 +14,7 @@ from exacell.cellset import fold
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.gate import in_use
-from exacell.units import MIB, human_size
+from exacell.units import MIB, and_more, human_size
 from exacell.values import dataclass
 
 
@@ -85,7 +85,7 @@ def _of_areas(title: str, areas: Sequence[str], findings: Mapping[str, Sequence[
         return Readiness(check=title, level=Level.OK, found="yes")
     cell, first = max(bad, key=lambda item: item[1].level.rank)
     others = sorted({name for name, _ in bad} - {cell})
-    more = f" (and {fold(others)})" if others else f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+    more = f" (and {fold(others)})" if others else and_more(len(bad))
     return Readiness(check=title, level=first.level, found=f"{cell}: {first.text}{more}", way=first.way)
 
 

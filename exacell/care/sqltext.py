@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from exacell.care.sqlnames import foreign_name, words_of
+from exacell.care.sqlwords import BUILT_IN, NO_FUNCTION
 from exacell.errors import StatementError
 from exacell.plan.asmfacts import END
 from exacell.values import dataclass
@@ -35,7 +37,8 @@ _WRITING = re.compile(
     r"rollback|into|rename|comment|flashback|purge|analyze|audit)\b",
     re.IGNORECASE,
 )
-_PACKAGE = re.compile(r"\b(dbms_\w+|utl_\w+|\w+\s*\.\s*\w+)\s*(?=[.(])", re.IGNORECASE)
+_PACKAGE = re.compile(r"\b((?:dbms|utl)_\w+(?=\s*[.(])|\w+\s*\.\s*\w+(?=\s*\())", re.IGNORECASE)
+_CALL = re.compile(r"([\w$#]+)\s*\(")
 _ROW_LOCK = re.compile(r"\bfor\s+update\b", re.IGNORECASE)
 
 
@@ -79,7 +82,8 @@ def bare_of(sql: str) -> str:
 def writes(sql: str) -> str:
     """Return why a statement may do more than ask, empty for a plain query.
 
-    A query that calls a function of a package may do anything: it is no plain one. So may one that locks rows.
+    A query that calls a function of a package may do anything: it is no plain one. So may one that locks rows, or that takes
+    the next value of a sequence.
     """
     bare = bare_of(sql)
     first = bare.split(None, 1)[0].lower() if bare.split() else ""
@@ -90,9 +94,18 @@ def writes(sql: str) -> str:
         return f"the query holds the word {found[0].lower()}"
     if _ROW_LOCK.search(bare):
         return "the query locks rows"
+    named = {
+        match[1].lower() for match in re.finditer(r"(?:\bwith|,)\s*(\w+)\s*\([^()]*\)\s*as\s*\(", bare, re.IGNORECASE)
+    }
+    for called in (match[1].lower() for match in _CALL.finditer(bare)):
+        if called not in NO_FUNCTION | BUILT_IN | named:
+            return f"the query calls {called}, which is no function of SQL itself and may do anything"
     package = _PACKAGE.search(bare)
     if package:
         return f"the query calls {''.join(package[1].split())}, which may do anything"
+    name = foreign_name(words_of(list(_pieces(sql))))
+    if name:
+        return f"{name} is no column of what the query reads: it may be a function, which may do anything"
     return ""
 
 

@@ -26,27 +26,26 @@ NOTHING = ObjectType(
 )
 """Stands for the object of CALIBRATE, which has none."""
 
+_ADDED_TO = frozenset(("snmpsubscriber+", "emailsubscriber+"))
+"""Lists of ALTER CELL to which ``+=`` adds; it means nothing else anywhere. Source: Oracle ASXQI, configuring-snmp-subscriber."""
 
-def read_change(cursor: Cursor, verb: Verb, subject: ObjectType, *, parameters: bool) -> Change:
+
+def read_change(cursor: Cursor, verb: Verb, subject: ObjectType) -> Change:
     """Return the rest of ``verb subject …`` and step over it.
-
-    Args:
-        parameters: values with a ``$`` may be parameters that are filled in later, so they are not checked.
 
     Raises:
         StatementError: something that the statement needs is missing, or has no place in it.
     """
-    return _Reader(cursor, verb, subject, parameters=parameters).read()
+    return _Reader(cursor, verb, subject).read()
 
 
 class _Reader:
     """Reads one statement; ``change`` grows clause by clause."""
 
-    def __init__(self, cursor: Cursor, verb: Verb, subject: ObjectType, *, parameters: bool) -> None:
+    def __init__(self, cursor: Cursor, verb: Verb, subject: ObjectType) -> None:
         self.cursor = cursor
         self.subject = subject
         self.form: Form = FORMS[verb, subject.name]
-        self.parameters = parameters
         self.title = f"{verb} {subject.name}".strip()
         self.change = Change(verb=verb, object=subject.name)
         self.places: dict[str, Token] = {}
@@ -137,7 +136,7 @@ class _Reader:
         self._once(attribute.lower(), word)
         first = self.cursor.token
         value = self.cursor.value(attribute)
-        if first is not None and not (self.parameters and "$" in first.value and not first.literal):
+        if first is not None:
             known = self.subject.attribute(attribute)
             kind = known.kind if known else Kind.STRING
             if problem := check_value(self.change.verb, self.subject.name, attribute, kind, value):
@@ -150,6 +149,8 @@ class _Reader:
         """Return the attribute's spelling, or raise at ``word`` when the statement doesn't set it."""
         form = self.form
         base, dot, rest = word.value.partition(".")
+        if self.title == "ALTER CELL" and word.value.lower() in _ADDED_TO:
+            base, dot = base.removesuffix("+"), "+"
         known = self.subject.attribute(base)
         spelled = (known.name if known else base) + dot + rest
         for name in (*form.settings, *form.extra):

@@ -100,6 +100,12 @@ _ALL = (
         "show health",
     ),
     _cell(
+        2827,
+        "ALTER CELL VALIDATE CONFIGURATION found hardware or firmware that is not as it should be.",
+        "The lines below it name each part with what is required and what was found: see to them, then validate again.",
+        "show health",
+    ),
+    _cell(
         4591,
         "The SERVICELED option of ALTER PHYSICALDISK is gone.",
         "Find the slot, and light the LED of the cell instead.",

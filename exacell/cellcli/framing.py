@@ -3,9 +3,10 @@
 Without a prompt CellCLI says nothing at the end of an answer, so a *marker* is sent behind each batch: a statement that
 does nothing but fail, with an error that repeats a name never used before. Which statement does that, if any, and what
 its error looks like is learned at the start of a session (:class:`Probe`), because no public source says it for any
-release. Where none does, XML still ends unmistakably: a document a statement, whose closing tag cannot be inside of it
-because ``<`` is escaped there; a statement that fails then leaves its end unknown, and the session is given up. Plain
-text without a marker is not framed at all: such cells get one start of CellCLI for each read.
+release. Where none does, nothing is framed: such cells get one start of CellCLI for each read.
+
+A cell that takes its time may answer what was sent to learn from only when the learning is over. So a *fence* can stand
+before a batch, a marker as well: what comes up to it belongs to nobody.
 
 Everything here fails safe: an answer that does not look exactly as learned is reported as lost, never guessed.
 """
@@ -23,7 +24,6 @@ TEMPLATES = ("start {name}", "list celldisk {name}")
 """Statements that may repeat an unknown name in their error, best first: one that CellCLI answers by itself, then one
 that the Management Server has to answer. Neither can do anything: there is no such file and no such disk."""
 
-_CLOSING = b"</cli-output>"
 _READS = re.compile(r"\s*(LIST|DESCRIBE)\s", re.IGNORECASE)
 
 
@@ -68,11 +68,6 @@ class Probe:
         """What to send."""
         self._seen = bytearray()
 
-    @property
-    def silent(self) -> bool:
-        """Whether nothing has come yet: CellCLI is still starting."""
-        return not self._seen
-
     def feed(self, data: bytes) -> bool:
         """Take output and return whether the last name's line has come, so that the probe is over."""
         self._seen += data
@@ -107,15 +102,15 @@ class Framer:
     """Cuts the output of one session into answers; one batch of statements is under way at a time.
 
     Args:
-        marker: what ends an answer; None where none works, for XML only.
+        marker: what ends an answer.
     """
 
-    def __init__(self, marker: Marker | None) -> None:
+    def __init__(self, marker: Marker) -> None:
         self._marker = marker
+        self._fence: bytes | None = None
         self._name: bytes | None = None
-        self._documents = 0
         self._answer = bytearray()
-        self._searched = self._ended = 0
+        self._searched = 0
 
     @property
     def pending(self) -> bool:
@@ -125,30 +120,30 @@ class Framer:
     @property
     def partial(self) -> bytes:
         """What has come of the answer that is awaited."""
-        return bytes(self._answer)
+        return b"" if self._fence is not None else bytes(self._answer)
 
     @property
     def error_came(self) -> bool:
         """Whether what has come of the answer ends in an error of the cell's: the marker's own may look other today."""
-        return b"CELL-" in self._answer[-4096:]
+        return self._fence is None and b"CELL-" in self._answer[-4096:]
 
-    def ask(self, statements: Sequence[str], name: str) -> bytes:
+    def ask(self, statements: Sequence[str], name: str, *, fence: str | None = None) -> bytes:
         """Return the lines to send for a batch; its answer is the next one that :meth:`feed` returns.
 
         Args:
             name: never used before in any session.
+            fence: another one, where something may still come that was asked before; None where nothing can.
         """
         if self.pending:
             raise ValueError("one batch at a time")
         if not all(can_be_fed(statement) for statement in statements):
             raise ValueError("only LIST and DESCRIBE, one line each, can be fed")
-        self._name = name.encode()
-        self._documents = len(statements)
+        self._name, self._fence = name.encode(), fence.encode() if fence is not None else None
         self._answer.clear()
-        self._searched = self._ended = 0
-        lines = [statement.strip() for statement in statements]
-        if self._marker is not None:
-            lines.append(self._marker.statement(name))
+        self._searched = 0
+        lines = [self._marker.statement(fence)] if fence is not None else []
+        lines += [statement.strip() for statement in statements]
+        lines.append(self._marker.statement(name))
         return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
 
     def feed(self, data: bytes) -> bytes | None:
@@ -162,49 +157,30 @@ class Framer:
                 raise ReplyError("CellCLI said something that nobody asked for")
             return None
         self._answer += data
-        answer = self._to_marker(self._name) if self._marker is not None else self._to_documents()
-        if answer is not None:
-            self._name = None
-            self._answer.clear()
-        return answer
+        if self._fence is not None and self._line_with(self._fence):
+            self._answer = self._answer[self._searched :]
+            self._fence, self._searched = None, 0
+        if self._fence is not None or not self._line_with(self._name):
+            return None
+        return self._ended(self._name)
 
-    def _to_marker(self, name: bytes) -> bytes | None:
-        assert self._marker is not None
+    def _line_with(self, name: bytes) -> bool:
+        """Return whether a line with ``name`` has come whole; what was searched then ends with it."""
         at = self._answer.find(name, self._searched)
-        if at < 0:
-            self._searched = max(0, len(self._answer) - len(name))
-            return None
-        self._searched = at
-        line_end = self._answer.find(b"\n", at)
-        if line_end < 0:
-            return None
-        text, rest = bytes(self._answer[:at]), bytes(self._answer[line_end + 1 :])
+        line_end = self._answer.find(b"\n", at) if at >= 0 else -1
+        self._searched = line_end + 1 if line_end >= 0 else at if at >= 0 else max(0, len(self._answer) - len(name))
+        return line_end >= 0
+
+    def _ended(self, name: bytes) -> bytes:
+        """Return the answer that a marker with ``name`` has ended."""
+        text, rest = bytes(self._answer[: self._answer.index(name)]), self._answer[self._searched :]
         if not text.endswith(self._marker.before):
             raise ReplyError("the error that ends an answer looks other than at the start of this CellCLI")
         if rest.strip():
             raise ReplyError("CellCLI said more than its answer")
+        self._name = None
+        self._answer.clear()
         return _trimmed(text[: len(text) - len(self._marker.before)])
-
-    def _to_documents(self) -> bytes | None:
-        answer = self._answer
-        while self._documents:
-            self._check_start(bytes(answer[self._ended : self._ended + 256]))
-            at = answer.find(_CLOSING, self._searched)
-            if at < 0:
-                self._searched = max(self._ended, len(answer) - len(_CLOSING))
-                return None
-            self._documents -= 1
-            self._ended = self._searched = at + len(_CLOSING)
-        if answer[self._ended :].strip():
-            raise ReplyError("CellCLI said more than a document for each statement")
-        return _trimmed(bytes(answer))
-
-    @staticmethod
-    def _check_start(head: bytes) -> None:
-        """Refuse what stands where a document has to begin and is none: where an error ends is not known."""
-        text = head.lstrip()
-        if text and not (text.startswith(b"<?xml") or b"<?xml".startswith(text)):
-            raise ReplyError("a statement failed, and this CellCLI does not show where its error ends")
 
 
 def _trimmed(text: bytes) -> bytes:

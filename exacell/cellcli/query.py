@@ -7,15 +7,20 @@ attribute-filters-list-and-alter-commands.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from exacell.cellcli.clauses import clauses_of
 from exacell.cellcli.cursor import Cursor, scalar
 from exacell.cellcli.nodes import Describe, Filter, List, Operator, OrderBy, Over
-from exacell.cellcli.schema import ObjectType
+from exacell.cellcli.schema import Kind, ObjectType
 from exacell.cellcli.tokens import Token, TokenKind
 from exacell.errors import StatementError
+
+_UNIT = re.compile(r"[0-9]*\.?[0-9]+([A-Za-z]+)")
+_KNOWN_UNIT = re.compile(r"[KMGT](?:I?B)?|B", re.IGNORECASE)
+"""Powers of 1024, and what people write behind them. Source: reference cellcli.md 3.4."""
 
 _AGGREGATES = ("MAX", "MIN", "AVG")
 _KEY_SCOPES = (("ASMCLUSTER",), ("LOCAL", "CELL"), ("REMOTE", "CELL"), ("CELL",))
@@ -113,7 +118,10 @@ def _no_clause(
         return cursor.wrong(
             f"LIST {subject.name} takes one name", hint="use WHERE name LIKE 'this|that', or one LIST for each name"
         )
-    if names and not names[-1].literal and names[-1].end < token.start:
+    if names and names[-1].is_word("LIKE") and subject.list_filter:
+        pattern = f"LIST {subject.name} WHERE name LIKE {token.text}"
+        return cursor.wrong("LIKE stands only in a condition behind WHERE", at=names[-1], hint=pattern)
+    if names and names[-1].end < token.start:
         mistaken = cursor.wrong(
             f"'{names[-1].value}' begins no clause, and after the name of a {subject.name} only a clause may follow",
             at=names[-1],
@@ -121,7 +129,7 @@ def _no_clause(
         )
         if mistaken.suggestions:
             return mistaken
-    return cursor.wrong(f"'{token.text}' begins no clause of LIST {subject.name}", like=_spelled(clauses))
+    return cursor.wrong(f"'{token.value}' begins no clause of LIST {subject.name}", like=_spelled(clauses))
 
 
 def _spelled(clauses: Sequence[str]) -> list[str]:
@@ -141,7 +149,14 @@ def _filter(cursor: Cursor, subject: ObjectType) -> Filter:
     token = cursor.token
     if token is not None and token.kind is TokenKind.OPEN:
         raise cursor.wrong("a filter compares with one value, not with a list", hint="use LIKE 'this|that'")
-    value = scalar(cursor.word(f"the value that {attribute} is compared with"))
+    token = cursor.word(f"the value that {attribute} is compared with")
+    value = scalar(token)
+    known = subject.attribute(attribute)
+    sized = known is not None and known.kind is Kind.SIZE and operator is not Operator.LIKE and not value.quoted
+    if sized and (unit := _UNIT.fullmatch(value.text)) and not _KNOWN_UNIT.fullmatch(unit[1]):
+        raise cursor.wrong(
+            f"'{value.text}' is not a size: a number with K, M, G or T (powers of 1024), for example 288G", at=token
+        )
     return Filter(attribute=attribute, operator=operator, value=value, negated=negated)
 
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
 from exacell.cellcli.schema import ObjectType, find_object
-from exacell.cellcli.typed import Value, parse_metric_value, typed_value, values
+from exacell.cellcli.typed import Value, typed_value, values
 from exacell.errors import ReplyError
 from exacell.values import dataclass
 
@@ -29,7 +29,6 @@ __all__ = [
     "Value",
     "XmlDocument",
     "errors",
-    "parse_metric_value",
     "plain_columns",
     "read_columns",
     "read_describe",
@@ -37,7 +36,6 @@ __all__ = [
     "read_xml",
     "read_xml_documents",
     "spelled",
-    "split_prefixed",
     "stray_line",
     "successes",
     "typed_value",
@@ -164,7 +162,7 @@ def read_xml_documents(text: str) -> list[XmlDocument]:
     """
     starts = [match.start() for match in _DECLARATION.finditer(text)]
     if not starts:
-        stray = next((line.strip() for line in _lines(text) if line.strip()), "")
+        stray = _printable(next((line.strip() for line in _lines(text) if line.strip()), ""))
         if stray:
             raise ReplyError(f"the cell was asked for XML and answered '{stray}'")
         return []
@@ -193,21 +191,6 @@ def _printable(line: str) -> str:
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in start)
 
 
-def split_prefixed(text: str, targets: Iterable[str]) -> dict[str, str]:
-    """Return what each target printed, from output that has ``target: `` before each line as dcli prints it.
-
-    Lines that begin with no target are left out; a target that printed nothing has an empty text.
-    """
-    found: dict[str, list[str]] = {target: [] for target in targets}
-    for line in text.splitlines():
-        target, colon, rest = line.partition(": ")
-        if not colon and line.endswith(":"):
-            target = line[:-1]
-        if target in found:
-            found[target].append(rest)
-    return {target: "".join(f"{line}\n" for line in lines) for target, lines in found.items()}
-
-
 def _lines(text: str) -> Iterator[str]:
     for line in text.replace("\r", "").split("\n"):
         if not is_message(line):
@@ -215,7 +198,8 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _rows(text: str, expected: int) -> Iterator[list[str]]:
-    lines = [line for line in _lines(text) if line.strip()]
+    # A row whose columns are all empty is one still: its TABs say so.
+    lines = [line for line in _lines(text) if line.strip() or line.count("\t") == expected]
     tabbed = any(line.startswith("\t") for line in lines)
     row = ""
     for line in lines:

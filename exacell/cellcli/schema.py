@@ -145,7 +145,7 @@ def objects() -> Mapping[str, ObjectType]:
             name=name,
             kind=Kind(kind),
             modifiable="m" in flags,
-            hidden="h" in flags,
+            hidden="h" in flags or "u" in flags,
             lifetime=_lifetime(since, until),
             note=_text(note),
         )

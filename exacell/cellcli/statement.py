@@ -51,7 +51,6 @@ __all__ = [
     "Verb",
     "columns",
     "parse",
-    "parse_batch",
     "render",
     "render_name",
     "render_value",
@@ -66,13 +65,12 @@ _INSTEAD = {
 }
 
 
-def parse(source: str | Sequence[Token], *, end: int | None = None, parameters: bool = False) -> Statement:
+def parse(source: str | Sequence[Token], *, end: int | None = None) -> Statement:
     """Return the one statement that ``source`` is; a ``;`` may follow it.
 
     Args:
         source: a line, or the tokens of one.
         end: where something that is missing would have to stand; the end of the line or of the last token when None.
-        parameters: unquoted values with a ``$`` may be parameters that are filled in later, so they are not checked.
 
     Raises:
         StatementError: it is no statement of CellCLI that acts on cells, or more than one; start, end and
@@ -90,27 +88,7 @@ def parse(source: str | Sequence[Token], *, end: int | None = None, parameters: 
                     end=tokens[-1].end,
                 )
             tokens, end = tokens[:index], token.start
-    return _parse(Cursor(tokens, end=end), parameters=parameters)
-
-
-def parse_batch(source: str | Sequence[Token], *, parameters: bool = False) -> tuple[Statement, ...]:
-    """Return the statements of ``source``, which ``;`` separates, in order; empty ones are left out.
-
-    Raises:
-        StatementError: one of them is wrong; the offsets are into the whole source.
-    """
-    tokens = tokenize(source) if isinstance(source, str) else tuple(source)
-    found: list[Statement] = []
-    current: list[Token] = []
-    for token in tokens:
-        if token.kind is not TokenKind.SEMICOLON:
-            current.append(token)
-        elif current:
-            found.append(parse(current, end=token.start, parameters=parameters))
-            current = []
-    if current:
-        found.append(parse(current, parameters=parameters))
-    return tuple(found)
+    return _parse(Cursor(tokens, end=end))
 
 
 def columns(statement: List) -> tuple[str, ...]:
@@ -125,7 +103,7 @@ def columns(statement: List) -> tuple[str, ...]:
     return statement.attributes or (found.default_columns if found else ())
 
 
-def _parse(cursor: Cursor, *, parameters: bool) -> Statement:
+def _parse(cursor: Cursor) -> Statement:
     word = cursor.word("a statement")
     verb = next((verb for verb in Verb if word.is_word(verb.value)), None)
     if verb is None:
@@ -135,7 +113,7 @@ def _parse(cursor: Cursor, *, parameters: bool) -> Statement:
             like=[verb.value.lower() for verb in Verb],
         )
     if verb is Verb.CALIBRATE:
-        return read_change(cursor, verb, NOTHING, parameters=parameters)
+        return read_change(cursor, verb, NOTHING)
     subject = _object(cursor, verb)
     if verb is Verb.LIST:
         return read_list(cursor, subject)
@@ -143,12 +121,12 @@ def _parse(cursor: Cursor, *, parameters: bool) -> Statement:
         return read_describe(cursor, subject)
     if verb in (Verb.GRANT, Verb.REVOKE):
         return read_grant(cursor, verb, subject)
-    return read_change(cursor, verb, subject, parameters=parameters)
+    return read_change(cursor, verb, subject)
 
 
 def _object(cursor: Cursor, verb: Verb) -> ObjectType:
     word = cursor.word(f"the object type after {verb}")
-    subject = find_object(word.value) if word.kind is TokenKind.WORD and not word.literal else None
+    subject = find_object(word.value) if word.kind is TokenKind.WORD else None
     if subject is not None and verb in subject.verbs:
         return subject
     candidates = [found.name.lower() for found in objects_of(verb)]

@@ -15,7 +15,6 @@ not CellCLI's, but are cut as one token so that an error can point at them as a 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from enum import StrEnum
 
 from exacell.errors import StatementError
@@ -41,9 +40,8 @@ class Token:
 
     Attributes:
         text: as in the source.
-        value: the text without quotes, or what the caller put in its place.
+        value: the text without quotes.
         start, end: offsets into the source.
-        literal: the caller put ``value`` in: it is data whatever it spells, never a keyword.
     """
 
     kind: TokenKind
@@ -51,15 +49,10 @@ class Token:
     value: str
     start: int
     end: int
-    literal: bool = False
 
     def is_word(self, *words: str) -> bool:
         """Whether this is one of the keywords ``words`` (given in capitals), unquoted, in any case."""
-        return self.kind is TokenKind.WORD and not self.literal and self.value.upper() in words
-
-    def substitute(self, value: str) -> Token:
-        """Return the token with ``value`` put in, at its old place: how a parameter is filled in without quoting."""
-        return replace(self, value=value, literal=True)
+        return self.kind is TokenKind.WORD and self.value.upper() in words
 
     def is_operator(self, *operators: str) -> bool:
         """Whether this is one of ``operators``."""

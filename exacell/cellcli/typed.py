@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from exacell.cellcli.schema import Kind, find_object, metric
-from exacell.errors import ReplyError, UnitError
+from exacell.errors import UnitError
 from exacell.units import parse_size
 
 Value = str | int | float | bool | tuple[str, ...] | None
@@ -27,16 +28,22 @@ def values(record: Mapping[str, str], object_type: str) -> dict[str, Value]:
     UTC), an empty text None. A metric's value becomes a number, and ``unit`` is added right after it. A text that is
     not of its kind, or an attribute that the schema does not know, stays text.
     """
-    found = find_object(object_type)
     typed: dict[str, Value] = {}
     for name, text in record.items():
-        attribute = found.attribute(name) if found else None
         if name in METRIC_VALUES and text:
             typed[name], unit = _metric_value(text)
             typed.setdefault("unit", unit or _known_unit(record))
         else:
-            typed[name] = typed_value(text, attribute.kind if attribute else Kind.STRING)
+            typed[name] = typed_value(text, _kind(object_type, name))
     return typed
+
+
+@lru_cache(maxsize=4096)
+def _kind(object_type: str, name: str) -> Kind:
+    """Return the kind of an attribute; asked for each value of each record, mostly the same few."""
+    found = find_object(object_type)
+    attribute = found.attribute(name) if found is not None else None
+    return attribute.kind if attribute is not None else Kind.STRING
 
 
 def typed_value(text: str, kind: Kind) -> Value:
@@ -61,21 +68,11 @@ def typed_value(text: str, kind: Kind) -> Value:
     return text
 
 
-def parse_metric_value(text: str) -> tuple[int | float, str]:
-    """Return the number and the unit of a metric value: ``(3418, 'IO requests')`` for ``3,418 IO requests``.
-
-    The unit is empty when none is printed (plain counts, and everything in XML).
-
-    Raises:
-        ReplyError: ``text`` does not begin with a number.
-    """
-    match = _METRIC.fullmatch(text.strip())
-    if match is None:
-        raise ReplyError(f"'{text}' is not a metric value: a number such as 3,418, a blank and a unit")
-    return _number(match[1]), match[2] or ""
-
-
 def _metric_value(text: str) -> tuple[Value, str]:
+    """Return the number and the unit of ``3,418 IO requests``; the unit is empty when none is printed, as in XML.
+
+    A text that does not begin with a number stays as it is.
+    """
     match = _METRIC.fullmatch(text.strip())
     return (_number(match[1]), match[2] or "") if match else (text, "")
 

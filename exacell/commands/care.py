@@ -1,11 +1,11 @@
-"""The weekly jobs on cells that only read: health, alerts, services, versions, quarantines, offline and patch readiness."""
+"""The weekly jobs on cells that only read: health, alerts, services, versions, quarantines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from exacell.errors import ConfigError, ExacellError, ExitCode, RefusedError
+from exacell.errors import ExacellError, ExitCode
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from exacell.care.health import Observed
     from exacell.context import Context
     from exacell.fleet import Answers
-    from exacell.plan.asmfacts import AsmFacts, Operation
+    from exacell.plan.asmfacts import AsmFacts
 
 GROUP = "cell care"
 
-_MOST_WAYS = 8
+MOST_WAYS = 8
 """Lines of advice below a matrix: it stays on one screen."""
 
 
-def _observe(ctx: Context) -> tuple[dict[str, Observed], Answers]:
+def observe(ctx: Context) -> tuple[dict[str, Observed], Answers]:
     """Return what every selected cell told; one whose CELLSRV is stopped is asked again for what it still knows."""
     from exacell.care.health import FULL, PLAIN, Observed
     from exacell.fleet import Answers
@@ -55,11 +55,11 @@ def show_health(ctx: Context, call: Call) -> Result:
     from exacell.care.health import AREAS, Level, examine, words, worst
     from exacell.output.care import advice_lines, headlines, matrix_lines
 
-    seen, answers = _observe(ctx)
+    seen, answers = observe(ctx)
     findings = examine(seen)
     acted = [(cell, item) for cell, found in findings.items() for item in headlines(found)]
     acted.sort(key=lambda one: -one[1].level.rank)
-    advice = advice_lines(((cell, item.text, item.way) for cell, item in acted), _MOST_WAYS, rest="findings")
+    advice = advice_lines(((cell, item.text, item.way) for cell, item in acted), MOST_WAYS, rest="findings")
     rows = [
         {"cell": cell, **words(found), "findings": tuple(item.text for item in found)}
         for cell, found in findings.items()
@@ -178,15 +178,24 @@ def _cell_table(ctx: Context, statement: str, names: Sequence[str]) -> tuple[Res
     example="show services",
 )
 def show_services(ctx: Context, call: Call) -> Result:
-    """Return one record per cell."""
+    """Return one record per cell.
+
+    Raises:
+        RefusedError: the transport does not list the status of services.
+    """
+    from exacell.change.carrying import capabilities_of
+    from exacell.transport.capabilities import refuse_statement
+
     names = ("status", "cellsrvStatus", "msStatus", "rsStatus")
-    result, answers = _cell_table(ctx, f"list cell attributes name, {', '.join(names)}", names)
+    text = f"list cell attributes name, {', '.join(names)}"
+    refuse_statement(capabilities_of(ctx.transport), text)
+    result, answers = _cell_table(ctx, text, names)
     stopped = [
         f"online cell {row['cell']} starts CELLSRV and brings its disks back"
         for row in result.records
         if str(row["cellsrvStatus"]).lower() == "stopped"
     ]
-    from exacell.stopped import observe_services
+    from exacell.journal.stopped import observe_services
 
     running = {
         str(row["cell"]): [name for name in ("cellsrv", "ms", "rs") if str(row[f"{name}Status"]).lower() == "running"]
@@ -230,7 +239,7 @@ def show_versions(ctx: Context, call: Call) -> Result:
     releases = sorted({str(row["releaseVersion"]) for row in result.records})
     if len(releases) > 1:
         notes.append(f"{len(releases)} releases: {', '.join(releases)}; check patch tells whether the rest can follow")
-    asm, problems = _asm_facts(ctx)
+    asm, problems = asm_facts(ctx)
     for facts in asm or ():
         versions = ", ".join(sorted({instance.version for instance in facts.instances}))
         notes.append(f"ASM {facts.cluster}: {versions} on {len(facts.instances)} instances")
@@ -281,154 +290,12 @@ def show_quarantine(ctx: Context, call: Call) -> Result:
     )
 
 
-def _asm_facts(ctx: Context) -> tuple[list[AsmFacts] | None, list[str]]:
+def asm_facts(ctx: Context) -> tuple[list[AsmFacts] | None, list[str]]:
     """Return what each ASM cluster of the rack tells, None when the rack has none; and why one can't be asked."""
     found, problems = [], []
     for name in ctx.need_rack().asm:
         try:
             found.append(ctx.asm(name).facts())
-        except ConfigError as error:
-            problems.append(error.message)
         except ExacellError as error:
             problems.append(error.message)
     return (found or None), problems
-
-
-@command(
-    "can offline",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="whether a cell can go offline now, and if not, why and what would change that",
-    details="Each cell is judged alone, as if the others stay: several at a time is never possible, each is a failure group. "
-    "Yes needs asmDeactivationOutcome Yes for every grid disk in use, the other cells' disks ONLINE and caches normal, and "
-    "no rebalance. Without a cell all selected ones are judged. Exit code 1 when the answer is no for any.",
-    example="can offline exa1cel02",
-    params=(
-        Param(name="cell", kind=Kind.CELLSET, positional=True, help="one cell, or several to be judged each alone"),
-    ),
-)
-def can_offline(ctx: Context, call: Call) -> Result:
-    """Return one record per cell: offline yes or no, grid disks that hold it back, reasons."""
-    from exacell.care.offline import obstacles
-    from exacell.cellset import fold
-    from exacell.output.care import advice_lines
-
-    rack = ctx.need_rack()
-    text = call.text_arg("cell")
-    cells = tuple(ctx.resolve(text)) if text else ctx.cells()
-    facts, problems = _gate_facts(ctx)
-    asm, said = _asm_facts(ctx)
-    running: list[Operation] | None = None if asm is None else [op for item in asm for op in item.running]
-    rows: list[dict[str, Any]] = []
-    lines: list[tuple[str, str, str]] = []
-    silent = [other for other in rack.cells if other not in facts]
-    for cell in cells:
-        if cell not in facts:
-            continue
-        found = obstacles(cell, facts, running)
-        used = [grid for grid in facts[cell].grid_disks if grid.asm_mode not in ("UNUSED", "DROPPED")]
-        lines += [(cell, item.reason, item.way) for item in found]
-        if silent:
-            text = f"{fold(silent)} gave no answer, so that nobody knows what is missing there"
-            lines.append((cell, text, "show health"))
-        rows.append(
-            {
-                "cell": cell,
-                "offline": "no" if found or silent else "yes",
-                "gridDisks": len(used),
-                "heldBack": len({disk for item in found for disk in item.disks}),
-                "reasons": tuple(item.reason for item in found),
-            }
-        )
-    notes = advice_lines(lines, _MOST_WAYS, rest="reasons")
-    if rows and not lines:
-        notes = [f"offline cell {rows[0]['cell']} takes it offline; online cell {rows[0]['cell']} brings it back"]
-        if len(rows) > 1:
-            notes = ["each of them can, one at a time: offline cell NAME, online cell NAME"]
-    columns = [Column("cell"), Column("offline"), Column("gridDisks", "number"), Column("heldBack", "number")]
-    no = any(row["offline"] == "no" for row in rows)
-    return Result(
-        records=rows,
-        columns=columns,
-        fold=True,
-        data=True,
-        notes=[*notes, *said],
-        problems=problems,
-        exit_code=ExitCode.FAILED
-        if no or (problems and rows)
-        else ExitCode.NOT_EXECUTED
-        if problems
-        else ExitCode.DONE,
-    )
-
-
-def _gate_facts(ctx: Context) -> tuple[dict[str, Any], list[str]]:
-    """Return the gate's facts of every cell of the rack that answers, and one line for each that does not."""
-    from exacell.plan import facts as f
-
-    wanted = (f.CELL, f.GRIDDISK, f.FLASHCACHE)
-    answers = ctx.query(*wanted, cells=ctx.need_rack().cells)
-    found = {cell: f.build(cell, wanted, answer.tables) for cell, answer in answers.good.items()}
-    again = [cell for cell, answer in answers.answers.items() if answer.problem and answer.reply.stdout.strip()]
-    plain = (f.CELL, f.GRIDDISK_PLAIN)
-    # With CELLSRV stopped only what needs no ASM is told; that alone says enough.
-    second = ctx.query(*plain, cells=again) if again else None
-    for cell, answer in second.good.items() if second is not None else ():
-        found[cell] = f.build(cell, plain, answer.tables)
-    problems = [line for line in answers.problems if line.partition(":")[0] not in found]
-    return {cell: found[cell] for cell in ctx.need_rack().cells if cell in found}, problems
-
-
-@command(
-    "check patch",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="whether the cells are ready to be patched one after the other, check by check",
-    details="Health of every cell, alerts, one release, asmDeactivationOutcome of every grid disk, a quiet ASM, and room in "
-    "the disk groups to mirror again what a lost cell held. What the patch itself needs, patchmgr checks. Exit code 1 when "
-    "it is not ready.",
-    example="check patch",
-)
-def check_patch(ctx: Context, call: Call) -> Result:
-    """Return one record per check."""
-    from exacell.care.health import Level, examine
-    from exacell.care.readiness import readiness
-    from exacell.output.care import check_lines
-    from exacell.output.tables import table_lines
-
-    seen, answers = _observe(ctx)
-    if not seen:
-        raise RefusedError("no cell gave an answer: " + "; ".join(answers.problems[:3]))
-    asm, said = _asm_facts(ctx)
-    silent = [cell for cell in ctx.cells() if cell not in seen]
-    checks = readiness(seen, examine(seen), silent, asm)
-    rows = [
-        {"cell": None, "check": item.check, "verdict": str(item.level), "found": item.found, "next": item.way or None}
-        for item in checks
-    ]
-    columns = [Column("check"), Column("verdict"), Column("found"), Column("next")]
-
-    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
-        lines = list(table_lines(rows, columns, header=header))
-        if width is None or max(map(len, lines)) <= width:
-            return iter(lines)
-        return check_lines(checks, width, color=color)
-
-    bad = [item for item in checks if item.level is Level.BAD]
-    warned = [item for item in checks if item.level in (Level.WARN, Level.UNKNOWN)]
-    if bad:
-        note = f"not ready: {len(bad)} of {len(checks)} checks failed; begin with: {bad[0].way or bad[0].check}"
-    elif warned:
-        things = "one thing" if len(warned) == 1 else f"{len(warned)} things"
-        note = f"ready, with {things} to look at: {warned[0].check}: {warned[0].way}"
-    else:
-        note = f"ready: {len(checks)} checks passed; now patchmgr's own prerequisites, one cell at a time"
-    return Result(
-        records=rows,
-        columns=columns,
-        data=True,
-        draw=draw,
-        notes=[note, *said],
-        problems=answers.problems,
-        exit_code=ExitCode.FAILED if bad else ExitCode.DONE,
-    )

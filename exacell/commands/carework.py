@@ -42,10 +42,10 @@ def ack_alert(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: no selected cell has such an alert that nobody has examined.
     """
-    from exacell.actor import actor
     from exacell.care.acknowledge import ack_plan
     from exacell.care.alerts import ALERTS, alerts_of
     from exacell.cellset import fold
+    from exacell.journal.actor import actor
 
     name = call.text_arg("alert")
     by = call.text_arg("by") or actor()["user"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.errors import StatementError
+from exacell.errors import RefusedError, StatementError
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
 from exacell.output.result import Column, Result
 
@@ -41,7 +41,9 @@ def plan(ctx: Context, call: Call) -> Result:
 
     line = with_call_flags(call.text_arg("statement"), {**call.flags, "dry-run": True})
     if line.effect is not Effect.WRITE:
-        raise StatementError(f"'{line.text}' changes nothing, so there is nothing to plan")
+        if line.effect is Effect.READ:
+            raise StatementError(f"'{line.text}' changes nothing, so there is nothing to plan")
+        raise StatementError(f"'{line.text}' is no single change that a plan can hold", hint=_SHOWN)
     ctx.last_plan, ctx.last_facts = None, {}
     result = ctx.execute(line)
     name = call.text_arg("as")
@@ -62,6 +64,9 @@ def plan(ctx: Context, call: Call) -> Result:
         Store(ctx.home.state_dir / "store.db").save_plan(saved)
         ctx.console.say(f"kept as {name}: apply {name}")
     return result
+
+
+_SHOWN = "-n behind dcli, sh, copy and run shows what of it changes cells"
 
 
 @command(
@@ -103,11 +108,15 @@ def apply(ctx: Context, call: Call) -> Result:
 
     saved = Store(ctx.home.state_dir / "store.db").find_plan(ctx.need_rack().name, call.text_arg("name"))
     line = with_call_flags(saved.statement, saved.flags_with(call.flags))
-    ctx.expected = saved
+    ctx.expected, ctx.moved = saved, None
     try:
         return ctx.execute(line)
+    except RefusedError as error:
+        if ctx.moved is None or ctx.moved is error:
+            raise
+        raise ctx.moved from error  # It says more than what the planner makes of it.
     finally:
-        ctx.expected = None
+        ctx.expected = ctx.moved = None
 
 
 @command(
@@ -141,7 +150,7 @@ def plans(ctx: Context, call: Call) -> Result:
 )
 def resume(ctx: Context, call: Call) -> Result:
     """Return the outcomes of all resumed changes."""
-    from exacell.resuming import resume as go_on
+    from exacell.change.resuming import resume as go_on
 
     return go_on(ctx, _own_flags(call), change=call.int_arg("change"), abandon=call.flag("abandon"))
 
@@ -156,7 +165,7 @@ def resume(ctx: Context, call: Call) -> Result:
 )
 def retry(ctx: Context, call: Call) -> Result:
     """Return the outcomes on those cells."""
-    from exacell.resuming import retry as once_more
+    from exacell.change.resuming import retry as once_more
 
     return once_more(ctx, call.flags)
 
@@ -179,8 +188,8 @@ def _own_flags(call: Call) -> dict[str, Value]:
 )
 def undo(ctx: Context, call: Call) -> Result:
     """Return one record per target with its outcome."""
-    from exacell.resuming import newest_to_undo
-    from exacell.undoing import undo as take_back
+    from exacell.change.resuming import newest_to_undo
+    from exacell.change.undoing import undo as take_back
 
     number = call.int_arg("change")
     return take_back(ctx, [newest_to_undo(ctx) if number is None else number], call.flags)
@@ -195,7 +204,7 @@ def undo(ctx: Context, call: Call) -> Result:
 )
 def undo_run(ctx: Context, call: Call) -> Result:
     """Return one record per target with its outcome."""
-    from exacell.undoing import undo as take_back
+    from exacell.change.undoing import undo as take_back
 
     return take_back(ctx, ctx.changes, call.flags)
 
@@ -210,7 +219,7 @@ def undo_run(ctx: Context, call: Call) -> Result:
 )
 def pending(ctx: Context, call: Call) -> Result:
     """Return one record for each."""
-    from exacell.pending import pending as left_behind
+    from exacell.change.pending import pending as left_behind
 
     rows = [
         {
@@ -223,4 +232,6 @@ def pending(ctx: Context, call: Call) -> Result:
         }
         for p in left_behind(ctx.journal, ctx.need_rack().name)
     ]
-    return Result(records=rows, columns=[Column(n) for n in ("change", "state", "mend", "says")], data=True)
+    return Result(
+        records=rows, columns=[*(Column(n) for n in ("change", "state", "mend")), Column("says", "prose")], data=True
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.dcli.offered import DCLI_OPTIONS
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
 from exacell.output.result import Result
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
             help="dcli's options and the command for the targets",
         ),
     ),
+    options=DCLI_OPTIONS,
     flags=(Flag(name="accept-opaque", help="run what exacell can't read, unguarded"),),
     recipe_ok=False,
 )

@@ -50,7 +50,7 @@ _DISK_COLUMNS = (
 )
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per disk group; empty when there is none of that name."""
-    from exacell.probe import asm_records
+    from exacell.change.probe import asm_records
 
     records = asm_records(ctx.asm(call.text_arg("asm")).facts())["asm.diskgroup"]
     ctx.learned.learn({Kind.DISKGROUP: [str(r["name"]) for r in records]})
@@ -73,7 +73,7 @@ def show(ctx: Context, call: Call) -> Result:
 )
 def show_disks(ctx: Context, call: Call) -> Result:
     """Return one record per discovered disk."""
-    from exacell.probe import asm_records
+    from exacell.change.probe import asm_records
 
     wanted = call.text_arg("diskgroup").upper()
     records = asm_records(ctx.asm(call.text_arg("asm")).facts())["asm.disk"]

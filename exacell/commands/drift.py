@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.errors import ExacellError, ExitCode, RefusedError, StatementError
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
 from exacell.output.result import Column, Result, worst
+from exacell.units import counted
 
 if TYPE_CHECKING:
     from exacell.context import Context
+    from exacell.plan.drift import Difference
 
 GROUP = "change control"
-
-
-ASM = "ASM "
-"""Stands before an ASM cluster's name where cells' names stand."""
 
 
 def _read_cells(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
@@ -28,8 +28,8 @@ def _read_cells(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], Exi
 
 def read_all(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
     """Return the facts of the selected cells and of the rack's ASM clusters."""
-    from exacell.plan.drift import of_asm
-    from exacell.probe import asm_records
+    from exacell.change.probe import asm_records
+    from exacell.plan.drift import ASM, of_asm
 
     facts, problems, code = _read_cells(ctx)
     for name in ctx.need_rack().asm:
@@ -66,8 +66,9 @@ def _read_list(ctx: Context, text: str) -> tuple[dict[str, dict[str, str]], list
     summary="where cells differ from each other, or from a saved baseline, by attribute",
     details="Every attribute of cells, flash cache, flash log, IORM plan, cell disks, grid disks, physical disks, LUNs and "
     "thresholds, and with a baseline the disk groups as well. Ids, serial numbers and times are left out, and a cell's own "
-    "name in a value does not count. Without baseline= every cell is compared with what most cells have. Exit code 5 when "
-    "something differs.",
+    "name in a value does not count. Without baseline= every cell is compared with what most cells have. An object or cell that "
+    "is missing or additional is one line; what another release does not have is none. The table says what is the same of "
+    "several objects or cells once (DATA_CD_[00-11]_{cell}); the other formats have each. Exit code 5 when something differs.",
     example="drift",
     params=(
         Param(name="baseline", kind=Kind.BASELINE, help="compare each cell with what it was"),
@@ -78,7 +79,7 @@ def _read_list(ctx: Context, text: str) -> tuple[dict[str, dict[str, str]], list
 )
 def drift(ctx: Context, call: Call) -> Result:
     """Return one record per difference."""
-    from exacell.plan.drift import between_cells, from_baseline
+    from exacell.plan.drift import ASM, between_cells, from_baseline, gone, told
     from exacell.store import Store
 
     name, statement = call.text_arg("baseline"), call.text_arg("of")
@@ -87,28 +88,55 @@ def drift(ctx: Context, call: Call) -> Result:
     if name:
         before = Store(ctx.home.state_dir / "store.db").find_baseline(ctx.need_rack().name, name)
         facts, problems, code = read_all(ctx)
-        found = from_baseline(before, facts)
+        found = [*told(from_baseline(before, facts), facts, before), *gone(before, ctx.need_rack().cells)]
     else:
         facts, problems, code = _read_list(ctx, statement) if statement else _read_cells(ctx)
-        found = between_cells(facts)
-    rows = [
-        {
-            "cell": d.cell,
-            "object": d.object,
-            "name": d.name,
-            "attribute": d.attribute,
-            "value": d.value or None,
-            "expected": d.expected or None,
-        }
-        for d in found
-    ]
+        found = told(between_cells(facts), facts)
+    rows = [_row(d) for d in found]
     cells = [target for target in facts if not target.startswith(ASM)]
-    notes = [f"{len(cells)} cell{'' if len(cells) == 1 else 's'}, no drift"] if cells and not rows else []
+    notes = [f"{counted(len(cells), 'cell')}, no drift"] if cells and not rows else []
     exit_code = worst([code, ExitCode.DRIFT]) if rows else code
     columns = [Column(n) for n in ("cell", "object", "name", "attribute", "value", "expected")]
+
+    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        from exacell.output.tables import table_blocks
+        from exacell.plan.drift import folded
+
+        lines = [_row(_readable(d)) for d in folded(found)]
+        for block in table_blocks(lines, columns, width=width, color=color, header=header):
+            yield from block.split("\n")
+
     return Result(
-        records=rows, columns=columns, data=True, fold=True, notes=notes, problems=problems, exit_code=exit_code
-    )
+        records=rows, columns=columns, data=True, notes=notes, problems=problems, exit_code=exit_code,
+        draw=draw if rows else None,
+    )  # fmt: skip
+
+
+def _readable(d: Difference) -> Difference:
+    """Return a difference with sizes as LIST prints them, where they say the same."""
+    from exacell.cellcli.schema import Kind as Type
+    from exacell.cellcli.schema import find_object
+    from exacell.units import format_size
+
+    kind = find_object(d.object)
+    attribute = None if kind is None else kind.attribute(d.attribute)
+    if attribute is None or attribute.kind is not Type.SIZE:
+        return d
+    value, expected = (format_size(int(text)) if text.isdigit() else text for text in (d.value, d.expected))
+    return replace(d, value=value, expected=expected)
+
+
+def _row(d: Difference) -> dict[str, object]:
+    """Return a record, in which a cell's own name stands again where it is of one cell."""
+    from exacell.cellcli.fold import OWN_NAME
+    from exacell.plan.drift import ASM
+
+    one = not d.cell.startswith(ASM) and not any(mark in d.cell for mark in "[,")
+    name, value, expected = (text.replace(OWN_NAME, d.cell) if one else text for text in (d.name, d.value, d.expected))
+    return {
+        "cell": d.cell, "object": d.object, "name": name, "attribute": d.attribute, "value": value or None,
+        "expected": expected or None,
+    }  # fmt: skip
 
 
 @command(
@@ -127,6 +155,7 @@ def save_baseline(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: a cell gave no answer and --partial was not given.
     """
+    from exacell.plan.drift import ASM
     from exacell.store import Store
 
     facts, problems, _ = read_all(ctx)
@@ -135,4 +164,4 @@ def save_baseline(ctx: Context, call: Call) -> Result:
     cells = [target for target in facts if not target.startswith(ASM)]
     asm = " and ASM" if len(facts) > len(cells) else ""
     Store(ctx.home.state_dir / "store.db").save_baseline(ctx.need_rack().name, call.text_arg("as"), facts)
-    return Result(notes=[f"baseline {call.text_arg('as')}: {len(cells)} cells{asm}"], problems=problems)
+    return Result(notes=[f"baseline {call.text_arg('as')}: {counted(len(cells), 'cell')}{asm}"], problems=problems)

@@ -9,6 +9,7 @@ from exacell.errors import ExitCode, RackFormatError, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
 from exacell.signals import AtPrompt
+from exacell.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -226,6 +227,8 @@ _FAULTS = (
     "unguarded",
     "quarantine",
     "kept-redo",
+    "bad-sector",
+    "lossy-network",
 )
 
 _FAULT_OPTIONS = (
@@ -247,7 +250,7 @@ _FAULT_OPTIONS = (
         choices=("stale", "error", "endless"),
         help="stuck-flush: FC_BY_STALE_DIRTY above 0 (stale), a flushError, or it just never ends",
     ),
-    Param(name="disk", kind=Kind.TEXT, help="flash-disk, disk-full: the disk (flash-disk: the first; disk-full: all)"),
+    Param(name="disk", kind=Kind.TEXT, help="flash-disk, bad-sector, disk-full: the disk (the first; disk-full: all)"),
     Param(
         name="status",
         kind=Kind.CHOICE,
@@ -309,7 +312,7 @@ def fault(ctx: Context, call: Call) -> Result:
     hosts = list(info.cells) if where == "all" else list(CellSet.parse(where)) if where != "list" else []
     if kind == "clear":
         count = control.clear_faults(home, name, None if where == "all" else hosts, only or None)
-        return Result(notes=[f"{count} fault{'' if count == 1 else 's'} cleared on {name}"])
+        return Result(notes=[f"{counted(count, 'fault')} cleared on {name}"])
     rows = control.fault(home, name, hosts, kind, **given) if kind else control.faults(home, name)
     return Result(records=[_fault_row(row) for row in rows], columns=_FAULT_COLUMNS, data=True)
 

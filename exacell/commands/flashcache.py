@@ -34,7 +34,7 @@ def planning_facts() -> tuple[str, ...]:
 )
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per cell; a cell without a flash cache has nulls."""
-    from exacell.pending import observe_caching
+    from exacell.change.pending import observe_caching
     from exacell.plan import facts as f
 
     statements = (f.CELL, f.FLASHCACHE, f.FLASH_METRICS)
@@ -174,9 +174,9 @@ def resize(ctx: Context, call: Call) -> Result:
 )
 def set_mode(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
+    from exacell.change.settling import intended_on
     from exacell.plan import facts as f
     from exacell.plan.cachemode import mode_plan
-    from exacell.settling import intended_on
 
     rack = ctx.need_rack()
     others = ctx.fleet.query(rack.cells, [f.FLASHCACHE]).good

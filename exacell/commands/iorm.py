@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from exacell.errors import StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
+from exacell.units import counted
 
 if TYPE_CHECKING:
     from exacell.cellcli.iorm import IormPlan
@@ -212,9 +213,7 @@ def save_iorm(ctx: Context, call: Call) -> Result:
     Store(ctx.home.state_dir / "store.db").save_iorm(ctx.need_rack().name, name, held)
     plans = len({text["dbPlan"] for text in held.values()})
     several = f", {plans} different plans" if plans > 1 else ""
-    return Result(
-        notes=[f"IORM plan {name}: {len(held)} cell{'s' if len(held) > 1 else ''}{several}; restore iorm {name}"]
-    )
+    return Result(notes=[f"IORM plan {name}: {counted(len(held), 'cell')}{several}; restore iorm {name}"])
 
 
 @command(

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from exacell.errors import ExitCode, JournalError, RefusedError
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
-from exacell.output.result import Column, Result
+from exacell.output.result import Column, Record, Result
 
 if TYPE_CHECKING:
-    from exacell.auditing import Filter
     from exacell.context import Context
-    from exacell.journal import Entry, Journal
+    from exacell.journal.auditing import Filter
+    from exacell.journal.record import Entry, Journal
 
 GROUP = "change control"
 
@@ -35,13 +35,17 @@ _ALL = Flag(name="all-racks", help="of every rack, not only of this one")
     "journal show",
     group=GROUP,
     effect=Effect.READ,
-    summary="the changes made on this rack, or every row of one change",
+    summary="the changes made on this rack, or one of them as a page",
     details="Who (operating-system user, SUDO_USER, host, key fingerprint when known), why (--reason, --ticket, recipe), "
-    "statement, targets, risk and how it ended. With a number: each statement with its reply and what was read back.",
+    "statement, targets, risk and how it ended, in this host's time. With a number: that change as a page, each statement "
+    "with its reply and what was read back, equal cells together; --format=json has every row of it.",
     example="journal show since=7d",
     params=(
         Param(
-            name="change", kind=Kind.CHANGE, positional=True, help="its number: all rows with statements and replies"
+            name="change",
+            kind=Kind.CHANGE,
+            positional=True,
+            help="its number: who, why, statements, replies, how it ended",
         ),
         *_FILTERS,
         _FILE,
@@ -62,11 +66,14 @@ RECENT = 20
     group=GROUP,
     effect=Effect.READ,
     summary=f"the last {RECENT} changes made on this rack; journal show tells of all",
-    details="With a number: every row of that change, as journal show does.",
+    details="With a number: that change as a page, as journal show does.",
     example="journal",
     params=(
         Param(
-            name="change", kind=Kind.CHANGE, positional=True, help="its number: all rows with statements and replies"
+            name="change",
+            kind=Kind.CHANGE,
+            positional=True,
+            help="its number: who, why, statements, replies, how it ended",
         ),
         *_FILTERS,
     ),
@@ -74,31 +81,51 @@ RECENT = 20
 )
 def recent(ctx: Context, call: Call) -> Result:
     """Return one record per change, or per row of one."""
-    found = _shown(ctx, call)
-    older = 0 if call.int_arg("change") is not None else len(found.records) - RECENT
+    if call.int_arg("change") is not None:
+        return _shown(ctx, call)
+    found = _shown(ctx, call, newest=RECENT)
+    every = len(found.records) if _filters(call) else ctx.journal.count_changes(_rack(ctx, call))
+    older = every - RECENT
     if older <= 0:
         return found
-    newest = replace(found, records=found.records[older:], notes=[*found.notes, f"{older} older ones: journal show"])
-    return _drawn(newest, call.flag("all-racks"))
+    notes = [*found.notes, f"{older} older ones: journal show"]
+    return _drawn(replace(found, records=found.records[-RECENT:], notes=notes), call.flag("all-racks"))
 
 
-def _shown(ctx: Context, call: Call) -> Result:
-    from exacell.auditing import changes_of, row_record, summary
+def _shown(ctx: Context, call: Call, newest: int = 0) -> Result:
+    """Return what was asked for.
 
-    entries = _entries(ctx, call)
+    Args:
+        newest: so many changes are enough where none is left out by a filter; 0 for all.
+    """
+    from exacell.journal.auditing import Filter, changes_of, finished, row_record, summary
+
     number = call.int_arg("change")
+    entries = _entries(ctx, call, change=number, newest=newest)
     if number is not None:
-        own = [entry for entry in entries if entry.change == number]
+        own = entries
         if not own:
             where = "" if call.flag("all-racks") else f" of rack {ctx.need_rack().name}"
             raise JournalError(f"the journal has no change {number}{where}", hint="journal show")
         rows = [row_record(entry, own) for entry in own]
+        others = _journal(ctx, call).because_of(own[0].rack, number)
+        later = [{**row_record(entry, own), "change": entry.change} for entry in others]
         columns = ("seq", "at", "kind", "target", "what", "statement", "state", "reason")
-        return Result(records=rows, columns=[Column(n) for n in columns], data=True)
-    rows = [summary(items) for items in changes_of(entries, _filter(call)).values()]
+        found = Result(records=rows, columns=[Column(n) for n in columns], data=True)
+        return replace(found, draw=lambda width, color, header: _page(rows, later, own[0].rack, width, color))
+    chosen = changes_of(entries, _filter(call))
+    by = finished(changes_of(entries, Filter()))
+    rows = [summary(items, by.get(number)) for number, items in chosen.items()]
     columns = ("change", "at", "user", "host", "statement", "targets", "risk", "ended")
     racks = ("rack",) if call.flag("all-racks") else ()
     return _drawn(Result(records=rows, data=True, columns=[Column(n) for n in (*racks, *columns)]), bool(racks))
+
+
+def _page(rows: Sequence[Record], later: Sequence[Record], rack: str, width: int | None, color: bool) -> Iterator[str]:
+    """Return one change as a page for eyes; the other formats have every row of it."""
+    from exacell.output.onechange import change_page
+
+    return change_page(rows, rack, later=later, zone=None, width=width, color=color)
 
 
 def _drawn(result: Result, racks: bool) -> Result:
@@ -107,7 +134,7 @@ def _drawn(result: Result, racks: bool) -> Result:
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
         from exacell.output.changes import change_lines
 
-        return change_lines(result.records, racks=racks, width=width, color=color, header=header)
+        return change_lines(result.records, racks=racks, width=width, color=color, header=header, zone=None)
 
     return replace(result, draw=draw if result.records else None)
 
@@ -129,7 +156,7 @@ def _drawn(result: Result, racks: bool) -> Result:
 )
 def export(ctx: Context, call: Call) -> Result:
     """Return the rows as text, whatever the output format is."""
-    from exacell.auditing import as_csv, as_jsonl, changes_of
+    from exacell.journal.auditing import as_csv, as_jsonl, changes_of
 
     kept = changes_of(_entries(ctx, call), _filter(call))
     rows = sorted((entry for items in kept.values() for entry in items), key=lambda entry: entry.seq)
@@ -151,9 +178,12 @@ def verify(ctx: Context, call: Call) -> Result:
     """Return one record; exit code 1 when the journal is damaged."""
     journal = _journal(ctx, call)
     walked, problem = journal.examine()
+    notes = ["journal restart puts it aside and begins a new one; until then no cell is changed"] if problem else []
     head = call.text_arg("head")
-    if head and not problem:
-        problem = _without_head(journal, head)
+    if head and not problem and (problem := _without_head(journal, head)):
+        notes = [
+            "its chain is whole: either the head was not copied as it was printed, or all rows and journal.head were written anew"
+        ]
     whole = not problem
     row = {
         "cell": None,
@@ -164,7 +194,6 @@ def verify(ctx: Context, call: Call) -> Result:
         "file": str(journal.path),
     }
     code = ExitCode.DONE if whole else ExitCode.FAILED
-    notes = [] if whole else ["journal restart puts it aside and begins a new one; until then no cell is changed"]
     columns = [Column(n) for n in ("whole", "rows", "head" if whole else "lastGood")]
     return Result(records=[row], columns=columns, problems=[problem] if problem else [], notes=notes, exit_code=code)
 
@@ -199,7 +228,7 @@ def restart(ctx: Context, call: Call) -> Result:
         RefusedError: nobody agreed.
         JournalError: the journal is whole.
     """
-    from exacell.journal_restart import restart as begin_again
+    from exacell.change.journal_restart import restart as begin_again
 
     journal = ctx.journal
     walked, problem = journal.examine()
@@ -219,13 +248,17 @@ def restart(ctx: Context, call: Call) -> Result:
     }
     carried = ", ".join(map(str, done.carried))
     notes = [f"a new journal begins: {journal.head}", f"journal show file={done.old} reads the old one"]
+    if not done.good:
+        notes.append(
+            "what earlier changes left behind is not known: show flashcache and show services tell what is there"
+        )
     if carried:
         notes.append(f"changes that still wait for something were carried over: {carried}")
     return Result(records=[row], notes=notes)
 
 
 def _journal(ctx: Context, call: Call) -> Journal:
-    from exacell.journal import Journal
+    from exacell.journal.record import Journal
 
     name = call.text_arg("file")
     if not name:
@@ -236,13 +269,32 @@ def _journal(ctx: Context, call: Call) -> Journal:
     return Journal(path)
 
 
-def _entries(ctx: Context, call: Call) -> Sequence[Entry]:
-    rack = None if call.flag("all-racks") or (call.text_arg("file") and ctx.rack is None) else ctx.need_rack().name
-    return _journal(ctx, call).all_entries(rack=rack)
+def _rack(ctx: Context, call: Call) -> str | None:
+    """Return whose rows are wanted; None for every rack's."""
+    return None if call.flag("all-racks") or (call.text_arg("file") and ctx.rack is None) else ctx.need_rack().name
+
+
+def _filters(call: Call) -> bool:
+    return call.flag("failed") or any(call.text_arg(item.name) for item in _FILTERS)
+
+
+def _entries(ctx: Context, call: Call, *, change: int | None = None, newest: int = 0) -> Sequence[Entry]:
+    """Return at least the rows of the changes that are wanted: a long journal is not read as a whole for a few."""
+    journal, rack = _journal(ctx, call), _rack(ctx, call)
+    if change is not None:
+        return journal.all_entries(rack=rack, change=change)
+    wanted = _filter(call)
+    return journal.all_entries(
+        rack=rack,
+        since="" if wanted.since is None else wanted.since.isoformat(timespec="milliseconds"),
+        until="" if wanted.until is None else wanted.until.isoformat(timespec="milliseconds"),
+        target=wanted.target,
+        newest=0 if _filters(call) else newest,
+    )
 
 
 def _filter(call: Call) -> Filter:
-    from exacell.auditing import Filter, moment
+    from exacell.journal.auditing import Filter, moment
 
     return Filter(
         since=moment(call.text_arg("since")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
@@ -30,14 +31,14 @@ def lock(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: somebody else holds it.
     """
-    from exacell.racklock import describe
+    from exacell.change.racklock import describe
 
     lock = ctx.lock()
     flags = ctx.flags_of(call)
     said = (call.text_arg("reason"), *(str(flags.get(name) or "") for name in ("reason", "ticket")))
     new = lock.take("; ".join(filter(None, said)) or "kept by lock", kept=True)
     notes = [] if new else [f"rack {lock.rack} was yours already"]
-    return Result(records=[describe(lock.holder(), lock)], notes=notes)
+    return _told(describe(lock.holder(), lock), notes)
 
 
 @command(
@@ -54,28 +55,48 @@ def lock(ctx: Context, call: Call) -> Result:
 )
 def unlock(ctx: Context, call: Call) -> Result:
     """Return a note that says who held it."""
-    from exacell.actor import actor
-    from exacell.journal import Row
-    from exacell.racklock import LockedError
+    from exacell.change.racklock import LockedError
+    from exacell.journal.actor import actor
+    from exacell.journal.record import Row
 
     lock, rack = ctx.lock(), ctx.need_rack().name
     takeover = call.flag("takeover")
+    forgotten: list[str] = []
     try:
         lock.holder()
+        forgotten = [holder.trace for holder in lock.left_by_others()] if takeover else []
         held = str(lock.give_back(takeover=takeover) or "")
     except LockedError:
         if not takeover:
             raise
         lock.give_back(takeover=True)
         held = "somebody whom its damaged file does not tell"
-    if not held:
+    elsewhere = _elsewhere(ctx, rack) if takeover and not held else ""
+    if forgotten and not held and not elsewhere:
+        return Result(notes=[f"rack {rack} is not locked", *(f"told no more: {said}" for said in forgotten)])
+    if not held and not elsewhere:
         return Result(notes=[f"rack {rack} is not locked"])
     if takeover:
         reason, ticket = call.flag_text("reason"), call.flag_text("ticket")
-        body = {"statement": f"unlock --takeover from {held}", "reason": reason, "ticket": ticket, **actor()}
+        body = {
+            "statement": f"unlock --takeover from {held or elsewhere}",
+            "reason": reason,
+            "ticket": ticket,
+            **actor(),
+        }
         change = ctx.journal.begin(rack, body)
         ctx.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
+    if not held:
+        return Result(notes=[f"rack {rack} is not locked; {elsewhere} counts as ended now: resume goes on with it"])
     return Result(notes=[f"rack {rack} was locked by {held}; it is free now"])
+
+
+def _elsewhere(ctx: Context, rack: str) -> str:
+    """Return who, on other hosts, is carrying changes of the rack out as far as the journal tells; empty for nobody."""
+    from exacell.change.pending import pending
+
+    found = [item.change for item in pending(ctx.journal, rack) if item.state == "elsewhere"]
+    return f"change {', '.join(map(str, found))} of another host" if found else ""
 
 
 @command(
@@ -87,13 +108,25 @@ def unlock(ctx: Context, call: Call) -> Result:
 )
 def show_lock(ctx: Context, call: Call) -> Result:
     """Return one record."""
-    from exacell.racklock import describe
+    from exacell.change.racklock import describe
 
     lock = ctx.lock()
     row = describe(lock.holder(), lock)
+    return _told(row, [holder.trace for holder in lock.left_by_others()])
+
+
+def _told(row: Mapping[str, object], notes: Sequence[str] = ()) -> Result:
+    """Return a record about the lock, for eyes as a sentence."""
+
+    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        from exacell.output.locks import lock_sentence
+        from exacell.output.style import wrapped
+
+        yield from wrapped(lock_sentence(row, zone=None), width)
+
     names = (
         ("rack", "locked", "user", "host", "pid", "since", "why", "kept", "lives")
         if row["locked"]
         else ("rack", "locked")
     )
-    return Result(records=[row], columns=[Column(name) for name in names], data=True)
+    return Result(records=[row], columns=[Column(name) for name in names], data=True, notes=notes, draw=draw)

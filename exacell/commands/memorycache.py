@@ -24,8 +24,8 @@ _DETAILS = (
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per cell; a cell without a cache in memory has nulls."""
     from exacell.cellset import fold
+    from exacell.change.pending import observe_caching
     from exacell.fleet import Answers
-    from exacell.pending import observe_caching
     from exacell.plan.facts import PMEMCACHE
 
     cells = tuple(ctx.cells())

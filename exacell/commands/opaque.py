@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
     from exacell.care.sqltext import Rows
     from exacell.context import Context
+    from exacell.dcli.judge import Judgement
+    from exacell.dcli.output import Outcome
+    from exacell.dcli.reach import Group
+    from exacell.dcli.record import Record
+    from exacell.dcli.scan import Findings
     from exacell.dcli.work import Step
     from exacell.language.registry import Value
 
@@ -125,7 +130,7 @@ def _accepted(ctx: Context, call: Call, what: str, why: str) -> Mapping[str, Val
     Raises:
         RefusedError: the rack is read-only or in production, or it was not accepted.
     """
-    from exacell.changing import refuse_read_only
+    from exacell.change.changing import refuse_read_only
 
     rack, flags = ctx.need_rack(), ctx.flags_of(call)
     said = f"'{what[:60]}': {why}, and exacell can't tell what it does"
@@ -141,20 +146,25 @@ def _change(
     ctx: Context, call: Call, sql: str, why: str, *, asm: str = "", database: str = "", user: str = "oracle"
 ) -> Result:
     """Have SQL that can't be judged confirmed, journal it, send it and return what the instance said."""
+    from exacell.care.asmlosses import asm_losses, refuse_losses
+    from exacell.change.consent import ask
     from exacell.dbsql import change_request, problem_in
     from exacell.dcli.judge import Judgement
-    from exacell.dcli.output import Outcome
+    from exacell.dcli.output import UNREACHABLE, Outcome
     from exacell.dcli.reach import Group
     from exacell.dcli.record import Record
     from exacell.dcli.targets import target
 
     flags = _accepted(ctx, call, sql, why)
+    refuse_losses(sql[:60], asm_losses(sql), ctx.accepted_loss(call))
     request = change_request(ctx, asm=asm, database=database, sql=sql, user=user)
     where = f"{database or 'ASM'} on {request.target}"
     ctx.console.say(f"{where} would get: {sql}")
     if flags.get("dry-run"):
         return Result(notes=["-n: nothing was sent"])
-    _agree(ctx, flags, sql)
+    ctx.lock().refuse_held()
+    if not flags.get("yes"):
+        ask(ctx.console, sql[:60], hint="-y answers yes")
     group = Group(ctx=ctx, targets=(target(request.target),))
     record = Record(group, Judgement(opaque=(sql,)), call.text, flags=flags, what="sql")
     with record.open():
@@ -162,7 +172,10 @@ def _change(
         reply = ctx.transport.run([request]).replies[request.target]
         problem = problem_in(reply)
         lines = tuple(reply.stdout.splitlines())
-        record.ended([Outcome(target=request.target, lines=lines, status=1 if problem else 0, said=problem)])
+        status = UNREACHABLE if reply.exit_status is None else 1 if problem else 0
+        record.ended(
+            [Outcome(target=request.target, lines=lines, status=status, said=problem, fingerprint=reply.fingerprint)]
+        )
     outcome = {"cell": None, "where": where, "outcome": "failed" if problem else "done"}
     return Result(
         records=[outcome],
@@ -171,18 +184,6 @@ def _change(
         problems=[f"{request.target}: {problem}"] if problem else [],
         exit_code=ExitCode.FAILED if problem else ExitCode.DONE,
     )
-
-
-def _agree(ctx: Context, flags: Mapping[str, Value], what: str) -> None:
-    if flags.get("yes"):
-        return
-    answer = ctx.console.confirm("proceed?")
-    if answer is None:
-        raise RefusedError(
-            f"{what[:60]}: nobody is at the terminal to confirm; nothing was sent", hint="-y answers yes"
-        )
-    if not answer:
-        raise RefusedError("not confirmed; nothing was sent")
 
 
 @command(
@@ -208,15 +209,10 @@ def sh(ctx: Context, call: Call) -> Result:
     """
     from exacell.dcli.scan import scan_command
     from exacell.dcli.work import Step
-    from exacell.language.words import split_words
 
-    text, flags = _leading_flags(call.text_arg("command"), ctx.flags_of(call))
-    words = split_words(text)
-    if not words:
-        raise StatementError("sh needs a command: sh uptime")
-    text = words[0].value if len(words) == 1 else text
+    text, flags = command_given(ctx, call)
     findings = scan_command(text)
-    from exacell.changing import goes_bare, restricted_cells
+    from exacell.logins import goes_bare, restricted_cells
 
     # One CellCLI statement, or a command that shows something, is let through on every release.
     bare = not findings.unread and goes_bare(text, restricted_cells(ctx, ctx.cells()))
@@ -225,8 +221,24 @@ def sh(ctx: Context, call: Call) -> Result:
     return _work(ctx, call, findings, (step,), flags, single=bare)
 
 
+def command_given(ctx: Context, call: Call) -> tuple[str, Mapping[str, Value]]:
+    """Return the command for a shell that a statement holds, without the quotes around all of it, and its flags.
+
+    Raises:
+        StatementError: there is none.
+    """
+    from exacell.language.words import split_words
+
+    text, flags = _leading_flags(call.text_arg("command"), ctx.flags_of(call))
+    words = split_words(text)
+    if not words:
+        name = call.command.name
+        raise StatementError(f"{name} needs a command: {call.command.example}")
+    return words[0].value if len(words) == 1 else text, flags
+
+
 def _leading_flags(text: str, flags: Mapping[str, Value]) -> tuple[str, Mapping[str, Value]]:
-    """Cut the flags off that stand before the command: behind its first word everything is the command's own."""
+    """Return the command without the flags that stand before it, and all flags: behind its first word everything is its own."""
     found = dict(flags)
     names = {"--accept-opaque": "accept-opaque", "-y": "yes", "--yes": "yes", "-n": "dry-run", "--dry-run": "dry-run"}
     first, _, rest = text.partition(" ")
@@ -286,7 +298,7 @@ def copy(ctx: Context, call: Call) -> Result:
 def _work(
     ctx: Context,
     call: Call,
-    findings: object,
+    findings: Findings,
     steps: Sequence[Step],
     flags: Mapping[str, Value],
     *,
@@ -297,22 +309,13 @@ def _work(
     Args:
         single: it is one command that also restricted logins may run.
     """
-    import os
-    from contextlib import nullcontext
-    from functools import partial
-
-    from exacell.carrying import capabilities_of
+    from exacell.change.carrying import capabilities_of
     from exacell.dcli.judge import agree, judge
-    from exacell.dcli.leaving import Leaving
-    from exacell.dcli.output import UNREACHABLE, Outcome
     from exacell.dcli.reach import Group
     from exacell.dcli.record import Record
-    from exacell.dcli.scan import Findings
     from exacell.dcli.targets import target
-    from exacell.dcli.work import in_parallel, work_through
     from exacell.transport.capabilities import refuse_programs, refuse_uploads
 
-    assert isinstance(findings, Findings)
     name = call.command.name
     if ctx.origin.startswith("resume "):
         return Result(notes=[f"{name} is not done again: look what it has done, then give it anew: {call.text}"])
@@ -320,7 +323,7 @@ def _work(
     if any(step.upload is not None for step in steps):
         refuse_uploads(capabilities_of(ctx.transport), f"{name} {call.text_arg('file')}"[:60])
     if not single:
-        from exacell.changing import refuse_restricted
+        from exacell.logins import refuse_restricted
 
         refuse_restricted(ctx, f"{name} {call.text_arg('command') or call.text_arg('file')}"[:60], ctx.cells())
     group = Group(ctx=ctx, targets=tuple(target(cell) for cell in ctx.cells()))
@@ -331,6 +334,26 @@ def _work(
         return Result(notes=[*(f"can't be read: {phrase}" for phrase in judgement.opaque), "-n: nothing was sent"])
     agree(group, judgement, flags, what=name)
     record = None if findings.harmless else Record(group, judgement, call.text, flags=flags, what=name)
+    outcomes = _done_everywhere(group, judgement, steps, record)
+    if record is None:
+        ctx.remember([o.target for o in outcomes], [o.target for o in outcomes if o.status or not o.ran])
+    printing = str(call.flags.get("format") or ctx.settings.format) in ("table", "raw")
+    return _told(outcomes, printing=printing)
+
+
+def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], record: Record | None) -> list[Outcome]:
+    """Do the steps on all targets, as many at a time as the fan-out allows, and return what became of it, in their order.
+
+    Args:
+        record: where the journal gets its rows; None for what changes nothing.
+    """
+    import os
+    from contextlib import nullcontext
+    from functools import partial
+
+    from exacell.dcli.leaving import Leaving
+    from exacell.dcli.work import in_parallel, work_through
+
     with record.open() if record is not None else nullcontext():
         if record is not None:
             record.intend(group.targets)
@@ -339,25 +362,28 @@ def _work(
             partial(work_through, group, where, steps, login=group.login, pid=os.getpid(), live=None, why_not=why_not)
             for where in group.targets
         ]
-        limit = group.rack.fanout or ctx.settings.fanout
-        outcomes: list[Outcome] = in_parallel(work, limit=limit, on_end=_unheard)
+        outcomes = in_parallel(work, limit=group.rack.fanout or group.ctx.settings.fanout, on_end=_unheard)
         if record is not None:
             record.ended(outcomes)
+    return outcomes
+
+
+def _told(outcomes: Sequence[Outcome], *, printing: bool) -> Result:
+    """Return what the outcomes look like: the output cell by cell where it is printed, else a record a cell."""
+    from exacell.dcli.output import UNREACHABLE
+
     good = [o for o in outcomes if o.ran and o.status != UNREACHABLE]
     failed = [o for o in outcomes if o.status or not o.ran]
-    if record is None:
-        ctx.remember([o.target for o in outcomes], [o.target for o in failed])
     rows = [{"cell": o.target, "exitStatus": o.status, "text": "\n".join(o.lines).rstrip()} for o in good]
     problems = [f"{o.target}: {o.refused or o.said.strip() or _status(o.status, ran=o.ran)}" for o in failed]
     code = ExitCode.DONE if not failed else ExitCode.FAILED if good else ExitCode.NOT_EXECUTED
-    shown = [(str(row["cell"]), str(row["text"]) + "\n") for row in rows]
-    printing = str(call.flags.get("format") or ctx.settings.format) in ("table", "raw")
-    if printing and not any(text.strip() for _, text in shown):
-        done = [{"cell": row["cell"], "outcome": "failed" if row["exitStatus"] else "done"} for row in rows]
-        return Result(records=done, fold=True, problems=problems, exit_code=code)
-    return Result(
-        records=[] if printing else rows, raw=shown if printing else (), fold=True, problems=problems, exit_code=code
-    )
+    if not printing:
+        return Result(records=rows, fold=True, problems=problems, exit_code=code)
+    if any(row["text"] for row in rows):
+        shown = [(str(row["cell"]), f"{row['text']}\n") for row in rows]
+        return Result(raw=shown, fold=True, problems=problems, exit_code=code)
+    done = [{"cell": row["cell"], "outcome": "failed" if row["exitStatus"] else "done"} for row in rows]
+    return Result(records=done, fold=True, problems=problems, exit_code=code)
 
 
 def _status(status: int, *, ran: bool) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from exacell.errors import ExitCode, InterruptedByUserError, RecipeError, RefusedError
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
-from exacell.language.words import split_words
-from exacell.output.result import Column, Record, Result
-from exacell.units import format_duration, parse_duration
+from exacell.output.result import Column, Draw, Record, Result
+from exacell.units import and_more, format_duration, parse_duration
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -29,7 +28,7 @@ _RECIPE = Param(name="name", kind=Kind.RECIPE, positional=True, required=True, h
 )
 def recipes(ctx: Context, call: Call) -> Result:
     """Return one record per recipe; one that can't be read says why instead of its title."""
-    from exacell.recipes import load_recipe, recipe_files
+    from exacell.recipes.files import load_recipe, recipe_files
 
     word = call.text_arg("word").lower()
     rows: list[Record] = []
@@ -41,7 +40,30 @@ def recipes(ctx: Context, call: Call) -> Result:
             title, params = error.message, ""
         if word in f"{name} {title}".lower():
             rows.append({"cell": None, "name": name, "title": title, "parameters": params})
-    return Result(records=rows, columns=[Column(n) for n in ("name", "title", "parameters")], data=True)
+    columns = [Column(n) for n in ("name", "title", "parameters")]
+    return Result(records=rows, columns=columns, data=True, draw=_drawn(rows) if rows else None)
+
+
+def _drawn(rows: Sequence[Record]) -> Draw:
+    """Return what draws recipes for eyes: on a terminal a line each with what it does, and below it its parameters."""
+
+    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        from exacell.output.style import hung, paint, printable
+        from exacell.output.tables import table_lines
+
+        if width is None:
+            yield from table_lines(rows, [Column(n) for n in ("name", "title", "parameters")], header=header)
+            return
+        room = max(len(str(row["name"])) for row in rows) + 2
+        for row in rows:
+            name, title = str(row["name"]).ljust(room), printable(str(row["title"]))
+            lines = hung(title, width, after=" " * room, first=name)
+            yield paint(lines[0], "title", color=color)
+            yield from lines[1:]
+            if row["parameters"]:
+                yield from hung(printable(str(row["parameters"])), width, first=" " * room, after=" " * room)
+
+    return draw
 
 
 @command(
@@ -54,7 +76,7 @@ def recipes(ctx: Context, call: Call) -> Result:
 )
 def show(ctx: Context, call: Call) -> Result:
     """Return the file's text."""
-    from exacell.recipes import load_recipe
+    from exacell.recipes.files import load_recipe
 
     recipe = load_recipe(ctx.home, call.text_arg("name"))
     with open(recipe.path, encoding="utf-8") as stream:
@@ -72,7 +94,8 @@ def show(ctx: Context, call: Call) -> Result:
 )
 def check_one(ctx: Context, call: Call) -> Result:
     """Return a note; raises for the first line that is wrong."""
-    from exacell.recipes import check_recipe, load_recipe
+    from exacell.recipes.files import load_recipe
+    from exacell.recipes.parsing import check_recipe
 
     recipe = load_recipe(ctx.home, call.text_arg("name"))
     check_recipe(recipe)
@@ -96,8 +119,10 @@ def check_one(ctx: Context, call: Call) -> Result:
 )
 def run(ctx: Context, call: Call) -> Result:
     """Return the records of the recipe's reading statements, in order."""
-    from exacell.recipe_run import RecipeRunner
-    from exacell.recipes import check_recipe, holds, line_of, load_recipe, values_of
+    from exacell.recipes.files import load_recipe
+    from exacell.recipes.parsing import check_recipe, line_of, values_of
+    from exacell.recipes.run import RecipeRunner
+    from exacell.recipes.values import holds
 
     recipe = load_recipe(ctx.home, call.text_arg("name"))
     values = values_of(recipe, call.extra)
@@ -135,13 +160,13 @@ def check(ctx: Context, call: Call) -> Result:
         RecipeError: it does not hold; names cell, object, attribute and value.
     """
     from exacell.cellset import fold
-    from exacell.checking import failures
+    from exacell.recipes.checking import failures
 
     text = call.text_arg("fact")
     wrong = failures(ctx, text, example="check all flashcache.status = normal")
     if wrong:
         reason, cells = next(iter(wrong.items()))
-        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        more = and_more(len(wrong))
         error = RecipeError(f"check {text}: {fold(cells)}: {reason}{more}" if cells else f"check {text}: {reason}")
         error.exit_code = ExitCode.FAILED
         raise error
@@ -169,8 +194,8 @@ def wait(ctx: Context, call: Call) -> Result:
         if ctx.interrupted.wait(seconds):
             raise InterruptedByUserError(f"the wait of {format_duration(seconds)} was interrupted")
         return Result()
-    from exacell.changing import EMULATED_POLL, POLL
-    from exacell.checking import failures
+    from exacell.change.changing import EMULATED_POLL, POLL
+    from exacell.recipes.checking import failures
 
     example = "wait until all flashcache.status = normal"
     poll = EMULATED_POLL if ctx.need_rack().emulated else POLL
@@ -225,46 +250,12 @@ def confirm(ctx: Context, call: Call) -> Result:
         RefusedError: no such change waits; the answer was no, or nobody could be asked.
     """
     text = call.text_arg("text")
-    if text and not text.isdigit():
+    number = text.removesuffix("-y").strip()  # What is kept needs no yes, and a question ends in its quote.
+    if number and not number.isdigit():
         if not ctx.console.confirm(text.strip("'\"")):
             raise RefusedError(f"confirm {text}: the answer was not yes")
         return Result()
-    from exacell.confirming import confirm as keep
+    from exacell.change.confirming import confirm as keep
 
-    kept = keep(ctx.journal, ctx.need_rack().name, int(text) if text else None)
+    kept = keep(ctx.journal, ctx.need_rack().name, int(number) if number else None)
     return Result(notes=[f"change {item.change} ({item.statement}) is kept" for item in kept])
-
-
-@command(
-    "host",
-    group=GROUP,
-    effect=Effect.OPAQUE,
-    summary="run a command on this machine, such as the load of a measurement",
-    details="exacell can't read what it does: refused on production and read-only racks, else in a recipe only with "
-    "--accept-opaque. A status other than 0 stops the recipe.",
-    example="host 'date'",
-    params=(Param(name="command", kind=Kind.COMMAND, positional=True, required=True, rest=True, help="for /bin/sh"),),
-)
-def host(ctx: Context, call: Call) -> Result:
-    """Return its exit status as the exit code; its output is talk's neighbour on the terminal.
-
-    Raises:
-        RefusedError: it was not accepted.
-    """
-    text = call.text_arg("command")
-    words = split_words(text)
-    text = words[0].value if len(words) == 1 else text
-    rack = ctx.rack
-    if rack is not None and (rack.production or ctx.read_only):
-        raise RefusedError(f"host {text}: refused on {'a production' if rack.production else 'a read-only'} rack")
-    if ctx.origin and not call.flag("accept-opaque"):
-        raise RefusedError(
-            f"host {text}: exacell can't read what this does; nothing was run", hint="run … --accept-opaque lets it"
-        )
-    done = subprocess.run(text, shell=True, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    for part in (done.stdout, done.stderr):
-        if part.strip():
-            ctx.console.say(part.rstrip("\n"))
-    if done.returncode:
-        return Result(problems=[f"host {text}: status {done.returncode}"], exit_code=ExitCode.FAILED)
-    return Result()

@@ -64,7 +64,7 @@ def online(ctx: Context, call: Call) -> Result:
     stopped = ctx.facts(f.CELL, cells=(cell,))[cell].cellsrv.lower() == "stopped"
     fact = ctx.facts(f.CELL, f.GRIDDISK_PLAIN if stopped else f.GRIDDISK, cells=(cell,))[cell]
     if not stopped:
-        from exacell.stopped import observe_services
+        from exacell.journal.stopped import observe_services
 
         problem = observe_services(ctx.journal, ctx.need_rack().name, {cell: ("cellsrv",)})
         if problem:

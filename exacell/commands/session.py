@@ -206,7 +206,7 @@ def set_format(ctx: Context, call: Call) -> Result:
 )  # fmt: skip
 def set_transport(ctx: Context, call: Call) -> Result:
     """Change the transport of the session; connections open anew on the next statement."""
-    from exacell.carrying import capabilities_of
+    from exacell.change.carrying import capabilities_of
 
     before = ctx.settings
     ctx.settings = ctx.settings.with_value("transport", call.text_arg("transport"))

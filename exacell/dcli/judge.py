@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from exacell.care.asmlosses import refuse_losses
 from exacell.cellset import fold
-from exacell.changing import refuse_writer
+from exacell.change.consent import ask
 from exacell.commands.griddisk import headers_if_needed
 from exacell.dcli.reach import Group
 from exacell.dcli.scan import Findings, FoundStatement
 from exacell.dcli.sequence import left_away, plans_in_order
 from exacell.errors import RefusedError
 from exacell.language.registry import Call, Value
+from exacell.logins import refuse_writer
 from exacell.plan.guard import facts_needed
 from exacell.plan.model import Plan, Risk, highest
+from exacell.units import and_more
 from exacell.values import dataclass
 
 
@@ -92,6 +95,8 @@ def judge(
     if findings.unread:
         _accept(group, findings.unread, flags, what)
     accepted = ctx.accepted_loss(call)
+    if findings.losses:
+        refuse_losses(findings.unread[0], findings.losses, tuple(accepted))
     return Judgement(
         plans=_plans(group, findings, accepted, serial=serial),
         opaque=tuple(findings.unread),
@@ -102,7 +107,7 @@ def judge(
 
 def _accept(group: Group, unread: Sequence[str], flags: Mapping[str, Value], what: str) -> None:
     rack = group.rack
-    more = f" (and {len(unread) - 1} more)" if len(unread) > 1 else ""
+    more = and_more(len(unread))
     if rack.production:
         raise RefusedError(
             f"rack {rack.name} is a production rack, and exacell can't tell what '{unread[0]}'{more} does; nothing was sent",
@@ -167,11 +172,5 @@ def agree(
         return
     for plan in judgement.plans:
         group.ctx.console.show_plan(plan)
-    answer = group.ctx.console.confirm("proceed?")
-    if answer is None:
-        raise RefusedError(
-            f"{judgement.plans[0].statement}: nobody is at the terminal to confirm; nothing was sent",
-            hint=f"exacell -y {what} … answers yes",
-        )
-    if not answer:
-        raise RefusedError("not confirmed; nothing was sent")
+    group.ctx.lock().refuse_held()
+    ask(group.ctx.console, judgement.plans[0].statement, hint=f"exacell -y {what} … answers yes")

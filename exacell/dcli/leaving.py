@@ -9,14 +9,15 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from exacell.change.probe import Prober
 from exacell.commands.griddisk import headers_if_needed
 from exacell.dcli.judge import Judgement, facts_for
 from exacell.dcli.reach import Group
 from exacell.dcli.sequence import needs_now, plans_in_order
 from exacell.errors import ExacellError
 from exacell.factreading import gather
+from exacell.fleet import problem_of
 from exacell.plan.model import Risk, highest
-from exacell.probe import Prober
 from exacell.values import dataclass
 
 
@@ -62,9 +63,9 @@ class Leaving:
         """
         ctx, judgement = self.group.ctx, self.judgement
         query = partial(ctx.fleet.query, cancel=ctx.interrupted)
-        facts, problems = gather(query, ctx.fleet.releases, facts_for(judgement.changes), (cell,))
-        if problems:
-            return problems[0].removeprefix(f"{cell}: ")
+        facts, bad = gather(ctx.fleet, query, facts_for(judgement.changes), (cell,), others=ctx.need_rack().cells)
+        if bad:
+            return problem_of(bad[cell])
         headers = headers_if_needed(ctx, facts)
         plans = plans_in_order(
             self.group.rack.name, facts, judgement.changes, accepted=judgement.accepted, headers=headers

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import optparse
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from exacell.dcli.offered import DCLI_OPTIONS
 from exacell.values import dataclass
 
 VERSION = "3.5"
@@ -122,61 +123,40 @@ def _parser() -> _Parser:
         formatter=optparse.IndentedHelpFormatter(width=79, max_help_position=28),
     )
     parser.disable_interspersed_args()
-    add = parser.add_option
-    add("--batchsize", type="int", metavar="N", help="at most N targets at a time, each batch with its own output")
-    add(
-        "-c",
-        action="append",
-        dest="hosts",
-        default=[],
-        metavar="HOSTS",
-        help="comma separated targets; may be repeated",
-    )
-    add("--ctimeout", type="int", metavar="SECONDS", help="limit for connecting (5)")
-    add("-d", dest="destination", default="", metavar="PATH", help="where -f and -x put the file: a file or directory")
-    add("-f", action="append", dest="files", default=[], metavar="FILES", help="files to copy; may be repeated")
-    add("-g", dest="group_file", default="", metavar="FILE", help="a file of targets, one a line")
-    add("-h", "--help", action="store_true", dest="help", default=False, help="this page")
-    add("--hidestderr", action="store_true", default=False, help="drop the standard error of the command")
-    add("-k", action="store_true", dest="push_key", default=False, help="put your public key on the targets first")
-    add(
-        "--key-with-one-password",
-        action="store_true",
-        dest="one_password",
-        default=False,
-        help="as -k, on all targets at a time; exacell asks for no password",
-    )
-    add("-l", dest="login", default="", metavar="USER", help="log in as USER (celladmin)")
-    add("--live", action="store_true", default=False, help="print lines as they arrive")
-    add("--maxlines", type="int", default=MAX_LINES, metavar="N", help=f"give up a target behind N lines ({MAX_LINES})")
-    add(
-        "-n",
-        action="store_true",
-        dest="abnormal",
-        default=False,
-        help="name the targets that did well, print the others",
-    )
-    add("--preserve-spaces", action="store_true", dest="preserve", default=False, help="keep leading blanks of lines")
-    add("--prompt", action="store_true", default=False, help="accepted; exacell never asks for passwords or host keys")
-    add("-r", dest="pattern", metavar="REGEX", help="name the targets with matching lines, print the other lines")
-    add(
-        "--root-exadatatmp",
-        action="store_true",
-        dest="root_temporary",
-        default=False,
-        help="as root, in /var/log/exadatatmp",
-    )
-    add("-s", dest="ssh", metavar="OPTIONS", help="ssh's options: -p, -i, -F, -J and -o are understood")
-    add("--scp", metavar="OPTIONS", help="scp's options: -r, -p, -P, -i, -F, -J and -o are understood")
-    add("--serial", action="store_true", default=False, help="one target after the other")
-    add("--showbanner", action="store_true", default=False, help="put what ssh said in front of the output")
-    add("-t", action="store_true", dest="list_targets", default=False, help="list the targets")
-    add("--timeout", type="float", metavar="SECONDS", help="limit for the command on each target")
-    add("--unkey", action="store_true", default=False, help="take your public key off the targets at the end")
-    add("-v", action="count", dest="verbose", default=0, help="tell what is done, on standard output")
-    add("--version", action="store_true", default=False, help="say the version")
-    add("--vmstat", metavar="OPTIONS", help="vmstat of all targets side by side: interval and count, as for vmstat")
-    add("-x", dest="execute", default="", metavar="FILE", help="copy FILE and run it; a .scl file is run by cellcli")
+    said = {name: option.help for option in DCLI_OPTIONS for name in (option.short, option.name) if name}
+
+    def add(*names: str, **how: Any) -> None:
+        parser.add_option(*names, help=said[names[0]], **how)
+
+    add("--batchsize", type="int", metavar="N")
+    add("-c", action="append", dest="hosts", default=[], metavar="HOSTS")
+    add("--ctimeout", type="int", metavar="SECONDS")
+    add("-d", dest="destination", default="", metavar="PATH")
+    add("-f", action="append", dest="files", default=[], metavar="FILES")
+    add("-g", dest="group_file", default="", metavar="FILE")
+    add("-h", "--help", action="store_true", dest="help", default=False)
+    add("--hidestderr", action="store_true", default=False)
+    add("-k", action="store_true", dest="push_key", default=False)
+    add("--key-with-one-password", action="store_true", dest="one_password", default=False)
+    add("-l", dest="login", default="", metavar="USER")
+    add("--live", action="store_true", default=False)
+    add("--maxlines", type="int", default=MAX_LINES, metavar="N")
+    add("-n", action="store_true", dest="abnormal", default=False)
+    add("--preserve-spaces", action="store_true", dest="preserve", default=False)
+    add("--prompt", action="store_true", default=False)
+    add("-r", dest="pattern", metavar="REGEX")
+    add("--root-exadatatmp", action="store_true", dest="root_temporary", default=False)
+    add("-s", dest="ssh", metavar="OPTIONS")
+    add("--scp", metavar="OPTIONS")
+    add("--serial", action="store_true", default=False)
+    add("--showbanner", action="store_true", default=False)
+    add("-t", action="store_true", dest="list_targets", default=False)
+    add("--timeout", type="float", metavar="SECONDS")
+    add("--unkey", action="store_true", default=False)
+    add("-v", action="count", dest="verbose", default=0)
+    add("--version", action="store_true", default=False)
+    add("--vmstat", metavar="OPTIONS")
+    add("-x", dest="execute", default="", metavar="FILE")
     return parser
 
 

@@ -28,6 +28,7 @@ class Outcome:
         said: what ssh itself said: a login banner, or why it could not connect.
         ran: False when the target was never started, or its end is unknown.
         refused: why nothing more was sent there, in one phrase; empty when nothing stood in the way.
+        fingerprint: of the key that logged in, empty when unknown or nothing was sent.
     """
 
     target: str
@@ -36,6 +37,7 @@ class Outcome:
     said: str = ""
     ran: bool = True
     refused: str = ""
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

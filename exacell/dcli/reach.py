@@ -13,11 +13,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from exacell.config import RackConfig
+from exacell.config import NoRackError, RackConfig
 from exacell.context import Context
 from exacell.dcli.sshoptions import SshOptions
 from exacell.dcli.targets import Target
 from exacell.errors import ConfigError
+from exacell.reach import Reach
 from exacell.transport.sshconfig import SYSTEM_CONFIG, USER_CONFIG
 from exacell.values import dataclass
 
@@ -57,15 +58,23 @@ class Group:
 def current_rack(ctx: Context) -> RackConfig | None:
     """Return the rack that the session is on, None when it is on none and none was asked for.
 
+    A default rack that can't be had is told in one line, since its production mark is not heeded then.
+
     Raises:
         ConfigError: the rack that was asked for does not exist.
     """
     if ctx.rack is None:
         try:
             ctx.choose_rack()
-        except ConfigError:
+        except NoRackError:
+            return None
+        except ConfigError as error:
             if ctx.options.rack or ctx.env.get("EXACELL_RACK"):
                 raise
+            default = ctx.config.default_rack
+            of = "default_rack in config.toml: " if default and default in error.message else ""
+            way = f" ({error.hint})" if error.hint else ""
+            ctx.console.say(f"{of}{error.message}{way}: this goes on without a rack")
     return ctx.rack
 
 
@@ -111,7 +120,10 @@ def _rack_of(ctx: Context, host: str) -> RackConfig | None:
 def _made_up(ctx: Context, targets: Sequence[Target]) -> RackConfig:
     hosts = tuple(dict.fromkeys(target.host for target in targets if _rack_of(ctx, target.host) is None))
     config = Path(ctx.options.ssh_config).expanduser() if ctx.options.ssh_config else None
-    rack = RackConfig(name="cells", cells=hosts, ssh_config=config, source="dcli -c/-g")
+    # A transport that the session has chosen needs its program for these hosts, too.
+    known = ctx.rack.reach if ctx.rack is not None else Reach()
+    programs = Reach(dcli=known.dcli, exacli=known.exacli, cookie_jar=known.cookie_jar)
+    rack = RackConfig(name="cells", cells=hosts, ssh_config=config, source="dcli -c/-g", reach=programs)
     login = ctx.options.login
     return replace(rack, read_user=login, write_user=login) if login else rack
 

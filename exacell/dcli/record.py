@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from exacell.actor import actor
-from exacell.caching import seen
+from exacell.change.caching import seen
+from exacell.change.verdicts import REPLY_KEPT
 from exacell.dcli.judge import Judgement
 from exacell.dcli.output import UNREACHABLE, Outcome, exit_status
 from exacell.dcli.reach import Group
 from exacell.dcli.targets import Target
 from exacell.errors import BrokenOffError, ExitCode, JournalError
-from exacell.journal import Row
+from exacell.journal.actor import actor
+from exacell.journal.record import Row
 from exacell.language.registry import Value
 from exacell.values import dataclass
-from exacell.verdicts import REPLY_KEPT
 
 
 @dataclass
@@ -123,4 +123,5 @@ def _outcome(outcome: Outcome) -> dict[str, object]:
         state, reason = "failed", f"exit status {outcome.status}"
     else:
         state, reason = "done", ""
-    return {"state": state, "reason": reason, "reply": "\n".join(outcome.lines)[:REPLY_KEPT]}
+    reply = "\n".join(outcome.lines)[:REPLY_KEPT]
+    return {"state": state, "reason": reason, "reply": reply, "fingerprint": outcome.fingerprint}

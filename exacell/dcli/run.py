@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from exacell.carrying import capabilities_of
-from exacell.changing import goes_bare, refuse_read_only, refuse_restricted, restricted_cells
+from exacell.change.carrying import capabilities_of
+from exacell.change.changing import refuse_read_only
 from exacell.dcli import keys
 from exacell.dcli.files import TEMPORARY, Delivery, delivery_of, make_directory
 from exacell.dcli.judge import Judgement, agree, judge
@@ -44,6 +44,7 @@ from exacell.dcli.targets import Target, target, targets_of
 from exacell.dcli.vmstat import Table, Watch, read_watch
 from exacell.dcli.work import UNLIMITED, Step, in_parallel, work_through
 from exacell.errors import ExitCode
+from exacell.logins import goes_bare, refuse_restricted, restricted_cells
 from exacell.output.result import Column, Result
 from exacell.transport.capabilities import refuse_programs, refuse_uploads
 from exacell.values import dataclass
@@ -118,9 +119,12 @@ class _Run:
         with reached(self.ctx, targets, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
             flags = {**self.ctx.options.flags, **self.call.flags}
             for group in groups:
-                refuse_programs(capabilities_of(group.transport), "dcli")
+                able = capabilities_of(group.transport)
+                refuse_programs(able, "dcli")
                 if self.delivery is not None:
-                    refuse_uploads(capabilities_of(group.transport), self._text[:60])
+                    refuse_uploads(able, self._text[:60])
+                if options.live and not able.streaming:
+                    self.ctx.console.say(f"--live: over {able.name} lines come when their target has ended")
             judged = [(g, judge(g, findings, self.call, serial=self._serial, flags=flags)) for g in groups]
             if flags.get("dry-run") or self.ctx.options.dry_run:
                 return self._dry(judged, findings, flags)
@@ -280,7 +284,7 @@ class _Run:
             batch = targets[start : start + size]
             for record in records:
                 record.intend(batch)
-            outcomes, _ = self._batch(groups, batch, steps)
+            outcomes = self._batch(groups, batch, steps, records)
             for record in records:
                 record.ended(outcomes)
             every += outcomes
@@ -291,15 +295,16 @@ class _Run:
         return ExitCode(exit_status(every))
 
     def _batch(
-        self, groups: Sequence[Group], batch: Sequence[Target], steps: Sequence[Step]
-    ) -> tuple[list[Outcome], list[Outcome]]:
-        """Work one batch off and print it; returns what became of the targets, before and behind what was printed."""
+        self, groups: Sequence[Group], batch: Sequence[Target], steps: Sequence[Step], records: Sequence[Record]
+    ) -> list[Outcome]:
+        """Work one batch off, print it, and return what became of the targets, without what was printed early."""
         live = self.options.live and not self.style.abnormal and self.printing
         guard = LineGuard(limit=self.options.max_lines, pieces=self._serial or len(batch) == 1)
         bad: list[str] = []
         left: dict[str, Outcome] = {}
 
         def ended(outcome: Outcome) -> None:
+            left[outcome.target] = outcome  # first of all: a second Ctrl-C may come anywhere behind this
             self._verbose(f"end of {outcome.target}: status {outcome.status}")
             if outcome.status == UNREACHABLE:
                 bad.append(outcome.target)
@@ -314,7 +319,11 @@ class _Run:
                     self.problems.extend(cut_off(outcome.target, guard.limit))
             left[outcome.target] = outcome
 
-        whole = self._work(groups, batch, steps, ended, live=live)
+        try:
+            whole = self._work(groups, batch, steps, ended, live=live)
+        except KeyboardInterrupt:
+            self._detach(batch, left, live=live, records=records)
+            raise
         outcomes = [left[t.label] for t in batch]
         if live:
             headers = [o for o in outcomes if any(self.style.hides(line) for line in o.lines)]
@@ -334,7 +343,19 @@ class _Run:
             self.problems.append(f"Unable to connect to hosts: {name_list(bad)}")
         if never:
             self.problems.append(f"No result from hosts: {name_list(never)}")
-        return outcomes, whole
+        return outcomes
+
+    def _detach(
+        self, batch: Sequence[Target], left: Mapping[str, Outcome], *, live: bool, records: Sequence[Record]
+    ) -> None:
+        """Print and record what has ended when nobody waits for the rest any more: one silent target hides no other."""
+        outcomes = [left[t.label] for t in batch if t.label in left]
+        if not live:
+            self.print(report(outcomes, self.style))
+        for record in records:
+            record.ended(outcomes)
+        rest = [t.label for t in batch if t.label not in left]
+        self.ctx.console.say(f"No result from hosts: {name_list(rest)}")
 
     def _work(
         self,

@@ -12,7 +12,7 @@ from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts, FlashCache, PmemCache
 from exacell.plan.griddisk import Headers
 from exacell.plan.guard import guard_plan
-from exacell.plan.guard_disks import targets_of
+from exacell.plan.guard_targets import means, targets_of
 from exacell.plan.model import Check, Plan
 from exacell.plan.rolling import takes_offline
 
@@ -46,7 +46,7 @@ def plans_in_order(
     plans: list[Plan] = []
     known = facts
     again = [found for found in changes if found.repeats]
-    logged = False
+    logged = imported = False
     for place, found in enumerate((*changes, *again)):
         statement = found.statement
         if logged and _named(statement) == ("DROP", "FLASHLOG"):
@@ -55,6 +55,11 @@ def plans_in_order(
                 "was sent"
             )
         logged = logged or _named(statement) == ("CREATE", "FLASHLOG")
+        if imported and statement.verb == "DROP" and statement.object in ("CELLDISK", "GRIDDISK"):
+            raise RefusedError(
+                f"{found.text}: behind an IMPORT CELLDISK in the same text nothing tells what the disks hold; nothing was sent"
+            )
+        imported = imported or _named(statement) == ("IMPORT", "CELLDISK")
         touched = _touched(known, statement)
         if touched:
             made = guard_plan(rack, touched, statement, text=found.text, accepted=accepted, headers=headers)
@@ -118,9 +123,11 @@ def needs_now(plans: Sequence[Plan]) -> dict[str, tuple[Check, ...]]:
 
 def _touched(facts: Mapping[str, CellFacts], statement: Change | Grant) -> Mapping[str, CellFacts]:
     """Return the cells that have something that the statement names: a script may name what it only makes itself."""
-    if not isinstance(statement, Change) or statement.object != "GRIDDISK" or statement.verb == "CREATE":
+    if not isinstance(statement, Change) or statement.verb == "CREATE":
         return facts
-    return {cell: fact for cell, fact in facts.items() if targets_of(fact, statement)}
+    if statement.object == "GRIDDISK":
+        return {cell: fact for cell, fact in facts.items() if targets_of(fact, statement)}
+    return {cell: fact for cell, fact in facts.items() if means(statement, fact)}
 
 
 def _after(fact: CellFacts, statement: Change | Grant) -> CellFacts:

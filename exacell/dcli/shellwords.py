@@ -15,6 +15,12 @@ _OPERATORS = (
     "\n", ";", "&", "|", "(", ")", "<", ">",
 )  # fmt: skip
 _GLOBS = frozenset("*?[")
+_BRACES = re.compile(r"\{.*(,|\.\.)", re.DOTALL)
+_CODE = re.compile(r"\$\(|`")
+_PLACE = re.compile(r"[!#]?\w+\[(.*)\].*|\w+:(?![-=?+])(.*)", re.DOTALL)
+"""An index of an array, or the place of a part of a value: both are arithmetic."""
+_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
+"""What stands for what in ``$'…'``, of that which is read here."""
 
 
 class UnreadableError(Exception):
@@ -31,6 +37,10 @@ class Word:
         glob: whether an unquoted wildcard is in it.
         quoted: whether any of it was quoted.
         inner: the texts of command substitutions in it.
+        braces: whether an unquoted ``{a,b}`` or ``{1..9}`` is in it, which makes several words of it.
+        code: whether a command substitution is quoted in it, so that it is text here and a command where it is evaluated.
+        counts: the names whose values arithmetic in it evaluates.
+        listed: whether a loop goes over the words that it becomes.
     """
 
     text: str
@@ -38,13 +48,18 @@ class Word:
     glob: bool = False
     quoted: bool = False
     inner: tuple[str, ...] = ()
+    braces: bool = False
+    code: bool = False
+    counts: tuple[str, ...] = ()
+    listed: bool = False
 
 
 @dataclass
 class Operator:
-    """An operator; ``body`` is the text of the here-document that it announces."""
+    """An operator; ``body`` is the text of the here-document that it announces, ``joined`` whether it is doubled at once."""
 
     text: str
+    joined: bool = False
     body: Word | None = None
 
 
@@ -56,6 +71,9 @@ class Lexer:
         self._at = 0
         self._waiting: list[tuple[Operator, bool]] = []
         self._marks: list[Word] = []
+        self._counts: list[str] = []
+        self._literal: list[str] = []
+        """What of the present word is text, expansions left out."""
 
     def tokens(self) -> Iterator[Operator | Word]:
         """Yield words and operators in order; the body of a here-document is set once its line has ended.
@@ -74,10 +92,8 @@ class Lexer:
                 self._at = number.end()
                 continue
             if operator is not None:
-                if operator in ("<", ">") and self._text.startswith("(", self._at + 1):
-                    raise UnreadableError("a process substitution")
                 self._at += len(operator)
-                found = Operator(operator)
+                found = Operator(operator, joined=self._text.startswith(operator, self._at))
                 yield found
                 if operator in ("<<", "<<-"):
                     want_mark = found
@@ -99,8 +115,7 @@ class Lexer:
             elif self._text.startswith("\\\n", self._at):
                 self._at += 2
             elif self._text[self._at] == "#":
-                end = self._text.find("\n", self._at)
-                self._at = len(self._text) if end < 0 else end
+                self._at += len(self._text[self._at :].partition("\n")[0])
             else:
                 return
 
@@ -109,9 +124,8 @@ class Lexer:
         for (operator, tabs), mark in zip(self._waiting, self._marks, strict=True):
             lines: list[str] = []
             while self._at < len(self._text):
-                end = self._text.find("\n", self._at)
-                line = self._text[self._at : len(self._text) if end < 0 else end]
-                self._at = len(self._text) if end < 0 else end + 1
+                line = self._text[self._at :].partition("\n")[0]
+                self._at += len(line) + 1
                 if tabs:
                     line = line.lstrip("\t")
                 if line == mark.text:
@@ -122,17 +136,18 @@ class Lexer:
         self._waiting, self._marks = [], []
 
     def _word(self) -> Word:
-        start = self._at
         text: list[str] = []
+        bare: list[str] = []
         dynamic = glob = quoted = False
         inner: list[str] = []
+        self._counts, self._literal = [], []
         while self._at < len(self._text):
             char = self._text[self._at]
             if char in " \t\n;&|()<>":
                 break
             if char == "'":
                 quoted = True
-                text.append(self._until("'"))
+                self._take(text, self._until("'"))
             elif char == '"':
                 quoted = True
                 self._at += 1
@@ -140,28 +155,61 @@ class Lexer:
             elif char == "\\":
                 quoted = True
                 if not self._text.startswith("\\\n", self._at):
-                    text.append(self._text[self._at + 1 : self._at + 2])
+                    self._take(text, self._text[self._at + 1 : self._at + 2])
                 self._at += 2
-            elif char == "$" and self._text.startswith("$'", self._at):
-                quoted = True
+            elif self._text.startswith('$"', self._at):
+                # A text that may be translated.
                 self._at += 1
-                text.append(self._until("'"))
+            elif self._text.startswith("$'", self._at):
+                quoted = True
+                self._at += 2
+                self._take(text, self._escaped())
             elif char in "$`":
                 dynamic |= self._expansion(text, inner)
+                bare.append("$")
             else:
                 glob |= char in _GLOBS
-                text.append(char)
+                self._take(text, char)
+                bare.append(char)
                 self._at += 1
-        if self._at == start:
-            raise UnreadableError(f"'{self._text[start : start + 10]}'")
-        return Word(text="".join(text), dynamic=dynamic, glob=glob, quoted=quoted, inner=tuple(inner))
+        return Word(
+            text="".join(text),
+            dynamic=dynamic,
+            glob=glob,
+            quoted=quoted,
+            inner=tuple(inner),
+            braces=_BRACES.search("".join(bare)) is not None,
+            code=_CODE.search("".join(self._literal)) is not None,
+            counts=tuple(self._counts),
+        )
+
+    def _take(self, text: list[str], piece: str) -> None:
+        """Keep a piece of a word that is text and no expansion."""
+        text.append(piece)
+        self._literal.append(piece)
+
+    def _escaped(self) -> str:
+        """Return what stands in ``$'…'`` from the present place to its end."""
+        found: list[str] = []
+        while self._at < len(self._text):
+            char = self._text[self._at]
+            self._at += 1
+            if char == "'":
+                return "".join(found)
+            if char == "\\":
+                char = _ESCAPES.get(self._text[self._at : self._at + 1], "")
+                if not char:
+                    raise UnreadableError("an escape in $'…' that can't be read")
+                self._at += 1
+            found.append(char)
+        raise UnreadableError("the quote ' is never closed")
 
     def _until(self, mark: str) -> str:
         """Return what stands between a quote at the present place and the next one."""
-        end = self._text.find(mark, self._at + 1)
-        if end < 0:
+        found, closed, _ = self._text[self._at + 1 :].partition(mark)
+        if not closed:
             raise UnreadableError(f"the quote {mark} is never closed")
-        found, self._at = self._text[self._at + 1 : end], end + 1
+        self._at += len(found) + 2
         return found
 
     def _double(self, text: list[str], inner: list[str], end: str = '"') -> bool:
@@ -172,14 +220,14 @@ class Lexer:
             if char == end:
                 self._at += 1
                 return dynamic
-            if char == "\\" and self._text[self._at + 1 : self._at + 2] in ('"', "\\", "$", "`", "\n"):
-                following = self._text[self._at + 1]
-                text.append("\\" + following if following == '"' and not end else following.strip("\n"))
+            following = self._text[self._at + 1 : self._at + 2]
+            if char == "\\" and following in f"\\$`\n{end}":
+                self._take(text, following.strip("\n"))
                 self._at += 2
             elif char in "$`":
                 dynamic |= self._expansion(text, inner)
             else:
-                text.append(char)
+                self._take(text, char)
                 self._at += 1
         if end:
             raise UnreadableError(f"the quote {end} is never closed")
@@ -191,9 +239,11 @@ class Lexer:
         if self._text[start] == "`":
             inner.append(re.sub(r"\\([`\\$])", r"\1", self._backquoted()))
         elif self._text.startswith("$((", start):
-            end = self._text.find("))", start)
-            if end < 0 or "$(" in self._text[start + 3 : end] or "`" in self._text[start + 3 : end]:
+            end = self._closing(start + 3, ")")
+            # Where the brackets do not end together it is no arithmetic, but a subshell in a substitution.
+            if not self._text.startswith("))", end):
                 raise UnreadableError("arithmetic that can't be followed")
+            self._counts += counted(self._text[start + 3 : end])
             self._at = end + 2
         elif self._text.startswith("$(", start):
             end = self._closing(start + 2, ")")
@@ -202,17 +252,22 @@ class Lexer:
         elif self._text.startswith("${", start):
             end = self._closing(start + 2, "}")
             body = self._text[start + 2 : end]
-            if "$(" in body or "`" in body:
+            if _CODE.search(body):
                 raise UnreadableError("a command inside ${…}")
+            if re.search(r"@[A-Za-z]$", body):
+                raise UnreadableError("an expansion that evaluates its value again")
+            place = _PLACE.fullmatch(body)
+            self._counts += counted(place[1] or place[2]) if place is not None else ()
             self._at = end + 1
         else:
             name = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])").match(self._text, start)
             if name is None:
-                text.append("$")
+                self._take(text, "$")
                 self._at += 1
                 return False
             self._at = name.end()
         text.append(self._text[start : self._at])
+        self._literal.append(" ")
         return True
 
     def _backquoted(self) -> str:
@@ -236,7 +291,7 @@ class Lexer:
             if char == "\\":
                 at += 2
                 continue
-            if char == "'" or (char == '"'):
+            if char in "'\"":
                 end = at + 1
                 while end < len(self._text) and self._text[end] != char:
                     end += 2 if char == '"' and self._text[end] == "\\" else 1
@@ -259,4 +314,18 @@ def expanded(text: str) -> Word:
     parts: list[str] = []
     inner: list[str] = []
     dynamic = lexer._double(parts, inner, end="")
-    return Word(text="".join(parts), dynamic=dynamic, quoted=True, inner=tuple(inner))
+    code = _CODE.search("".join(lexer._literal)) is not None
+    return Word(
+        text="".join(parts), dynamic=dynamic, quoted=True, inner=tuple(inner), code=code, counts=tuple(lexer._counts)
+    )
+
+
+def counted(text: str) -> list[str]:
+    """Return the names in an arithmetic expression, whose values the shell evaluates as expressions again.
+
+    Raises:
+        UnreadableError: something in it is quoted or a command, so that it may hold more than names and numbers.
+    """
+    if _CODE.search(text) or re.search(r"[\\'\"]", text):
+        raise UnreadableError("arithmetic that can't be followed")
+    return re.findall(r"(?<!\w)[A-Za-z_]\w*|(?<=\$)[0-9@*]|(?<=\$\{)[0-9@*]", text)

@@ -63,7 +63,7 @@ def _from_file(name: str) -> tuple[str, ...]:
     lines = [line.strip() for line in text.splitlines()]
     if not any(line and not line.startswith("#") for line in lines):
         return ()
-    return parse_group_file(text, name)
+    return parse_group_file(text, name, logins=True)
 
 
 def _from_list(values: Iterable[str], resolve: Callable[[str], Iterable[str]]) -> Iterator[str]:

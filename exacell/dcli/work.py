@@ -12,6 +12,7 @@ from exacell.dcli.output import UNREACHABLE, Outcome, decoded, split_lines
 from exacell.dcli.reach import Group
 from exacell.dcli.targets import Target
 from exacell.transport.base import Reply, Request, Role, State, Upload
+from exacell.transport.replies import ENDED_BY_SIGNAL
 from exacell.values import dataclass
 
 UNLIMITED = 365 * 86400.0
@@ -94,32 +95,37 @@ def work_through(
     """
     listener = _Listener(target.label, live)
     said: list[str] = []
+    key = ""
     for place, step in enumerate(steps):
         refused = _refusal(why_not, target.host, step, place)
         if refused:
             listener.end()
             lines = split_lines(decoded(bytes(listener.data)))
-            return Outcome(target=target.label, lines=lines, status=1, said=_joined(said), ran=False, refused=refused)
+            return Outcome(
+                target=target.label, lines=lines, status=1, said=_joined(said), ran=False, refused=refused, fingerprint=key
+            )  # fmt: skip
         reply = _send(group, target, step, login, listener)
+        key = reply.fingerprint or key
         if reply.banner and reply.banner not in said:
             said.append(reply.banner)
         if reply.stderr:
             said.append(reply.stderr)
         if reply.state is State.NOT_ATTEMPTED or (reply.state is State.TIMED_OUT):
-            return Outcome(target=target.label, ran=False, status=1)
+            return Outcome(target=target.label, ran=False, status=1, fingerprint=key)
         status = _status(reply)
         if step.limit is not None and status == TIMED_OUT:
             listener.take(b"" if not listener.data or listener.data.endswith(b"\n") else b"\n")
             listener.take(f"Timeout expired for pid {pid} to {target.label}...\n".encode())
         if status:
-            if reply.problem and reply.exit_status is None:
+            # ssh has no word for a command that a signal ended.
+            if reply.exit_status is None and reply.problem != ENDED_BY_SIGNAL and reply.problem not in "".join(said):
                 said.append(reply.problem)
             break
     else:
         status = 0
     listener.end()
     lines = split_lines(decoded(bytes(listener.data)))
-    return Outcome(target=target.label, lines=lines, status=status, said=_joined(said))
+    return Outcome(target=target.label, lines=lines, status=status, said=_joined(said), fingerprint=key)
 
 
 def _refusal(why_not: WhyNot, host: str, step: Step, place: int) -> str:

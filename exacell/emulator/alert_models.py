@@ -11,7 +11,8 @@ class Threshold:
 
     Attributes:
         occurrences: collections in a row that must cross it before it alerts.
-        observation: collections over which a rate is meant to be averaged; kept, and without effect here.
+        observation: collections whose values are averaged before they are compared.
+        recent: the last ``observation`` values by object, oldest first.
         states: normal, warning or critical by object; ``streaks``: collections in a row that crossed it.
     """
 
@@ -21,6 +22,7 @@ class Threshold:
     critical: float | None = None
     occurrences: int = 1
     observation: int = 1
+    recent: dict[str, list[float]] = field(default_factory=dict)
     states: dict[str, str] = field(default_factory=dict)
     streaks: dict[str, int] = field(default_factory=dict)
 
@@ -32,7 +34,7 @@ class Alert:
     Attributes:
         end_time: None while the sequence is open.
         value: of the metric; None for an alert that is about no metric.
-        description: empty for an alert that is described by its metric, or by its message.
+        description: empty when its message is all that describes it.
     """
 
     name: str

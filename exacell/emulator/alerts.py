@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from operator import eq, ge, gt, le, lt
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from exacell.emulator.alert_models import Alert, Threshold
@@ -57,11 +58,14 @@ def watch(rack: Rack, cell: Cell, moment: float) -> None:
 
 def _look(rack: Rack, cell: Cell, threshold: Threshold, reading: Reading) -> None:
     crossed = COMPARISONS[threshold.comparison]
-    now = SEVERITIES[0]
+    now, owner = SEVERITIES[0], reading.object_name
+    recent = threshold.recent.setdefault(owner, [])
+    recent.append(reading.number)
+    del recent[: -threshold.observation]
+    mean = fmean(recent)
     for severity, limit in (("warning", threshold.warning), ("critical", threshold.critical)):
-        if limit is not None and crossed(reading.number, limit):
+        if limit is not None and crossed(mean, limit):
             now = severity
-    owner = reading.object_name
     streak = threshold.streaks.get(owner, 0) + 1 if now != SEVERITIES[0] else 0
     threshold.streaks[owner] = streak
     before = threshold.states.get(owner, SEVERITIES[0])
@@ -121,5 +125,6 @@ def clear_all(cell: Cell, threshold: Threshold) -> None:
     """Forget what a threshold has seen; its open alerts stay as they are, and no longer change."""
     threshold.states.clear()
     threshold.streaks.clear()
+    threshold.recent.clear()
     for key in [key for key in cell.open_alerts if key.partition("|")[0] == threshold.name]:
         del cell.open_alerts[key]

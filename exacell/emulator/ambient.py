@@ -46,36 +46,54 @@ def ambient(
         name: round(base + spread * noise(f"{key}|{name}"), places) for name, (base, spread, places) in _NOISE.items()
     }
     busy = min(80.0, requests_per_second / _REQUESTS_PER_PERCENT)
+    load = busy * cpus / 100
+    return {
+        **found,
+        **_processor_shares(key, busy),
+        **_memory(key, memory_gb),
+        "CL_CPU_COUNT": cpus,
+        "CL_FANS": fans,
+        "IORM_MODE": _MODES.get(objective, 3.0),
+        "OS_CPU_LOAD1": round(found["CL_RUNQ"] + load, 2),
+        "OS_CPU_LOAD5": round(0.9 + load, 2),
+        "OS_CPU_LOAD15": round(0.9 + load, 2),
+    }
+
+
+def _processor_shares(key: str, busy: float) -> dict[str, float]:
+    """Return what of the processors' time goes where, in percent; ``busy`` is what I/O takes."""
     server = round(1.2 + 0.4 * noise(f"{key}|server") + busy, 1)
     management = round(0.3 + 0.1 * noise(f"{key}|management"), 1)
     system = round(0.6 + 0.2 * noise(f"{key}|system"), 1)
     waiting = round(min(5.0, busy / 10), 1)
+    soft = round(0.1 + busy / 40, 1)
+    interrupts = round(0.1 * (1 + noise(f"{key}|interrupts")) + busy / 100, 1)
     user = round(server + management, 1)
     total = round(user + system, 1)
+    return {
+        "CL_CPUT": total,
+        "CL_CPUT_CS": server,
+        "CL_CPUT_MS": management,
+        "OS_CPU_USR_PCT": user,
+        "OS_CPU_SYS_PCT": system,
+        "OS_CPU_IOWAIT_PCT": waiting,
+        "OS_CPU_SOFT_PCT": soft,
+        "OS_CPU_IRQ_PCT": interrupts,
+        "OS_CPU_IDLE_PCT": round(100.0 - user - system - waiting - soft - interrupts, 1),
+        "OS_CPU_PCT": total,
+    }
+
+
+def _memory(key: str, memory_gb: int) -> dict[str, float]:
+    """Return who has how much of the memory: in percent (UT, PCT), MB (OS_MEM), KB (OS_SWAP) and GB (EXW_CELLMEM)."""
     used_mb = memory_gb * 1024 * 0.41 + 40 * noise(f"{key}|memory")
     memory_mb = memory_gb * 1024.0
     swap_kb = 2_097_148.0
     cellsrv, offload, kernel = memory_gb * 0.27, memory_gb * 0.03, memory_gb * 0.02
-    others = memory_gb * 0.03
     return {
-        **found,
-        "CL_CPUT": total,
-        "CL_CPUT_CS": server,
-        "CL_CPUT_MS": management,
-        "CL_CPU_COUNT": cpus,
-        "CL_FANS": fans,
         "CL_MEMUT": round(100 * used_mb / memory_mb),
         "CL_MEMUT_CS": 27.0,
         "CL_SWAP_USAGE": 0.0,
-        "IORM_MODE": _MODES.get(objective, 3.0),
-        "OS_CPU_USR_PCT": user,
-        "OS_CPU_SYS_PCT": system,
-        "OS_CPU_IOWAIT_PCT": waiting,
-        "OS_CPU_IDLE_PCT": round(100.0 - user - system - waiting, 1),
-        "OS_CPU_PCT": total,
-        "OS_CPU_LOAD1": round(found["CL_RUNQ"] + busy * cpus / 100, 2),
-        "OS_CPU_LOAD5": round(0.9 + busy * cpus / 100, 2),
-        "OS_CPU_LOAD15": round(0.9 + busy * cpus / 100, 2),
         "OS_MEM_BY_TOTAL": memory_mb,
         "OS_MEM_BY_USED": used_mb,
         "OS_MEM_BY_FREE": memory_mb - used_mb,
@@ -91,7 +109,7 @@ def ambient(
         "EXW_CELLMEM_CELL_CELLSRV": cellsrv,
         "EXW_CELLMEM_CELL_OFFLOAD": offload,
         "EXW_CELLMEM_CELL_KNL": kernel,
-        "EXW_CELLMEM_OTHER_SERV": others,
+        "EXW_CELLMEM_OTHER_SERV": memory_gb * 0.03,
         "EXW_CELLMEM_CELL_AVAIL": memory_gb * 0.6 - cellsrv - offload - kernel,
         "EXW_CELLMEM_CELL_AVAIL_PCT": 100.0 * (0.6 - 0.27 - 0.03 - 0.02) / 0.6,
     }

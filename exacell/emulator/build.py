@@ -7,6 +7,7 @@ import random
 import uuid
 from collections.abc import Sequence
 
+from exacell.emulator.block_io import data_io
 from exacell.emulator.cache_kinds import FLASH_LOG_BYTES, memory_name, pmem_log_bytes
 from exacell.emulator.cache_models import CacheMember, FlashCache, FlashLog, MemoryCache
 from exacell.emulator.clusters import Cluster
@@ -19,7 +20,8 @@ from exacell.emulator.names import cell_address
 from exacell.emulator.profiles import PMEM_SINCE, SHARES_SINCE, XRMEM_SINCE, FlashDisks, HardwareModel, PersistentMemory
 from exacell.emulator.schema import Release
 from exacell.emulator.space import log_share
-from exacell.emulator.workload import data_io, redo_writes
+from exacell.emulator.surroundings import Around
+from exacell.emulator.workload import redo_writes
 from exacell.units import KIB, round_down
 
 DAY = 86400.0
@@ -80,19 +82,7 @@ def build_cell(
         _add_flash_disks(cell, model.capacity, DiskType.CAPACITY, model.hard.disks, rng, deployed, seed)
     if not model.extreme_flash:
         _add_grid_disks(cell, model, clusters, deployed, seed)
-    disks = [disk.name for disk in cell.flash_disks()]
-    cell.flash_log = FlashLog(
-        name=f"{host}_FLASHLOG",
-        id=new_id(cell, seed),
-        creation_time=deployed + 900,
-        members=dict.fromkeys(disks, log_share(FLASH_LOG_BYTES, len(disks))),
-    )
-    cell.flash_cache = FlashCache(
-        name=f"{host}_FLASHCACHE",
-        id=new_id(cell, seed),
-        creation_time=deployed + 960,
-        members={name: CacheMember(cell_disk=name, size_bytes=_cache_bytes(cell, model, name)) for name in disks},
-    )
+    _add_flash_log_and_cache(cell, model, deployed, seed)
     if model.extreme_flash:
         _add_grid_disks(cell, model, clusters, deployed, seed)
     _fill_cache(cell, model, rng)
@@ -105,13 +95,38 @@ def build_cell(
             cell, model.pmem, rng, release, "WriteBack" if pmem_mode == "writeback" else "WriteThrough", seed
         )
     metrics = CellMetrics(past=f"{seed}|{host}")
+    return cell, metrics, _run_before(cell, metrics, databases, rng, now)
+
+
+def _add_flash_log_and_cache(cell: Cell, model: HardwareModel, deployed: float, seed: int) -> None:
+    """Create flash log and flash cache on all flash disks, as the deployment does it."""
+    disks = [disk.name for disk in cell.flash_disks()]
+    cell.flash_log = FlashLog(
+        name=f"{cell.host}_FLASHLOG",
+        id=new_id(cell, seed),
+        creation_time=deployed + 900,
+        members=dict.fromkeys(disks, log_share(FLASH_LOG_BYTES, len(disks))),
+    )
+    cell.flash_cache = FlashCache(
+        name=f"{cell.host}_FLASHCACHE",
+        id=new_id(cell, seed),
+        creation_time=deployed + 960,
+        members={name: CacheMember(cell_disk=name, size_bytes=_cache_bytes(cell, model, name)) for name in disks},
+    )
+
+
+def _run_before(
+    cell: Cell, metrics: CellMetrics, databases: Sequence[str], rng: random.Random, now: float
+) -> dict[str, dict[str, float]]:
+    """Count what the databases did since the cell was started, and return it: database → counter → how much."""
     caused: dict[str, dict[str, float]] = {}
+    days = Around(moment=now, minutes=BOOTED_DAYS * 24 * 60)
     for database in databases:
         before = watched(metrics.counters)
-        redo_writes(rng, cell, metrics.counters, database, _REDO_BEFORE + rng.randrange(_REDO_BEFORE))
-        data_io(rng, cell, metrics.counters, database, _REDO_BEFORE + rng.randrange(_REDO_BEFORE), now=now)
+        redo_writes(rng, cell, metrics.counters, database, _REDO_BEFORE + rng.randrange(_REDO_BEFORE), around=days)
+        data_io(rng, cell, metrics.counters, database, _REDO_BEFORE + rng.randrange(_REDO_BEFORE), around=days)
         caused[database] = growth(metrics.counters, before)
-    return cell, metrics, caused
+    return caused
 
 
 def new_memory_cache(cell: Cell, size_bytes: int, *, seed: int, now: float) -> MemoryCache:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from exacell.emulator.cache_models import FlashCache
 from exacell.emulator.models import Cell
@@ -19,24 +20,41 @@ HOT_SHARE, SKEW, RIPENING_S = 0.97, 0.35, 600.0
 rack seconds after which a new cache has learned about two thirds of what is read often."""
 
 
-def warmth(cell: Cell, now: float) -> float:
+@dataclass(frozen=True, kw_only=True)
+class Filled:
+    """Bytes that come into the cache in a minute, how many of them are dirty, and how many large writes bring."""
+
+    used: int = 0
+    dirty: int = 0
+    large: int = 0
+
+
+def warmth(cell: Cell, now: float, most: int | None = None) -> float:
     """Return the share of block reads that the flash cache serves: more the fuller it is, and the longer it exists.
 
     A larger cache holds more of the same data, so it ends up warmer than a small one.
+
+    Args:
+        most: bytes that the database may have in the cache; None where nothing limits it.
     """
     cache = cell.flash_cache
     if cache is None:
         return 0.0
     age = max(0.0, now - cache.creation_time)
-    return HOT_SHARE * math.pow(held_share(cell), SKEW) * (1.0 - math.exp(-age / RIPENING_S))
+    return HOT_SHARE * math.pow(held_share(cell, most), SKEW) * (1.0 - math.exp(-age / RIPENING_S))
 
 
-def held_share(cell: Cell) -> float:
-    """Return how much of the databases' working set is in the flash cache: from 0 to 1."""
+def held_share(cell: Cell, most: int | None = None) -> float:
+    """Return how much of the databases' working set is in the flash cache: from 0 to 1.
+
+    Args:
+        most: bytes that the database may have in the cache; None where nothing limits it.
+    """
     flash = sum(disk.size_bytes for disk in cell.flash_disks())
     if cell.flash_cache is None or not flash:
         return 0.0
-    return min(1.0, cell.flash_cache.used_bytes / (WORKING_SET_SHARE * flash))
+    used = cell.flash_cache.used_bytes if most is None else min(most, cell.flash_cache.used_bytes)
+    return min(1.0, used / (WORKING_SET_SHARE * flash))
 
 
 def fill(cache: FlashCache, *, used: int, dirty: int) -> int:

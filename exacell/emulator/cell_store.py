@@ -8,7 +8,7 @@ from typing import Any
 
 from exacell.emulator.alert_models import Alert, Threshold
 from exacell.emulator.cache_models import CacheMember, FlashCache, FlashLog, MemoryCache
-from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun, PhysicalDisk
+from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun, PhysicalDisk, ScrubSchedule
 from exacell.emulator.iorm_models import Directive, IormPlan
 from exacell.emulator.models import Cell
 
@@ -38,6 +38,8 @@ def to_state(cell: Cell) -> dict[str, Any]:
         "update_settings": dict(cell.update_settings),
         "memory_cache": cell.memory_cache and dict(vars(cell.memory_cache)),
         "records": deepcopy(cell.records),
+        "scrub_schedules": [asdict(schedule) for schedule in cell.scrub_schedules],
+        "bad_sectors": {name: [list(row) for row in rows] for name, rows in cell.bad_sectors.items()},
     }
 
 
@@ -76,6 +78,10 @@ def cell_from_state(state: dict[str, Any]) -> Cell:
             "pmem_log": pmem_log and FlashLog(**pmem_log),
             "thresholds": {n: Threshold(**row) for n, row in state.get("thresholds", {}).items()},
             "memory_cache": MemoryCache(**row) if (row := state.get("memory_cache")) else None,
+            "scrub_schedules": [ScrubSchedule(**row) for row in state.get("scrub_schedules", ())],
+            "bad_sectors": {
+                name: [(offset, since) for offset, since in rows] for name, rows in state.get("bad_sectors", {}).items()
+            },
             "alerts": [Alert(**row) for row in state.get("alerts", ())],
             "iorm": IormPlan(
                 objective=iorm["objective"],

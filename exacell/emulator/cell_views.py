@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.instances import Instance
 from exacell.emulator.program import Out
-from exacell.emulator.sql_values import Value
+from exacell.emulator.sql.values import Value
 
 if TYPE_CHECKING:
     from exacell.emulator.rack import Rack

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
+from exacell.emulator import passwords
 from exacell.emulator.admin import AdminStatement
 from exacell.emulator.clock import banner_time
 from exacell.emulator.fault_effects import afflicted
@@ -92,6 +93,7 @@ def cellcli(
     has_stdin: bool,
     read_file: ReadFile | None = None,
     write_file: WriteFile | None = None,
+    remote: bool = False,
 ) -> Program:
     """Run ``cellcli`` on a cell.
 
@@ -104,6 +106,7 @@ def cellcli(
         read_file: returns the text of a file for ``START`` and ``@``, None when there is no such file; without it
             scripts cannot be read.
         write_file: writes a file for ``SPOOL``; without it nothing can be spooled.
+        remote: ExaCLI runs it on another host.
 
     Returns:
         A program; its exit status is 0 whenever the options were right.
@@ -115,7 +118,8 @@ def cellcli(
         yield Out(_USAGE)
         return 1
     spool = Spool(read_file, write_file)
-    session = _Session(rack, cell, login, options, tty=tty, read_file=read_file, spool=spool)
+    place = Place(rack, rack.cells[cell], remote)
+    session = _Session(place, login, options, tty=tty, read_file=read_file, spool=spool)
     return (yield from _copied(spool, _work(session, options, ask=tty or has_stdin)))
 
 
@@ -147,8 +151,7 @@ class _Session:
 
     def __init__(
         self,
-        rack: Rack,
-        cell: str,
+        place: Place,
         login: str,
         options: Options,
         *,
@@ -156,7 +159,7 @@ class _Session:
         read_file: ReadFile | None,
         spool: Spool,
     ) -> None:
-        self._place = Place(rack, rack.cells[cell])
+        self._place = place
         self._login = login
         self._options = options
         self._tty = tty
@@ -197,6 +200,10 @@ class _Session:
             yield Out(prompt)
             prompt = ""
         return (yield Ask(prompt))
+
+    def _secret(self, prompt: str) -> Generator[Event, str | None, str | None]:
+        """Ask for a password: the prompt is seen on a terminal alone."""
+        return (yield Ask(prompt if self._tty else ""))
 
     def _banner(self) -> str:
         release, now = self._place.rack.release, self._place.rack.now()
@@ -250,6 +257,7 @@ class _Session:
         else:
             if isinstance(statement, AdminStatement) and statement.verb == "CALIBRATE" and self._login != "root":
                 raise CellError(Code.NOT_ALLOWED, login=self._login)
+            statement = yield from passwords.typed(statement, self._secret)
             look = Format(xml=self._options.xml, json=self._options.json, local_dates=self._local_dates)
             yield from execute(self._place, statement, look)
         return 0

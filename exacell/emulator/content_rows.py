@@ -17,8 +17,8 @@ from exacell.emulator.cache_shares import cache_shares
 from exacell.emulator.iorm_rows import database_id
 from exacell.emulator.place import Place
 from exacell.emulator.segments import Segment, default_segments, object_number
+from exacell.emulator.smart_scans import content_counter
 from exacell.emulator.values import Row
-from exacell.emulator.workload import content_counter
 
 _BLOCK = 8192
 _DATA_BYTES, _INDEX_BYTES = 1 << 40, 1 << 39

@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 _POLL_S = 0.02
-_STOP_S = 15.0
+_STOP_S = 30.0
 _LOG_LIMIT = 1 << 20
 
 
@@ -92,7 +92,7 @@ class RackInfo:
 
 
 def start(
-    home: Path, name: str, *, options: Options, reset: bool = False, timeout: float = 30.0
+    home: Path, name: str, *, options: Options, reset: bool = False, timeout: float = 120.0
 ) -> tuple[RackInfo, bool]:
     """Start the rack ``name``, making it with ``options`` when it does not exist yet.
 
@@ -127,7 +127,7 @@ def start(
     return info, already
 
 
-def start_like(home: Path, name: str, likeness: Mapping[str, Any], *, timeout: float = 60.0) -> RackInfo:
+def start_like(home: Path, name: str, likeness: Mapping[str, Any], *, timeout: float = 120.0) -> RackInfo:
     """Make the rack ``name`` in the likeness of one that is described, and start it.
 
     Args:

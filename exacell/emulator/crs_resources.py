@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from exacell.emulator.asm import Asm
-from exacell.emulator.asm_rows import cluster_name
+from exacell.emulator.asm.instance import Asm
+from exacell.emulator.asm.rows import cluster_name
 from exacell.emulator.names import DATABASE_HOME
-from exacell.emulator.sql_values import format_date, from_epoch
+from exacell.emulator.sql.date_masks import format_date
+from exacell.emulator.sql.values import from_epoch
 
 ONLINE, OFFLINE = "ONLINE", "OFFLINE"
 

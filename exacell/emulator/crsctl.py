@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from exacell.emulator.asm import Asm
-from exacell.emulator.asm_attributes import version_text
-from exacell.emulator.asm_create import visible as discovered
-from exacell.emulator.asm_rows import cluster_name
+from exacell.emulator.asm.attributes import version_text
+from exacell.emulator.asm.create import visible as discovered
+from exacell.emulator.asm.instance import Asm
+from exacell.emulator.asm.rows import cluster_name
 from exacell.emulator.crs_resources import FilterError, Resource, matcher, resources
 from exacell.emulator.program import Out, Program
 
@@ -28,6 +28,8 @@ _USAGE = (
     "       crsctl check {crs|cluster [-all]|css|evm|has}\n"
     "       crsctl query crs {activeversion [-f]|softwareversion|releaseversion}\n"
     "       crsctl query css votedisk\n"
+    "       crsctl get {cluster {name|class|type|configuration|mode status}|css <parameter>|hostname|nodename}\n"
+    "       crsctl config crs\n"
 )
 _CHECKS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -79,8 +81,12 @@ def _run(asm: Asm, node: int, argv: Sequence[str], words: Sequence[str]) -> tupl
         return "".join(f"NAME={name}\nSTATE=ONLINE\n\n" for name in asm.nodes), 0
     if verb == "check" and (noun == "crs" or noun in _CHECKS):
         return _check(asm, noun, "-all" in words), 0
-    if words[:2] == ["query", "crs"] and len(words) > 2:
+    if (words[:2] == ["query", "crs"] and len(words) == 3) or (words[:2] == ["query", "crs"] and "-f" in words):
         return _version(asm, node, words[2], "-f" in words), 0
+    if words[:1] == ["get"] or words[:2] in (["config", "crs"], ["config", "has"], ["lsmodules", "crs"]):
+        return _settings(asm, node, words), 0
+    if words[:3] == ["query", "crs", "softwareversion"] and "-all" in words:
+        return "".join(_version(asm, each, "softwareversion", False) for each in range(len(asm.nodes))), 0
     if words[:3] == ["query", "css", "votedisk"]:
         return _voting_disks(asm), 0
     raise _UsageError
@@ -217,6 +223,36 @@ def _version(asm: Asm, node: int, what: str, full: bool) -> str:
     if what == "releaseversion":
         return f"Oracle High Availability Services release version on the local node is [{version}]\n"
     raise _UsageError
+
+
+def _settings(asm: Asm, node: int, words: Sequence[str]) -> str:
+    """Return what ``get cluster …``, ``get css …``, ``get hostname`` and ``config crs`` say."""
+    asked = " ".join(words[1:])
+    if words[0] == "config":
+        return "CRS-4622: Oracle High Availability Services autostart is enabled.\n"
+    modern = asm.version >= _WIDE_SINCE
+    known = {
+        "cluster name": f"CRS-6724: Current cluster name is '{cluster_name(asm)}'\n",
+        "cluster mode status": 'Cluster is running in "flex" mode\n' if modern else "",
+        "cluster mode config": 'Cluster is configured as type "flex"\n' if modern else "",
+        "cluster class": "CRS-41008: Cluster class is 'Standalone Cluster'\n" if modern else "",
+        "cluster type": "CRS-6539: The cluster type is 'flex'.\n" if modern else "",
+        "cluster configuration": (
+            f"Name                : {cluster_name(asm)}\nConfiguration       : Cluster\n"
+            "Class               : Standalone Cluster\nType                : flex\nThe cluster is not extended.\n"
+        ),
+        "css diagwait": "CRS-4678: Successful get diagwait 0 for Cluster Synchronization Services.\n",
+        "css disktimeout": "CRS-4678: Successful get disktimeout 200 for Cluster Synchronization Services.\n",
+        "css misscount": "CRS-4678: Successful get misscount 60 for Cluster Synchronization Services.\n",
+        "css reboottime": "CRS-4678: Successful get reboottime 3 for Cluster Synchronization Services.\n",
+        "hostname": f"{asm.nodes[node]}\n",
+        "nodename": f"{asm.nodes[node]}\n",
+        "node role status": f"Node '{asm.nodes[node]}' active role is 'hub'\n" if modern else "",
+        "node role config": f"Node '{asm.nodes[node]}' configured role is 'hub'\n" if modern else "",
+    }
+    if not known.get(asked):
+        raise _UsageError
+    return known[asked]
 
 
 def _voting_disks(asm: Asm) -> str:

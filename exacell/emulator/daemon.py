@@ -14,18 +14,31 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from exacell.emulator.fronts import front_scripts, has_infiniband
-from exacell.emulator.host_tools import become_scripts, cell_scripts
-from exacell.emulator.host_view import SYSTEM_LINKS, HostView, group_files, node_files, ssh_client_file, view_of
+from exacell.emulator.cell_files import cell_files, trace_directory
+from exacell.emulator.fronts import front_scripts
+from exacell.emulator.host_tools import PLACES, become_scripts, cell_scripts, firmware_scripts
+from exacell.emulator.host_view import (
+    CELL_LINKS,
+    SYSTEM_LINKS,
+    HostView,
+    group_files,
+    node_files,
+    ssh_client_file,
+    view_of,
+)
 from exacell.emulator.identity import bind_all, client_key, write_client_files
-from exacell.emulator.names import DATABASE_HOME, GRID_HOME
+from exacell.emulator.infiniband import FABRIC, fabric_scripts, has_infiniband
+from exacell.emulator.names import DATABASE_HOME, GRID_HOME, node_address
 from exacell.emulator.node_scripts import node_scripts
+from exacell.emulator.profiles import hardware_model
 from exacell.emulator.programs import Programs
+from exacell.emulator.rack_layout import FILE as LAYOUT
+from exacell.emulator.rack_layout import database_machine
 from exacell.emulator.server import RackServers
 from exacell.emulator.service import ControlService, Operation
 from exacell.emulator.sessions import Sessions
@@ -73,8 +86,9 @@ class Daemon:
         for kind in KINDS:
             write_programs(self._files, kind, more=self._host_scripts(kind, hosts, model))
         write_path(self._files, hosts, model=model)
-        await servers.listen(sockets)
-        write_client_files(self._files, {name: host.kind for name, host in hosts.items()}, ports)
+        await servers.listen(sockets, self._addresses())
+        kinds = {name: host.kind for name, host in hosts.items()}
+        write_client_files(self._files, kinds, ports, self._addresses())
         self._announce(await service.listen())
         self._offer_keys = servers.offer_keys
         player = asyncio.ensure_future(self._play_faults())
@@ -107,16 +121,20 @@ class Daemon:
     def _host_scripts(self, kind: HostKind, hosts: Mapping[str, Host], model: str) -> dict[str, str]:
         """Return what shells on one kind of host find besides the emulated programs, by name."""
         own = self._files.root / "hosts"
+        places = {name: host.kind is CELL for name, host in hosts.items()}
         if kind is CELL:
-            return {**become_scripts(own, tuple(kind.ids), everybody=False), **cell_scripts()}
+            fabric = fabric_scripts(places) if has_infiniband(model) else {}
+            become = become_scripts(own, tuple(kind.ids), everybody=False)
+            return {**become, **cell_scripts(), **firmware_scripts(), **fabric}
         clusters = self._world.clusters
         instances = {node: sids for cluster in clusters for node, sids in cluster.instances().items()}
         return {
             **become_scripts(own, tuple(kind.ids), everybody=True),
+            **firmware_scripts(),
             **node_scripts(instances),
             **front_scripts(
                 self._files.ssh_config,
-                {name: host.kind is CELL for name, host in hosts.items()},
+                places,
                 infiniband=has_infiniband(model),
                 python=sys.executable,
             ),
@@ -124,15 +142,28 @@ class Daemon:
 
     def _hosts(self) -> dict[str, Host]:
         restricted = bool(self._world.describe().get("restricted"))
-        hosts = {
-            name: Host(files=self._files, name=name, kind=CELL, restricted=restricted) for name in self._world.cells
-        }
         groups = group_files(self._world.cells, self._world.dbnodes)
         addresses = {name: self._world.address(name) for name in self._world.cells}
+        model = hardware_model(str(self._world.describe()["model"]))
+        layout = {LAYOUT: database_machine(addresses, self._world.dbnodes, model)}
+        hosts: dict[str, Host] = {}
         shown: bool | None = None
+        for name in self._world.cells:
+            now = datetime.now().astimezone()
+            view = self._view(CELL, name, cell_files(name, addresses, self._world.dbnodes, now))
+            shown = view.works() if shown is None else shown
+            hosts[name] = Host(
+                files=self._files,
+                name=name,
+                kind=CELL,
+                variables={"CELLTRACE": trace_directory(name)},
+                restricted=restricted,
+                view=view if shown else None,
+            )
         for cluster in self._world.clusters:
             for number, name in enumerate(cluster.nodes, start=1):
-                view = self._view(name, node_files(cluster, name, addresses, self._world.dbnodes))
+                own = node_files(cluster, name, addresses, self._world.dbnodes)
+                view = self._view(DBNODE, name, {**own, **layout})
                 shown = view.works() if shown is None else shown
                 hosts[name] = Host(
                     files=self._files,
@@ -144,14 +175,29 @@ class Daemon:
                 )
         return hosts
 
-    def _view(self, node: str, own: Mapping[str, str]) -> HostView:
-        """Return the view of a database node's shells, with its files written."""
+    def _addresses(self) -> dict[str, str]:
+        """Return the addresses on the storage network by host."""
+        nodes = {name: node_address(number) for number, name in enumerate(self._world.dbnodes, start=1)}
+        return {**{name: self._world.address(name) for name in self._world.cells}, **nodes}
+
+    def _view(self, kind: HostKind, host: str, own: Mapping[str, str]) -> HostView:
+        """Return the view of a host's shells, with its files written."""
         needed = (sys.prefix, sys.base_prefix, os.path.dirname(os.path.abspath(__file__)))
-        view = view_of(self._files.host_dir(node), self._files.home(node, "root"), self._files.root, needed)
-        directories = [f"{home}/bin" for home in DBNODE.homes]
-        links = {path: [name for name in DBNODE.programs if path in DBNODE.directories(name)] for path in directories}
-        ssh = {"etc/ssh/ssh_config": ssh_client_file(self._files.ssh_config)}
-        view.write({**own, **ssh}, self._files.bin(DBNODE.name), {**links, **SYSTEM_LINKS})
+        view = view_of(self._files.host_dir(host), self._files.home(host, "root"), self._files.root, needed)
+        links: dict[str, Sequence[str]] = {
+            f"{home}/bin": [name for name in kind.programs if f"{home}/bin" in kind.directories(name)]
+            for home in kind.homes
+        }
+        offered = {*kind.programs, *firmware_scripts(), *(("orabase",) if kind is DBNODE else ())}
+        for name, places in PLACES.items():
+            for place in places if name in offered else ():
+                if place.startswith(("/opt/", "/u01/")) and name not in links.get(place, ()):
+                    links[place] = (*links.get(place, ()), name)
+        links |= CELL_LINKS if kind is CELL else SYSTEM_LINKS
+        if has_infiniband(str(self._world.describe().get("model", ""))):
+            links["/usr/sbin"] = (*links["/usr/sbin"], *FABRIC)
+        ssh = {"etc/ssh/ssh_config": ssh_client_file(self._files.ssh_config)} if kind is DBNODE else {}
+        view.write({**own, **ssh}, self._files.bin(kind.name), links)
         return view
 
     def _announce(self, port: int) -> None:
@@ -275,6 +321,12 @@ def _use_cheap_child_watcher() -> None:
         asyncio.set_child_watcher(asyncio.PidfdChildWatcher())
 
 
+def _leave_signals_to_shells() -> None:
+    """Take no notice of a hang-up here, and have the shells on the rack's hosts take it: under nohup they would ignore it."""
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, lambda *_: None)
+
+
 async def _run(files: RackFiles, options: Mapping[str, object]) -> None:
     made_with = read_json(files.rack) or {"given": options}
     given = made_with["given"]
@@ -303,6 +355,7 @@ def main() -> int:
     os.ftruncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode("ascii"), 0)
     _use_cheap_child_watcher()
+    _leave_signals_to_shells()
     try:
         asyncio.run(_run(files, options))
     except ExacellError as error:

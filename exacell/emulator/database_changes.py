@@ -5,12 +5,13 @@ Source: reference asm.md section 10.
 
 from __future__ import annotations
 
-from exacell.emulator.asm_default import new_file
-from exacell.emulator.asm_model import DiskGroup
+from exacell.emulator.asm.default import new_file
+from exacell.emulator.asm.model import DiskGroup
 from exacell.emulator.databases import BLOCK_SIZES, DEFAULT_LOG_BYTES, Database, RedoGroup
+from exacell.emulator.db_rows import SETTABLE
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
-from exacell.emulator.sql_tokens import TokenKind, TokenReader
+from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.units import GIB, KIB, MIB, TIB
 
 _UNITS = {"K": KIB, "M": MIB, "G": GIB, "T": TIB}
@@ -37,6 +38,23 @@ def alter_system_of_database(instance: Instance, database: Database, statement: 
             reader.expect("ALL", 2065)
         for thread in sorted({group.thread for group in database.redo}):
             database.switch(thread, now)
+    elif reader.accept("FLUSH"):
+        if not reader.here.is_word(
+            "SHARED_POOL", "BUFFER_CACHE", "FLASH_CACHE", "GLOBAL", "REDO", "PASSWORDFILE_METADATA_CACHE"
+        ):
+            raise reader.error(2065)
+        while reader.here.kind is not TokenKind.END:
+            reader.take()
+    elif reader.accept("REGISTER"):
+        pass
+    elif reader.accept("RESET"):
+        name = reader.name(2065).lower()
+        if name not in SETTABLE:
+            raise OraError(ora(2095))
+        database.parameters.pop(name, None)
+        while reader.accept("SCOPE") or reader.accept("SID"):
+            reader.expect_mark("=", 927)
+            reader.take()
     elif reader.accept("SET"):
         _set(database, reader)
     else:
@@ -46,12 +64,25 @@ def alter_system_of_database(instance: Instance, database: Database, statement: 
 
 
 def _set(database: Database, reader: TokenReader) -> None:
+    if reader.accept("EVENTS"):
+        reader.accept_mark("=")
+        reader.text(2065)
+        return
     name = reader.name(2065).lower()
     reader.expect_mark("=", 927)
-    value = reader.take().value.upper()
+    given = reader.take().value
+    if reader.here.kind is TokenKind.NAME and reader.here.value in _UNITS and given.isdigit():
+        given = str(int(given) * _UNITS[reader.take().value])
+    value = given.upper()
+    if reader.accept("COMMENT"):
+        reader.expect_mark("=", 927)
+        reader.take()
     while reader.accept("SCOPE") or reader.accept("SID"):
         reader.expect_mark("=", 927)
         reader.take()
+    if name in SETTABLE:
+        database.parameters[name] = value if SETTABLE[name][0] == 1 else given
+        return
     if name != "_disk_sector_size_override":
         raise OraError(ora(2095))
     if value not in ("TRUE", "FALSE"):

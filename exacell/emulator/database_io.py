@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from exacell.emulator.cache_chores import ABSORBED, REJECTED
 from exacell.emulator.device_io import Counters
 from exacell.emulator.load_profiles import Profile
 from exacell.emulator.workload import REDO_WRITE_BYTES
@@ -30,10 +31,13 @@ WATCHED = (
     "FC_IO_RQ_R",
     "FC_IO_RQ_R_MISS",
     "FC_IO_RQ_R_SKIP",
+    "FC_IO_RQ_R_SKIP_LG",
     "FC_IO_RQ_R_DW",
     "FC_IO_RQ_W",
     "FC_IO_RQ_W_OVERWRITE",
     "FC_IO_RQ_W_SKIP",
+    ABSORBED,
+    REJECTED,
     "FL_RQ_W",
     "FL_RQ_TM_W",
     "SIO_IO_EL_OF",
@@ -99,11 +103,15 @@ def statistics(seen: Mapping[str, float], *, writes: int, copies: int, profile: 
         seen: the growth of the watched counters, summed over all cells.
         writes: redo writes of the database; the cells saw ``copies`` of each, and of each block written.
     """
-    small = round(seen["FC_IO_RQ_R"] + seen["FC_IO_RQ_R_MISS"] + seen["FC_IO_RQ_R_SKIP"])
+    skipped = seen["FC_IO_RQ_R_SKIP"] - seen["FC_IO_RQ_R_SKIP_LG"]
+    small = round(seen["FC_IO_RQ_R"] + seen["FC_IO_RQ_R_MISS"] + skipped)
     hits, smart = round(seen["FC_IO_RQ_R"]), round(seen["FC_IO_RQ_R_DW"])
     eligible, saved, returned = (round(seen[name]) for name in ("SIO_IO_EL_OF", "SIO_IO_SI_SV", "SIO_IO_OF_RE"))
-    blocks = round(seen["FC_IO_RQ_W"] + seen["FC_IO_RQ_W_SKIP"]) // copies
-    cached = round(seen["FC_IO_RQ_W"]) // copies
+    absorbed, rejected = round(seen[ABSORBED]), round(seen[REJECTED])
+    large, large_cached = (absorbed + rejected) // copies, absorbed // copies
+    blocks = round(seen["FC_IO_RQ_W"] + seen["FC_IO_RQ_W_SKIP"] - absorbed - rejected) // copies
+    cached = round(seen["FC_IO_RQ_W"] - absorbed) // copies
+    written = blocks * BLOCK_BYTES + large * MIB
     redo = writes * REDO_WRITE_BYTES
     latency_us = seen["FL_RQ_TM_W"] / seen["FL_RQ_W"] if seen["FL_RQ_W"] else 0.0
     commits = round(writes * COMMIT_SHARE)
@@ -119,20 +127,20 @@ def statistics(seen: Mapping[str, float], *, writes: int, copies: int, profile: 
         "physical read bytes": small * BLOCK_BYTES + eligible * MIB,
         "session logical reads": small * LOGICAL_READS + eligible * MIB // BLOCK_BYTES,
         "logical read bytes from cache": small * LOGICAL_READS * BLOCK_BYTES,
-        "physical writes": blocks,
-        "physical write total IO requests": blocks + writes,
-        "physical write requests optimized": cached,
-        "physical write total bytes optimized": cached * BLOCK_BYTES,
-        "physical write IO requests": blocks,
-        "physical write total bytes": blocks * BLOCK_BYTES + redo,
-        "physical write bytes": blocks * BLOCK_BYTES,
+        "physical writes": written // BLOCK_BYTES,
+        "physical write total IO requests": blocks + large + writes,
+        "physical write requests optimized": cached + large_cached,
+        "physical write total bytes optimized": cached * BLOCK_BYTES + large_cached * MIB,
+        "physical write IO requests": blocks + large,
+        "physical write total bytes": written + redo,
+        "physical write bytes": written,
         "redo size": redo,
         "redo writes": writes,
         "redo blocks written": redo // REDO_BLOCK_BYTES,
         "redo write time": round(writes * latency_us / 10_000),
         "redo synch writes": commits,
         "redo synch time (usec)": round(commits * (latency_us + SYNC_US)),
-        "cell physical IO interconnect bytes": (small + blocks * copies) * BLOCK_BYTES + redo * copies + returned * MIB,
+        "cell physical IO interconnect bytes": small * BLOCK_BYTES + (written + redo) * copies + returned * MIB,
         "cell physical IO interconnect bytes returned by smart scan": returned * MIB,
         "cell physical IO bytes eligible for predicate offload": eligible * MIB,
         "cell physical IO bytes saved by storage index": saved * MIB,
@@ -144,9 +152,3 @@ def statistics(seen: Mapping[str, float], *, writes: int, copies: int, profile: 
         "cell writes to flash cache": round(seen["FC_IO_RQ_W"]),
         "cell partial writes in flash cache": 0,
     }
-
-
-def add(totals: Counters, amounts: Mapping[str, float]) -> None:
-    """Add amounts to totals, name by name."""
-    for name, amount in amounts.items():
-        totals[name] = totals.get(name, 0) + amount

@@ -33,11 +33,32 @@ class RedoGroup:
 
 
 @dataclass(kw_only=True)
+class AwrSnapshot:
+    """A snapshot of the workload repository: when it was taken, and what all instances had counted."""
+
+    number: int
+    taken: float
+    counted: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredRoutine:
+    """A procedure or function that a database keeps: its text from that word on, and what is wrong with it, line by line."""
+
+    kind: str
+    source: str
+    errors: list[str] = field(default_factory=list)
+
+
+@dataclass(kw_only=True)
 class Database:
     """One database, open on every node.
 
     Attributes:
         change: the system change number now.
+        routines: stored procedures and functions by name.
+        parameters: those that ALTER SYSTEM has set.
+        snapshots: of the workload repository, oldest first.
         override_sector_size: ``_disk_sector_size_override`` is TRUE, so block sizes are not checked.
     """
 
@@ -49,6 +70,9 @@ class Database:
     redo: list[RedoGroup] = field(default_factory=list)
     override_sector_size: bool = False
     segments: list[Segment] = field(default_factory=list)
+    snapshots: list[AwrSnapshot] = field(default_factory=list)
+    parameters: dict[str, str] = field(default_factory=dict)
+    routines: dict[str, StoredRoutine] = field(default_factory=dict)
 
     def group(self, number: int) -> RedoGroup:
         """Return a redo log group.
@@ -112,4 +136,7 @@ def database_to_state(database: Database) -> dict[str, Any]:
 def database_from_state(state: dict[str, Any]) -> Database:
     """Return the database that :func:`database_to_state` stored."""
     redo = [RedoGroup(**row) for row in state["redo"]]
-    return Database(**{**state, "redo": redo, "segments": segments_from_state(state.get("segments", []))})
+    snapshots = [AwrSnapshot(**row) for row in state.get("snapshots", [])]
+    routines = {name: StoredRoutine(**row) for name, row in state.get("routines", {}).items()}
+    segments = segments_from_state(state.get("segments", []))
+    return Database(**{**state, "redo": redo, "segments": segments, "snapshots": snapshots, "routines": routines})

@@ -6,17 +6,65 @@ Values follow reference asm.md sections 1, 5 and 10.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
-from exacell.emulator.asm_attributes import Version, version_text
-from exacell.emulator.asm_rows import own_groups
+from exacell.emulator.asm.attributes import Version, version_text
+from exacell.emulator.asm.rows import own_groups
 from exacell.emulator.instances import Instance
-from exacell.emulator.sql_values import Value, from_epoch
+from exacell.emulator.sql.values import Value, from_epoch
 
 
 def banner(version: Version) -> str:
     """Return the product line of a release, without its version numbers behind the first."""
     suffix = {11: "11g", 12: "12c", 18: "18c", 19: "19c"}[version[0]]
     return f"Oracle Database {suffix} Enterprise Edition Release {version_text(version)} - 64bit Production"
+
+
+SETTABLE: Mapping[str, tuple[int, str | None]] = MappingProxyType(
+    {
+        "audit_sys_operations": (1, "TRUE"),
+        "audit_trail": (2, "DB"),
+        "cell_offload_compaction": (2, "ADAPTIVE"),
+        "cell_offload_decryption": (1, "TRUE"),
+        "cell_offload_parameters": (2, None),
+        "cell_offload_plan_display": (2, "AUTO"),
+        "cell_offload_processing": (1, "TRUE"),
+        "cell_offloadgroup_name": (2, None),
+        "db_cache_size": (6, "0"),
+        "db_file_multiblock_read_count": (3, "128"),
+        "db_files": (3, "1024"),
+        "db_recovery_file_dest_size": (6, None),
+        "deferred_segment_creation": (1, "TRUE"),
+        "fast_start_mttr_target": (3, "300"),
+        "filesystemio_options": (2, "setall"),
+        "job_queue_processes": (3, "1000"),
+        "log_buffer": (6, "134217728"),
+        "log_checkpoint_interval": (3, "0"),
+        "log_checkpoint_timeout": (3, "0"),
+        "open_cursors": (3, "1000"),
+        "open_links": (3, "4"),
+        "open_links_per_instance": (3, "4"),
+        "optimizer_features_enable": (2, None),
+        "parallel_degree_policy": (2, "MANUAL"),
+        "parallel_force_local": (1, "FALSE"),
+        "parallel_max_servers": (3, "240"),
+        "pga_aggregate_target": (6, "17179869184"),
+        "processes": (3, "2048"),
+        "recyclebin": (2, "on"),
+        "resource_limit": (1, "TRUE"),
+        "resource_manager_plan": (2, None),
+        "sga_max_size": (6, "25769803776"),
+        "sga_target": (6, "25769803776"),
+        "statistics_level": (2, "TYPICAL"),
+        "streams_pool_size": (6, "0"),
+        "undo_retention": (3, "900"),
+        "use_large_pages": (2, "ONLY"),
+    }
+)
+"""Parameters of a database that ALTER SYSTEM sets and that change nothing but what is shown: type and first value.
+
+Source: Oracle Database Reference, "Initialization Parameters"; values are ours.
+"""
 
 
 def instance_row(instance: Instance) -> Iterator[Mapping[str, Value]]:
@@ -72,6 +120,7 @@ def parameters(instance: Instance) -> dict[str, tuple[int, str | None]]:
         }
     values: dict[str, tuple[int, str | None]] = {
         **common,
+        **{name: (kind, database.parameters.get(name, value)) for name, (kind, value) in SETTABLE.items()},
         "compatible": (2, ".".join(str(part) for part in asm.version[:3])),
         "cpu_count": (3, "48"),
         "db_block_size": (3, "8192"),
@@ -99,10 +148,13 @@ def parameter_rows(instance: Instance) -> Iterator[Mapping[str, Value]]:
             "DISPLAY_VALUE": value,
             "ISDEFAULT": "FALSE",
             "ISSES_MODIFIABLE": "FALSE",
-            "ISSYS_MODIFIABLE": "IMMEDIATE" if name.startswith("asm_") else "FALSE",
+            "ISSYS_MODIFIABLE": "IMMEDIATE" if name.startswith("asm_") or name in SETTABLE else "FALSE",
             "ISINSTANCE_MODIFIABLE": "TRUE",
             "ISMODIFIED": "FALSE",
             "ISDEPRECATED": "FALSE",
+            "ISADJUSTED": "FALSE",
+            "ISBASIC": "FALSE",
+            "ISPDB_MODIFIABLE": "FALSE",
         }
 
 
@@ -134,6 +186,25 @@ def database_row(instance: Instance) -> Iterator[Mapping[str, Value]]:
         "CURRENT_SCN": database.change,
         "DB_UNIQUE_NAME": database.name,
         "FORCE_LOGGING": "YES",
+        "RESETLOGS_TIME": from_epoch(database.created),
+        "RESETLOGS_CHANGE#": 1,
+        "CHECKPOINT_CHANGE#": database.change,
+        "CONTROLFILE_TYPE": "CURRENT",
+        "CONTROLFILE_CREATED": from_epoch(database.created),
+        "OPEN_RESETLOGS": "NOT ALLOWED",
+        "PROTECTION_MODE": "MAXIMUM PERFORMANCE",
+        "PROTECTION_LEVEL": "MAXIMUM PERFORMANCE",
+        "REMOTE_ARCHIVE": "ENABLED",
+        "SWITCHOVER_STATUS": "NOT ALLOWED",
+        "DATAGUARD_BROKER": "DISABLED",
+        "GUARD_STATUS": "NONE",
+        "SUPPLEMENTAL_LOG_DATA_MIN": "NO",
+        "SUPPLEMENTAL_LOG_DATA_PK": "NO",
+        "SUPPLEMENTAL_LOG_DATA_UI": "NO",
+        "SUPPLEMENTAL_LOG_DATA_FK": "NO",
+        "SUPPLEMENTAL_LOG_DATA_ALL": "NO",
+        "PLATFORM_ID": 13,
+        "FS_FAILOVER_STATUS": "DISABLED",
         "CDB": "NO",
     }
 

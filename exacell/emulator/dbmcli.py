@@ -1,8 +1,8 @@
-"""The ``dbmcli`` program of emulated database nodes: LIST and DESCRIBE of the server itself and of its alerts.
+"""The ``dbmcli`` program of emulated database nodes: the server itself, its disks and its alerts.
 
-DBMCLI has CellCLI's syntax and layouts for the objects of a database server. Here are DBSERVER and ALERTHISTORY, to
-read; there are no alerts. Every other statement fails as one that DBMCLI does not know, whose code here is CellCLI's
-number with DBMCLI's prefix: no public source shows it.
+DBMCLI has CellCLI's syntax and layouts for the objects of a database server. Here are DBSERVER, which can be altered,
+PHYSICALDISK, and ALERTHISTORY; there are no alerts. Every other statement fails as one that DBMCLI does not know, whose
+code here is CellCLI's number with DBMCLI's prefix: no public source shows it.
 
 Source: Oracle DBMMN, dbmcli-command-reference, list-dbserver, describe-dbserver; reference cellcli.md 1.6.
 """
@@ -20,14 +20,16 @@ from exacell.emulator import printer
 from exacell.emulator.build import guid
 from exacell.emulator.cellcli import Options, parse_options
 from exacell.emulator.clock import banner_time
+from exacell.emulator.dbmcli_changes import change
 from exacell.emulator.grammar import Describe, ListStatement, parse_describe, parse_list
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.names import node_address
 from exacell.emulator.program import Ask, Out, Program
 from exacell.emulator.rack import Rack
+from exacell.emulator.raid_tools import drives_of
 from exacell.emulator.schema import Attribute, ObjectType, object_types, release_of, rows_of
 from exacell.emulator.tokens import TokenStream, is_comment, statements_of
-from exacell.emulator.values import Row, order_key, passes
+from exacell.emulator.values import Row, Size, order_key, passes
 
 SINCE = (12, 1, 2)
 """Releases from this on have DBMCLI. Source: Oracle DBMMN, "introduced with 12.1.2.1.0"."""
@@ -59,7 +61,8 @@ def dbm_object_types() -> Mapping[str, ObjectType]:
         until=None,
         attributes=attributes,
     )
-    return MappingProxyType({"DBSERVER": server, "ALERTHISTORY": object_types()["ALERTHISTORY"]})
+    others = {name: object_types()[name] for name in ("ALERTHISTORY", "PHYSICALDISK")}
+    return MappingProxyType({"DBSERVER": server, **others})
 
 
 @cache
@@ -89,7 +92,7 @@ def server_row(rack: Rack, node: str) -> Row:
         "locatorLEDStatus": "off",
         "makeModel": hardware["make_model"],
         "metricHistoryDays": 7,
-        "msVersion": f"OSS_{release.banner}_LINUX.X64_{release.version.rsplit('.', 1)[1]}",
+        "msVersion": f"OSS_{release.banner}_LINUX.X64_{release.version.removeprefix(release.banner + '.')}",
         "pendingCoreCount": "",
         "powerCount": "2/2",
         "powerStatus": "normal",
@@ -105,7 +108,30 @@ def server_row(rack: Rack, node: str) -> Row:
     }
     for index, interface in enumerate(hardware["interconnects"], start=1):
         row[f"interconnect{index}"] = interface
-    return row
+    return {**row, **rack.server_settings.get(node, {})}
+
+
+def disk_rows(rack: Rack, node: str) -> list[Row]:
+    """Return the rows of LIST PHYSICALDISK: the drives that the RAID controller has."""
+    return [
+        {
+            "name": f"{drive.enclosure}:{drive.slot}",
+            "deviceId": int(drive.device),
+            "diskType": "HardDisk",
+            "enclosureDeviceId": drive.enclosure,
+            "errMediaCount": 0,
+            "errOtherCount": 0,
+            "id": drive.serial,
+            "luns": f"0_{drive.slot}",
+            "makeModel": drive.maker,
+            "physicalInterface": "sas",
+            "physicalSerial": drive.serial,
+            "physicalSize": Size(drive.size_bytes),
+            "slotNumber": str(drive.slot),
+            "status": "normal",
+        }
+        for drive in drives_of(rack, node)
+    ]
 
 
 def dbmcli(rack: Rack, node: str, argv: Sequence[str], *, tty: bool, has_stdin: bool) -> Program:
@@ -169,7 +195,18 @@ def _answer(rack: Rack, node: str, text: str) -> str:
     release, known = rack.release.number, dbm_object_types()
     stream = TokenStream(text)
     parsed: ListStatement | Describe
-    if stream.expect_word("LIST", "DESCRIBE") == "LIST":
+    start = stream.peek()
+    verb = stream.expect_word("LIST", "DESCRIBE", "ALTER", "DROP")
+    if verb in ("ALTER", "DROP"):
+        word = stream.peek()
+        if not word.is_word(*known):
+            raise stream.error()
+        changed = known[stream.take().text.upper()]
+        if (verb, changed.name) not in (("ALTER", "DBSERVER"), ("DROP", "ALERTHISTORY")):
+            raise CellError(Code.SYNTAX, position=start.start)
+        cores = int(_hardware()[rack.spec.model]["cores"])
+        return "".join(f"{line}\n" for line in change(rack, node, changed, verb, stream, cores))
+    if verb == "LIST":
         parsed = parse_list(stream, release, known)
     else:
         parsed = parse_describe(stream, release, known)
@@ -177,6 +214,8 @@ def _answer(rack: Rack, node: str, text: str) -> str:
     if isinstance(parsed, Describe):
         return printer.describe(owner, release)
     rows = [server_row(rack, node)] if owner.name == "DBSERVER" else []
+    if owner.name == "PHYSICALDISK":
+        rows = disk_rows(rack, node)
     for name in parsed.names:
         rows = [row for row in rows if str(row["name"]).lower() == name.lower()]
         if not rows:

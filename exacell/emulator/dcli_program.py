@@ -258,8 +258,8 @@ class Dcli:
             banner.seek(0)
             host.said = banner.read().decode("utf-8", "replace")
         with self.lock:
-            for line in host.said.splitlines():
-                print(f"{host.name}:{line}\n")
+            if host.said:
+                print(f"{host.name}:{host.said}")
             sys.stdout.flush()
             if host.status == UNREACHABLE:
                 self.bad.append(host.name)

@@ -8,7 +8,7 @@ microseconds) and ``SPOT:H.SM.RQ`` for a database.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.models import Cell
@@ -31,7 +31,13 @@ PENDING = "FC_PENDING_BYTES"
 LARGE_KB = 1024
 """Size of a large I/O. Those up to 128 KB count as small. Source: Oracle SAGUG, monitoring-cell-disk-io-metrics."""
 
-_LATENCY_US = {
+BLOCK_KB = 8
+"""Size of a block of a database."""
+
+OVERLOAD_SKIPS = tuple(f"FL_IO_W_SKIP_{why}" for why in ("BUSY", "NO_BUFFER", "LARGE", "IORM_LIMIT"))
+"""Counters of redo writes that bypass the flash log because it, or the disk behind it, has too much to do."""
+
+LATENCY_US: Mapping[tuple[str, str, str], int] = {
     (HARD, READ, SMALL): 6200,
     (HARD, READ, LARGE): 9800,
     (HARD, WRITE, SMALL): 700,
@@ -45,8 +51,15 @@ _LATENCY_US = {
     (FLASH, WRITE, SMALL): 160,
     (FLASH, WRITE, LARGE): 2400,
 }
+"""Microseconds that a request takes, by medium, kind and size."""
 
 Counters = dict[str, float]
+
+
+def add(counters: Counters, **amounts: float) -> None:
+    """Add amounts to counters, name by name."""
+    for name, amount in amounts.items():
+        counters[name] = counters.get(name, 0) + amount
 
 
 def device_io(
@@ -63,17 +76,38 @@ def device_io(
     """Count I/O requests of one kind on one medium, for the cell and for the database that caused them."""
     if requests <= 0:
         return
-    latency = round(requests * _LATENCY_US[medium, kind, size] * rng.uniform(0.94, 1.06))
+    latency = round(requests * LATENCY_US[medium, kind, size] * rng.uniform(0.94, 1.06))
     for prefix in (f"{medium}.{kind}_{size}", f"{database}:{medium}.{size}"):
-        for what, amount in (("RQ", requests), ("KB", kilobytes), ("TM", latency)):
-            name = f"{prefix}.{what}"
-            counters[name] = counters.get(name, 0) + amount
+        add(counters, **{f"{prefix}.RQ": requests, f"{prefix}.KB": kilobytes, f"{prefix}.TM": latency})
+
+
+def medium_io(
+    rng: random.Random,
+    counters: Counters,
+    database: str,
+    medium: str,
+    kind: str,
+    size: str,
+    requests: int,
+    kilobytes: int | None = None,
+) -> None:
+    """Count requests of blocks, or of megabytes when they are large; other sizes are said in ``kilobytes``."""
+    each = LARGE_KB if size == LARGE else BLOCK_KB
+    device_io(
+        rng,
+        counters,
+        database=database,
+        medium=medium,
+        kind=kind,
+        size=size,
+        requests=requests,
+        kilobytes=requests * each if kilobytes is None else kilobytes,
+    )
 
 
 def network(counters: Counters, *, sent_kb: int, received_kb: int) -> None:
     """Count what went over the RDMA network between the cell and the database nodes."""
-    counters[SENT] = counters.get(SENT, 0) + sent_kb
-    counters[RECEIVED] = counters.get(RECEIVED, 0) + received_kb
+    add(counters, **{SENT: sent_kb, RECEIVED: received_kb})
 
 
 def backing(cell: Cell) -> str:

@@ -75,11 +75,25 @@ class Lun:
     status: str = "normal"
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScrubSchedule:
+    """When hard disks are scrubbed: every ``interval_s`` seconds from ``start`` on, never when that is 0.
+
+    Attributes:
+        since: rack time from which on this schedule holds.
+    """
+
+    since: float
+    start: float
+    interval_s: float
+
+
 @dataclass(kw_only=True)
 class CellDisk:
     """A cell disk: the space that grid disks, flash cache and flash log share.
 
     Attributes:
+        interleaving: how old releases were asked to spread its grid disks; kept, and without effect here.
         flush_status: of a cell disk that was flushed on its own account (hard disks); flash disks of the cache show
             their cache member's.
     """
@@ -94,6 +108,7 @@ class CellDisk:
     creation_time: float
     id: str
     comment: str = ""
+    interleaving: str = "none"
     status: str = "normal"
     error_count: int = 0
     flush_status: str = ""
@@ -106,6 +121,7 @@ class GridDisk:
 
     Attributes:
         asm_former: ASM has dropped it: the header says FORMER.
+        storage_pool: for which storage pool of Exascale it was made; empty for a disk of ASM.
     """
 
     name: str
@@ -122,3 +138,4 @@ class GridDisk:
     virtual_size: int | None = None
     asm_former: bool = False
     flushing: bool = False
+    storage_pool: str = ""

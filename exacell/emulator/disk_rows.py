@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from exacell.emulator.asm.view import AsmDiskView
 from exacell.emulator.cache_models import CacheMember
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk
 from exacell.emulator.messages import (
@@ -16,10 +17,10 @@ from exacell.emulator.messages import (
     FLUSH_ERROR_WRITE,
     FLUSH_WORKING,
 )
-from exacell.emulator.models import Cell
+from exacell.emulator.models import FIRST_OFFSET, Cell
 from exacell.emulator.place import Place
-from exacell.emulator.rack import AsmDiskView
 from exacell.emulator.values import Row, Size, Time, Value
+from exacell.units import format_size
 
 _FLUSH_ERRORS = {"stale": FLUSH_ERROR_STALE, "error": FLUSH_ERROR_WRITE}
 
@@ -40,7 +41,8 @@ def cell_disk_row(cell: Cell, disk: CellDisk) -> Row:
     flush = (disk.flush_status, disk.flush_error)
     if not disk.disk_type.is_cached:
         flush = _member_flush(cell.member(disk.name))
-    return {
+    free = max(0, cell.free_space(disk.name))
+    row: Row = {
         "name": disk.name,
         "comment": disk.comment,
         "creationTime": Time(disk.creation_time),
@@ -50,13 +52,21 @@ def cell_disk_row(cell: Cell, disk: CellDisk) -> Row:
         "errorCount": disk.error_count,
         "flushStatus": flush[0],
         "flushError": flush[1],
-        "freeSpace": Size(max(0, cell.free_space(disk.name))),
+        "freeSpace": Size(free),
         "id": disk.id,
+        "interleaving": disk.interleaving,
         "lun": disk.lun,
         "physicalDisk": cell.physical_disks[disk.physical_disk].serial,
         "size": Size(disk.size_bytes),
         "status": disk.status,
     }
+    if disk.disk_type is DiskType.HARD:
+        row["raidLevel"] = "0"
+        begin, end = cell.next_offset(disk.name), disk.size_bytes - disk.disk_type.reserve_bytes + FIRST_OFFSET
+        if free and begin + free == end:
+            # Only free space in one piece has been published: how several pieces are written is not known.
+            row["freeSpaceMap"] = f"offset={format_size(begin, largest='G')},size={format_size(free, largest='G')}"
+    return row
 
 
 def cell_disk_rows(place: Place) -> list[Row]:
@@ -101,6 +111,8 @@ def grid_disk_row(place: Place, disk: GridDisk) -> Row:
     }
     if place.rack.release.number >= (18,):
         row["sparse"] = disk.virtual_size is not None
+    if disk.storage_pool:
+        row["storagePool"] = disk.storage_pool
     if disk.virtual_size is not None:
         row["virtualSize"] = Size(disk.virtual_size)
     if disk.disk_type.is_cached and disk.caching_policy == "default":

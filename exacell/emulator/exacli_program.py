@@ -50,13 +50,18 @@ _CLOUD = re.compile(r"list\b|alter\s+iormplan\b|\w+\s+(diagpack|quarantine)\b", 
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """The command line."""
+    """The command line.
+
+    Attributes:
+        asks: for a user and a password that are missing; not so with ``-n``, which no manual has, but public programs use.
+    """
 
     host: str = ""
     user: str = ""
     form: str = ""
     jar: str | None = None
     commands: str | None = None
+    asks: bool = True
 
 
 def parse_call(argv: Sequence[str]) -> Call | None:
@@ -75,6 +80,8 @@ def parse_call(argv: Sequence[str]) -> Call | None:
             if not equals and words and not words[0].startswith("-"):
                 value = words.pop(0)
             call = replace(call, jar=value)
+        elif word == "-n":
+            call = replace(call, asks=False)
         elif word == "-e" and words:
             return replace(call, commands=" ".join(words))
         else:
@@ -97,11 +104,12 @@ def exacli(
         return 1
     user, _, place = call.host.rpartition("@")
     name, _, port = place.partition(":")
-    cell = next((known for known in rack.cells if known.lower() == name.lower()), None)
+    cell = next((host for host, known in rack.cells.items() if name.lower() in (host.lower(), known.ip)), None)
     elsewhere = int(port) != PORT if port.isdecimal() else bool(port)
     if cell is None or elsewhere or rack.faults.refuses(cell):
         yield Out(f"exacli: cannot connect to {place}\n", err=True)
         return 1
+    has_stdin = has_stdin and call.asks
     user = call.user or user or (yield from _asked("Username: ", has_stdin)) or ""
     jar = None if call.jar is None else _jar(call.jar, env, cwd)
     if jar is None or not _has_cookie(jar, cell, user) or not _is_known(rack.cells[cell], user):
@@ -166,7 +174,7 @@ def _statements(rack: Rack, cell: str, user: str, text: str, form: str, read: Re
             continue
         # ExaCLI spells its options alike on all releases; cellcli took -xml before it took --xml.
         arguments = [*([{"--xml": "-xml"}.get(form, form)] if form else []), "-e", statement]
-        yield from cellcli(rack, cell, user, arguments, tty=False, has_stdin=False, read_file=read)
+        yield from cellcli(rack, cell, user, arguments, tty=False, has_stdin=False, read_file=read, remote=True)
     return 0
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import random
+from typing import TYPE_CHECKING, Literal
 
 from exacell.emulator.device_io import FLASH, backing
 from exacell.emulator.disk_models import CellDisk, DiskType
@@ -23,24 +24,25 @@ NOT_PRESENT, PROACTIVE = "not present", "proactive failure"
 """Status of a cell disk on a disk that has failed, and on one that is about to. Source: reference cellcli.md 3.3."""
 
 
-def check_disk(cell: Cell, name: str, *, flash: bool) -> str:
-    """Return the name of the cell disk that a fault names; the first flash disk when it names none.
+def check_disk(cell: Cell, name: str, *, kind: Literal[DiskType.FLASH, DiskType.HARD] | None) -> str:
+    """Return the name of the cell disk that a fault names; when it names none the first of its kind, or of flash.
 
     Args:
         name: of a cell disk, with or without ``_<cell>`` behind it, or of a physical disk.
-        flash: it must be a flash disk.
+        kind: what it must be; None for anything.
 
     Raises:
         EmulatorError: the cell has no such disk.
     """
-    disks = [disk for disk in cell.cell_disks.values() if disk.disk_type is DiskType.FLASH or not flash]
+    disks = [disk for disk in cell.cell_disks.values() if kind in (None, disk.disk_type)]
     for disk in disks:
         names = (disk.name, disk.physical_disk, disk.name.removesuffix(f"_{cell.host}"))
         if name.lower() in [known.lower() for known in names]:
             return disk.name
-    if not name and (flash_disks := cell.flash_disks()):
-        return flash_disks[0].name
-    what = "flash cell disk" if flash else "cell disk"
+    first = cell.hard_disks() if kind is DiskType.HARD else cell.flash_disks()
+    if not name and first:
+        return first[0].name
+    what = {DiskType.FLASH: "flash cell disk", DiskType.HARD: "cell disk on a hard disk", None: "cell disk"}[kind]
     known = ", ".join(sorted(disk.name for disk in disks)) or "none"
     raise EmulatorError(f"{cell.host} has no {what} {name or 'at all'}; it has {known}")
 
@@ -52,9 +54,11 @@ def check_fault(cell: Cell, fault: Fault) -> None:
         EmulatorError: it names a disk that the cell does not have, or a flush that could not get stuck there.
     """
     if fault.kind is Kind.FLASH_DISK:
-        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), flash=True)
+        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=DiskType.FLASH)
     elif fault.kind is Kind.DISK_FULL and fault.options["disk"]:
-        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), flash=False)
+        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=None)
+    elif fault.kind is Kind.BAD_SECTOR:
+        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=DiskType.HARD)
     elif fault.kind is Kind.STUCK_FLUSH and not cell.write_back:
         raise EmulatorError(f"{cell.host} is in {cell.mode} mode: there is no dirty data that could get stuck")
     elif fault.kind is Kind.KEPT_REDO and (cell.flash_log is None or backing(cell) == FLASH):
@@ -102,9 +106,18 @@ def save_redo(rack: Rack, cell: Cell, fault: Fault) -> None:
         cell.flash_log.kept_bytes = 0
 
 
+def spoil_sector(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Let a sector of a hard disk go bad, somewhere on its first grid disk: the next scrub finds and mends it."""
+    disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), kind=DiskType.HARD)]
+    grid_disks = cell.grid_disks_on(disk.name)
+    begin, size = (grid_disks[0].offset, grid_disks[0].size_bytes) if grid_disks else (0, disk.size_bytes)
+    place = random.Random(f"{rack.spec.seed}|{disk.name}|{fault.begins}").randrange(size)
+    cell.bad_sectors.setdefault(disk.name, []).append((begin + place, fault.begins))
+
+
 def _fail(rack: Rack, cell: Cell, fault: Fault) -> None:
     """Break a flash disk: its LUN and cell disk go with it, what it cached is gone, its grid disks are not present."""
-    disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), flash=True)]
+    disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), kind=DiskType.FLASH)]
     status = str(fault.options["status"])
     fault.before["disk"] = disk.name
     cell.physical_disks[disk.physical_disk].status = status
@@ -152,7 +165,7 @@ break_flash_disk = (_fail, _replace)
 def fill_disks(rack: Rack, cell: Cell, fault: Fault) -> None:
     """Take away all free space of a disk, or of all flash disks."""
     name = str(fault.options["disk"])
-    names = [check_disk(cell, name, flash=False)] if name else [disk.name for disk in cell.flash_disks()]
+    names = [check_disk(cell, name, kind=None)] if name else [disk.name for disk in cell.flash_disks()]
     cell.full_disks = sorted({*cell.full_disks, *names})
     fault.before["disks"] = ",".join(names)
 

@@ -15,6 +15,7 @@ from exacell.emulator.fault_disks import (
     keep_redo,
     release_flush,
     save_redo,
+    spoil_sector,
     stick_flush,
 )
 from exacell.emulator.faults import Fault, Kind
@@ -105,12 +106,20 @@ def _guard(rack: Rack, cell: Cell, fault: Fault) -> None:
     cell.unguarded = False
 
 
+def _lose_packets(rack: Rack, cell: Cell, fault: Fault) -> None:
+    cell.lossy_network = True
+
+
+def _carry_packets(rack: Rack, cell: Cell, fault: Fault) -> None:
+    cell.lossy_network = False
+
+
 def _quarantine(rack: Rack, cell: Cell, fault: Fault) -> None:
     quarantine_by_crash(rack, cell, rack.spec.db[0])
 
 
 def _nothing(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """A quarantine stays until somebody drops it."""
+    """A quarantine stays until somebody drops it, a bad sector until a scrub comes to it."""
 
 
 Effect = Callable[["Rack", Cell, Fault], None]
@@ -123,6 +132,8 @@ _EFFECTS: Mapping[Kind, tuple[Effect, Effect]] = MappingProxyType(
         Kind.FLASH_DISK: break_flash_disk,
         Kind.DISK_FULL: (fill_disks, free_disks),
         Kind.KEPT_REDO: (keep_redo, save_redo),
+        Kind.BAD_SECTOR: (spoil_sector, _nothing),
+        Kind.LOSSY_NETWORK: (_lose_packets, _carry_packets),
         Kind.UNGUARDED: (_unguard, _guard),
         Kind.QUARANTINE: (_quarantine, _nothing),
     }

@@ -39,6 +39,8 @@ class Kind(StrEnum):
     UNGUARDED = "unguarded"
     QUARANTINE = "quarantine"
     KEPT_REDO = "kept-redo"
+    BAD_SECTOR = "bad-sector"
+    LOSSY_NETWORK = "lossy-network"
 
 
 STATEMENT_KINDS = frozenset((Kind.HANG, Kind.SLOW, Kind.DROP, Kind.GARBAGE, Kind.ERROR, Kind.RESTART))
@@ -65,6 +67,7 @@ _OWN_OPTIONS: Mapping[Kind, frozenset[str]] = MappingProxyType(
         Kind.DISK_FULL: frozenset(("disk",)),
         Kind.RESTART: frozenset(("down",)),
         Kind.KEPT_REDO: frozenset(("bytes",)),
+        Kind.BAD_SECTOR: frozenset(("disk",)),
     }
 )
 _DEFAULTS: Mapping[Kind, Mapping[str, Option]] = MappingProxyType(
@@ -77,6 +80,7 @@ _DEFAULTS: Mapping[Kind, Mapping[str, Option]] = MappingProxyType(
         Kind.DISK_FULL: {"disk": ""},
         Kind.RESTART: {"down": 10.0},
         Kind.KEPT_REDO: {"bytes": 4 << 20},
+        Kind.BAD_SECTOR: {"disk": ""},
     }
 )
 _CODE = re.compile(r"(CELL|ORA)-[0-9]{5}(:\s.*)?", re.DOTALL)
@@ -311,12 +315,14 @@ class FaultBook:
         return any(fault.host == host and fault.kind is kind and fault.active(now) for fault in self)
 
     def next_change(self) -> float | None:
-        """Return the wall seconds until the next fault begins or ends by itself, None when none will."""
+        """Return the wall seconds until the next fault begins or ends by itself, None when none will.
+
+        0 for one whose moment has passed and which has not begun or been put back yet: somebody has to see to it.
+        """
         now = self._clock.now()
-        moments = [
-            moment for fault in self for moment in (fault.begins, fault.ends) if moment is not None and moment > now
-        ]
-        return (min(moments) - now) / self._clock.speed if moments else None
+        moments = [fault.begins for fault in self if not fault.applied]
+        moments += [fault.ends for fault in self if fault.ends is not None]
+        return max(0.0, min(moments) - now) / self._clock.speed if moments else None
 
     def rows(self) -> list[dict[str, object]]:
         """Return what there is to know of every fault, by host; times as rack seconds from now."""

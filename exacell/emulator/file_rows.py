@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from exacell.emulator.asm_model import AsmFile
+from exacell.emulator.asm.model import AsmFile
 from exacell.emulator.instances import Instance
-from exacell.emulator.sql_values import Value, from_epoch
+from exacell.emulator.sql.values import Value, from_epoch
 
 
 def _files(instance: Instance, kind: str) -> list[tuple[str, AsmFile]]:

@@ -62,10 +62,10 @@ _ACTIONS = (
     *(("DONOTSERVICELED", "ON"), ("DONOTSERVICELED", "OFF", "FORCE"), ("DONOTSERVICELED", "OFF")),
     *(("VALIDATE", "MAIL"), ("VALIDATE", "SNMP"), ("VALIDATE", "CONFIGURATION")),
     *(("BBU", "DROP", "FOR", "REPLACEMENT"), ("BBU", "REENABLE")),
-    *(("RESTART", "BMC"), ("CONFIGUREBMC",)),
+    *(("RESTART", "BMC"), ("CONFIGUREBMC",), ("CONFIGURE", "BMC")),
 )
-"""What ALTER CELL can do besides attributes and services. Source: reference cellcli.md 2.3."""
-_PLANS = ("DBPLAN", "CATPLAN", "CLUSTERPLAN")
+"""What ALTER CELL can do besides attributes and services. Source: reference cellcli.md 2.3; public lists of CellCLI's statements
+of 11.2 have CONFIGURE BMC as two words."""
 _FACTORS = {"K": KIB, "M": MIB, "G": GIB, "T": TIB}
 _SIZE = re.compile(r"[0-9]+(\.[0-9]+)?[KMGT]?", re.IGNORECASE)
 _CHANGING = ("CREATE", "ALTER", "DROP", "ASSIGN", "EXPORT", "IMPORT", "GRANT", "REVOKE", "REGISTER", "DEREGISTER")
@@ -219,7 +219,7 @@ def _raw_value_at(stream: TokenStream) -> str:
             return "".join(parts)
 
 
-def _values_at(stream: TokenStream, *, stop: tuple[str, ...] = ()) -> dict[str, str]:
+def values_at(stream: TokenStream, *, stop: tuple[str, ...] = ()) -> dict[str, str]:
     """Take ``[,] attribute=value`` pairs up to the end or to a word of ``stop``; names in lower case."""
     values: dict[str, str] = {}
     while not stream.at_end and not stream.peek().is_word(*stop):
@@ -243,26 +243,30 @@ def _create_grid_disk(stream: TokenStream, release: Release, owner: str) -> Chan
         media = _media_at(stream, release)
         prefixes = _listed(_setting(stream, "PREFIX").text)
         stream.accept_symbol(",")
-        return CreateGridDisk(media=media, prefixes=prefixes, values=_values_at(stream))
+        return CreateGridDisk(media=media, prefixes=prefixes, values=values_at(stream))
     name = name_at(stream, release)
     cell_disk = _setting(stream, "CELLDISK").text
     stream.accept_symbol(",")
-    return CreateGridDisk(name=name, cell_disk=cell_disk, values=_values_at(stream))
+    return CreateGridDisk(name=name, cell_disk=cell_disk, values=values_at(stream))
 
 
 def _alter_grid_disk(stream: TokenStream, release: Release, owner: str) -> Change:
-    which = _selection_at(stream, release)
+    # Without ALL and names a condition chooses. Source: Oracle Exascale User's Guide, resize-pool-disks.
+    unnamed = release >= EXASCALE_SINCE and stream.peek(1).is_symbol("=")
+    which = Selection() if unnamed else _selection_at(stream, release)
     filters: tuple[Filter, ...] = ()
     if stream.accept_word("WHERE"):
         filters = filters_at(stream, object_types()["GRIDDISK"], release)
     action = stream.accept_word("ACTIVE", "INACTIVE", "FLUSH", "CANCEL") or ""
     if action == "CANCEL":
         stream.expect_word("FLUSH")
-    values = {} if action else _values_at(stream, stop=("WHERE", "NOWAIT"))
+    values = {} if action else values_at(stream, stop=("WHERE", "NOWAIT"))
     if not action and not values:
         raise stream.error()
     if not action and not filters and stream.accept_word("WHERE"):
         filters = filters_at(stream, object_types()["GRIDDISK"], release)
+    if unnamed and not filters:
+        raise stream.error()
     force = action == "INACTIVE" and stream.accept_word("FORCE") is not None
     nowait = action != "CANCEL" and stream.accept_word("NOWAIT") is not None
     return AlterGridDisk(which=which, action=action, force=force, nowait=nowait, values=values, filters=filters)
@@ -301,7 +305,7 @@ def _alter_cell_disk(stream: TokenStream, release: Release, owner: str) -> Chang
     if action == "CANCEL":
         stream.expect_word("FLUSH")
     nowait = action == "FLUSH" and stream.accept_word("NOWAIT") is not None
-    values = {} if action else _values_at(stream)
+    values = {} if action else values_at(stream)
     if not action and not values:
         raise stream.error()
     return AlterCellDisk(which=which, action=action, nowait=nowait, values=values)
@@ -330,7 +334,7 @@ def _alter_cell(stream: TokenStream, release: Release, owner: str) -> Change:
         stream.take()
         stream.take()
         return CellAction(words=("VALIDATE", "SYSLOGCONF"), argument=stream.expect_value().text)
-    values = _values_at(stream)
+    values = values_at(stream)
     if not values:
         raise stream.error()
     return AlterCell(values=values)

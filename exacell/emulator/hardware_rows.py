@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from exacell.emulator.alert_models import Alert
 from exacell.emulator.build import guid
 from exacell.emulator.cache_rows import pmem_cache_rows
 from exacell.emulator.device_io import RECEIVED, SENT, share
 from exacell.emulator.disk_rows import physical_disk_rows
+from exacell.emulator.infiniband import CARD_FIRMWARE, card_port
 from exacell.emulator.metric_scene import IB_PORTS
+from exacell.emulator.network_errors import LOST, port_errors
 from exacell.emulator.place import Place
 from exacell.emulator.schema import metrics_in
-from exacell.emulator.values import Row, Size, Time
+from exacell.emulator.values import Row, Size, Time, Value
 
 _GROUPS = (("SYS_121220", (12, 1, 1, 1)), ("SYS_122110", (12, 2)), ("SYS_191000", (19,)))
 """System offload groups, one for each release of the database whose smart scans the cell serves, and since when."""
+
+PORT_COUNTERS = (SENT, RECEIVED, LOST)
+"""Counters of the cell of which an InfiniBand port has its part, and which it can start anew."""
 
 _WORDS_A_KB = 256
 """InfiniBand counts data in words of four bytes."""
@@ -57,6 +61,24 @@ def offload_group_rows(place: Place) -> list[Row]:
     return rows
 
 
+_PACKAGES = ("11.2.3.3.1", "12.1.2.4.0")
+"""Offload servers for older databases that each cell has beside its own release's. Source: Oracle SAGUG, list-offloadpackage."""
+
+
+def offload_package_rows(place: Place) -> list[Row]:
+    """Return the rows of LIST OFFLOADPACKAGE: the offload servers that are installed, newest database first."""
+    release = place.rack.release
+    day = release.version.rsplit(".", 1)[1]
+    return [
+        {
+            "name": f"cellofl-{version}_LINUX.X64_{day}",
+            "installationTime": Time(place.cell.boot_time),
+            "isPublic": True,
+        }
+        for version in (release.banner, *reversed(_PACKAGES))
+    ]
+
+
 def ib_port_rows(place: Place) -> list[Row]:
     """Return the rows of LIST IBPORT: two ports of one card on InfiniBand hardware, none on RoCE."""
     if not place.rack.model.infiniband:
@@ -64,11 +86,11 @@ def ib_port_rows(place: Place) -> list[Row]:
     counters = place.rack.metrics[place.cell.host].counters
     rows: list[Row] = []
     for index, port in enumerate(IB_PORTS):
-        base = {n: place.cell.port_resets.get(f"{port}|{n}", 0) for n in (SENT, RECEIVED)}
-        words = {
-            name: share(max(0, counters.get(name, 0) - base[name]), index, len(IB_PORTS)) * _WORDS_A_KB
-            for name in (SENT, RECEIVED)
-        }
+        base = {n: place.cell.port_resets.get(f"{port}|{n}", 0) for n in PORT_COUNTERS}
+        since = {name: max(0, counters.get(name, 0) - base[name]) for name in PORT_COUNTERS}
+        words = {name: share(since[name], index, len(IB_PORTS)) * _WORDS_A_KB for name in (SENT, RECEIVED)}
+        lost = port_errors(since, index, len(IB_PORTS))
+        port_guid, lid = card_port(list(place.rack.cells).index(place.cell.host) + 1, index + 1)
         errors = dict.fromkeys(
             (
                 *("excBufOverrunErrs", "linkDowned", "linkIntegrityErrs", "linkRecovers", "rcvConstraintErrs"),
@@ -83,14 +105,17 @@ def ib_port_rows(place: Place) -> list[Row]:
                 "name": port,
                 "activePort": index == 0,
                 "dataRate": "40 Gbps",
-                "hcaFWVersion": "2.35.5532",
-                "id": f"0x{guid(f'{place.cell.host}|{port}').replace('-', '')[:16]}",
-                "lid": str(11 + 2 * index),
+                "hcaFWVersion": CARD_FIRMWARE,
+                "id": f"{port_guid:#018x}",
+                "lid": str(lid),
                 "physLinkState": "LinkUp",
                 "portNumber": index + 1,
                 "rcvData": words[RECEIVED],
                 "status": "Active",
+                "symbolErrs": lost.get("OS_NET_RX_CRC_ERROR", 0),
                 "xmtData": words[SENT],
+                "xmtDiscards": lost.get("N_IB_XMIT_DISCARDS", 0),
+                "xmtWait": lost.get("N_IB_XMIT_WAIT", 0),
             }
         )
     return rows
@@ -153,15 +178,24 @@ def threshold_rows(place: Place) -> list[Row]:
     return rows
 
 
+_STATE_WORDS_SINCE = (19,)
+"""Releases from this on write notificationState in words, those before in numbers. Source: published LIST ALERTHISTORY DETAIL of
+11.2.3.2.1, 12.1.2.3 and 19.2.1; Oracle SAGUG, describe-alerthistory. From which release on is our guess."""
+
+
 def alert_rows(place: Place) -> list[Row]:
     """Return the rows of LIST ALERTHISTORY, oldest first."""
-    release = place.rack.release
+    release, now = place.rack.release, place.rack.now()
+    tried = place.cell.settings.get("notificationMethod", "none") != "none"
+    sent: Value = int(tried)
+    if release.number >= _STATE_WORDS_SINCE:
+        sent = "sent" if tried else "non-deliverable"
     rows: list[Row] = []
     for alert in place.cell.alerts:
         row: Row = {
             "name": alert.name,
+            "ageInMinutes": int((now - alert.begin_time) // 60),
             "alertAction": alert.action,
-            "alertDescription": alert.description or _described(alert),
             "alertMessage": alert.message,
             "alertSequenceID": alert.sequence,
             "alertShortName": alert.short_name,
@@ -169,21 +203,19 @@ def alert_rows(place: Place) -> list[Row]:
             "beginTime": Time(alert.begin_time),
             "endTime": None if alert.end_time is None else Time(alert.end_time),
             "examinedBy": alert.examined_by,
-            "notificationState": 0,
+            "notificationState": sent,
             "releaseVersion": release.version,
             "rpmVersion": release.rpm,
             "sequenceBeginTime": Time(alert.sequence_begin),
             "severity": alert.severity,
         }
+        if alert.description:
+            row["alertDescription"] = alert.description
         if not alert.stateless:
             row |= {"metricObjectName": alert.owner}
             row |= {} if alert.value is None else {"metricValue": alert.value}
         rows.append(row)
     return rows
-
-
-def _described(alert: Alert) -> str:
-    return alert.message if alert.stateless else f"Threshold violation: {alert.short_name}"
 
 
 _ALERT_DEFINITIONS = (
@@ -199,23 +231,25 @@ descriptions of the stateful ones, are ours."""
 
 
 def alert_definition_rows(place: Place) -> list[Row]:
-    """Return the rows of LIST ALERTDEFINITION: incidents, hardware, and one for each metric that can be limited."""
+    """Return the rows of LIST ALERTDEFINITION: incidents, hardware, and one for each metric, cumulative ones too.
+
+    Source: Oracle SAGUG, list-alertdefinition, which shows that of CG_IO_RQ_LG.
+    """
     rows: list[Row] = [
         {"name": name, "alertShortName": short, "alertSource": source, "alertType": kind, "description": text}
         for name, short, source, kind, text in _ALERT_DEFINITIONS
     ]
-    for definition in metrics_in(place.rack.release.number).values():
-        if definition.metric_type != "Cumulative":
-            rows.append(
-                {
-                    "name": f"StatefulAlert_{definition.name}",
-                    "alertShortName": definition.name,
-                    "alertSource": "Metric",
-                    "alertType": "Stateful",
-                    "description": "Threshold Alert",
-                    "metricName": definition.name,
-                }
-            )
+    rows += [
+        {
+            "name": f"StatefulAlert_{definition.name}",
+            "alertShortName": definition.name,
+            "alertSource": "Metric",
+            "alertType": "Stateful",
+            "description": "Threshold Alert",
+            "metricName": definition.name,
+        }
+        for definition in metrics_in(place.rack.release.number).values()
+    ]
     return sorted(rows, key=lambda row: str(row["name"]))
 
 

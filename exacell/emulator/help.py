@@ -7,7 +7,13 @@ from functools import cache
 from types import MappingProxyType
 
 from exacell.emulator.messages import CellError, Code
-from exacell.emulator.profiles import METRIC_SWITCHES_SINCE, ONLINE_MODE_SINCE, XRMEM_SINCE
+from exacell.emulator.profiles import (
+    KEY_TYPES_SINCE,
+    METRIC_SWITCHES_SINCE,
+    ONLINE_MODE_SINCE,
+    ORDER_BY_SINCE,
+    XRMEM_SINCE,
+)
 from exacell.emulator.schema import Release, object_types, rows_of
 
 _LISTED = "LIST"
@@ -15,8 +21,18 @@ _VERBS = frozenset(("ALTER", "CREATE", "DEREGISTER", "DROP", "GRANT", "LIST", "R
 """Verbs that HELP lists also by themselves. Source: HELP of 11.2.1.3.1 and 11.2.3.2.1 (Oracle Exadata Survival Guide); that
 DonChu7/exacopilot leaves out just these lines, and the three before the topics, when it reads the topics of a 24.x cell."""
 
-_UNLISTED = frozenset(("EXIT", "HELP", "QUIT", "REMARK", "LIST DISKMAP"))
+_UNLISTED = frozenset(("EXIT", "HELP", "QUIT", "REMARK", "LIST DISKMAP", "LIST OFFLOADPACKAGE"))
 """Topics that HELP answers and does not list. Source: the same sessions."""
+
+_ARGUMENTS: Mapping[str, str] = {
+    "<name>:": "the object to show",
+    "<name1>:": "the metrics to show",
+    "<filters>:": "WHERE attribute operator value [AND attribute operator value]...; operators are = != < > LIKE",
+    "<attribute_list>:": "ATTRIBUTES {ALL | attribute [, attribute]...}",
+    "[DETAIL]:": "shows an attribute on each line",
+    "<order_list>:": "attribute [ASC | DESC] [, attribute [ASC | DESC]]...",
+}
+"""What may follow LIST, in our own words."""
 
 _LISTED_SINCE: Mapping[str, Release] = {
     "ALTER FLASHCACHE": ONLINE_MODE_SINCE,
@@ -40,7 +56,7 @@ def _topics(release: Release) -> frozenset[str]:
         for name, owner in object_types().items()
         if owner.exists_in(release) and not (release >= XRMEM_SINCE and name.startswith("PMEM"))
     }
-    plain = {topic for topic in _usage() if topic.rpartition(" ")[2] in (topic, *types)}
+    plain = {topic for topic in _usage() if topic != _LISTED and topic.rpartition(" ")[2] in (topic, *types)}
     return frozenset(plain | {f"{_LISTED} {name}" for name, owner in types.items() if _LISTED in owner.verbs})
 
 
@@ -60,14 +76,39 @@ def help_text(topic: str, release: Release) -> str:
     topics = _topics(release)
     if not topic:
         return "\n HELP [topic]\n   Available Topics:\n" + "".join(f"\t{line}\n" for line in _listed(topics, release))
-    if topic in _usage() and topic in topics:
-        usage, purpose = _usage()[topic]
-    elif topic in topics:
-        usage, purpose = _usage()[_LISTED]
-        usage = usage.replace("object_type", topic.removeprefix(f"{_LISTED} "))
-    else:
-        parts = [line for line in sorted(topics) if line.startswith(f"{topic} ")]
-        if not parts:
-            raise CellError(Code.SYNTAX, position=len("HELP "))
-        return "".join(f"\tHELP {line}\n" for line in parts)
-    return f"\n  Usage: {usage}\n\n  Purpose: {purpose}\n\n"
+    if topic in topics:
+        known = _usage().get(topic)
+        usage, purpose = known or (_list_usage(topic.removeprefix(f"{_LISTED} "), release), _usage()[_LISTED][1])
+        explained = "" if known else _arguments(usage)
+        return f"\n  Usage: {usage}\n\n  Purpose: {purpose}\n\n{explained}"
+    listed = _listed(topics, release)
+    parts = [line.removeprefix(f"{topic} ") for line in listed if line.startswith(f"{topic} ")]
+    if not parts:
+        raise CellError(Code.SYNTAX, position=len("HELP "))
+    return f"\n  HELP {topic} <object_type> shows the form of one.\n    <object_type>:  {{{' | '.join(parts)}}}\n\n"
+
+
+def _list_usage(name: str, release: Release) -> str:
+    """Return the form of LIST for one object type. Source: on-line HELP of a 24.x cell; a published HELP LIST of 11.2."""
+    forms = object_types()[name].list_forms
+    which = ""
+    if "names" in forms:
+        which = "[<name1>[, <name2>]... ] [<filters>] "
+    elif "name" in forms:
+        which = "[<name> | <filters>] "
+    elif "filter" in forms:
+        which = "[<filters>] "
+    columns = "" if name == "DIAGPACK" else "[<attribute_list>] "
+    usage = f"{_LISTED} {name} {which}{columns}[DETAIL]"
+    if name == "METRICHISTORY":
+        usage += " [OVER <minutes> [MAX] [MIN] [AVG]] [MEMORY]"
+    if release >= ORDER_BY_SINCE and name != "DIAGPACK":
+        usage += " [ORDER BY <order_list>] [LIMIT <number>]"
+    if name == "KEY" and release >= KEY_TYPES_SINCE:
+        usage += f"\n         {_LISTED} KEY [FOR {{ASMCLUSTER | CELL | LOCAL CELL | REMOTE CELL}}] [DETAIL]"
+    return usage
+
+
+def _arguments(usage: str) -> str:
+    shown = [f"    {word:<18}{text}\n" for word, text in _ARGUMENTS.items() if word.rstrip(":") in usage]
+    return f"  Arguments:\n{''.join(shown)}\n"

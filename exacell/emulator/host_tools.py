@@ -14,17 +14,29 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from exacell.emulator.names import GRID_HOME
+from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 
 PLACES: Mapping[str, tuple[str, ...]] = {
+    "CheckHWnFWProfile": ("/opt/oracle.cellos", "/opt/oracle.SupportTools"),
+    "MegaCli64": ("/opt/MegaRAID/MegaCli",),
     "crsctl": (f"{GRID_HOME}/bin",),
     "dbmcli": ("/usr/bin", "/usr/local/bin"),
     "dcli": ("/usr/local/bin",),
+    "dmidecode": ("/usr/sbin", "/sbin"),
+    "exadata.img.hw": ("/opt/oracle.cellos", "/usr/sbin"),
     "imagehistory": ("/usr/local/bin",),
     "imageinfo": ("/usr/local/bin",),
+    "ipmitool": ("/usr/bin",),
+    "ipconf": ("/usr/local/bin", "/opt/oracle.cellos"),
     "kfod": (f"{GRID_HOME}/bin",),
+    "ocrcheck": (f"{GRID_HOME}/bin",),
+    "ocrconfig": (f"{GRID_HOME}/bin",),
+    "oifcfg": (f"{GRID_HOME}/bin",),
     "olsnodes": (f"{GRID_HOME}/bin",),
+    "opatch": (f"{GRID_HOME}/OPatch", f"{DATABASE_HOME}/OPatch"),
+    "orabase": (f"{GRID_HOME}/bin", f"{DATABASE_HOME}/bin"),
     "service": ("/sbin", "/usr/sbin"),
+    "storcli64": ("/opt/MegaRAID/storcli",),
     "su": ("/bin", "/usr/bin"),
     "sudo": ("/usr/bin",),
 }
@@ -42,6 +54,15 @@ def become_scripts(hosts: Path, logins: Sequence[str], *, everybody: bool) -> di
     head = _BECOME.replace("@HOSTS@", shlex.quote(str(hosts))).replace("@LOGINS@", "|".join(logins))
     sudo = _SUDO.replace("@SUDOERS@", "|".join(logins) if everybody else "root")
     return {"su": head + _SU, "sudo": head + sudo}
+
+
+def firmware_scripts() -> dict[str, str]:
+    """Return the bodies of the checks of firmware and network configuration, and of what names the server's model.
+
+    Everything is as it should be. Source: Oracle DBMMN quotes what both say when nothing is wrong, and has
+    ``exadata.img.hw --get model`` under "Determining the Server Model"; nomakcooper/exa_facts.
+    """
+    return {"CheckHWnFWProfile": _PROFILE, "exadata.img.hw": _MODEL, "ipconf": _IPCONF}
 
 
 def cell_scripts() -> dict[str, str]:
@@ -144,7 +165,30 @@ while case "$1" in *=*) true ;; *) false ;; esac; do export "$1"; shift; done
 become "$login" '' -c '"$@"' sudo "$@"
 """
 
+_PROFILE = """\
+[ "$EXACELL_EMU_LOGIN" = root ] || { echo "CheckHWnFWProfile: only root may do this" >&2; exit 1; }
+echo "[SUCCESS] The hardware and firmware profile matches one of the supported profiles"
+"""
+
+_MODEL = """\
+[ "$EXACELL_EMU_LOGIN" = root ] || { echo "exadata.img.hw: only root may do this" >&2; exit 1; }
+case "$*" in
+    '--get model'|'-get model') PATH="${BASH_ENV%/*}:$PATH" exec dmidecode -s system-product-name ;;
+    *) echo "exadata.img.hw: only --get model is possible here" >&2; exit 1 ;;
+esac
+"""
+
+_IPCONF = """\
+case "$1" in
+    -verify|--verify)
+        echo "Verifying of Exadata configuration file /opt/oracle.cellos/cell.conf"
+        echo "Done. Configuration file /opt/oracle.cellos/cell.conf passed all verification checks" ;;
+    *) echo "ipconf: only -verify [-semantic] is possible here" >&2; exit 1 ;;
+esac
+"""
+
 _SERVICE = """\
+PATH="${BASH_ENV%/*}:$PATH"
 case "$1 $2" in
     'celld status')
         exec cellcli -e list cell attributes rsStatus,msStatus,cellsrvStatus detail ;;

@@ -1,4 +1,4 @@
-"""The files that an emulated database node has in the places where scripts look for them, and the view that shows them.
+"""The files that emulated database nodes have in the places where scripts look for them, and the view that shows them.
 
 ``/etc/oratab``, ``/etc/oracle/cell/network-config/cellip.ora``, the group files of the installer and the installation
 directories are kept in the node's own folder. Shells on the node see them in their places (:mod:`view_launcher`), scp
@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from exacell.emulator import view_launcher
+from exacell.emulator.cell_files import hosts_file
 from exacell.emulator.clusters import Cluster
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME, node_address
 from exacell.emulator.store import write_text
@@ -31,9 +32,17 @@ _PROBE_S = 20.0
 
 SYSTEM_LINKS = {
     "/usr/local/bin": ("dcli", "imageinfo", "imagehistory", "dbmcli", "oraenv"),
-    "/usr/bin": ("hostname", "whoami", "id", "su", "sudo"),
+    "/usr/bin": ("hostname", "whoami", "id", "su", "sudo", "ipmitool"),
+    "/usr/sbin": ("dmidecode", "exadata.img.hw"),
 }
 """Programs that a script finds with whatever PATH it sets. Source: DBMMN; the places on an Oracle Linux host."""
+
+CELL_LINKS = {
+    "/usr/local/bin": ("imageinfo", "imagehistory"),
+    "/usr/bin": ("hostname", "whoami", "id", "su", "sudo", "ipmitool"),
+    "/usr/sbin": ("dmidecode", "exadata.img.hw", "service"),
+}
+"""The same on cells."""
 
 
 def node_files(cluster: Cluster, node: str, cells: Mapping[str, str], nodes: Sequence[str]) -> dict[str, str]:
@@ -51,6 +60,7 @@ def node_files(cluster: Cluster, node: str, cells: Mapping[str, str], nodes: Seq
     heading = "# Backup file is  /u01/app/oracle/oratab.bak  line added by Agent\n#\n"
     groups = group_files(tuple(cells), nodes)
     return {
+        "etc/hosts": hosts_file(cells, nodes),
         "etc/oratab": heading + "".join(f"{line}\n" for line in lines),
         "etc/oraInst.loc": "inventory_loc=/u01/app/oraInventory\ninst_group=oinstall\n",
         "etc/oracle/olr.loc": f"olrconfig_loc={GRID_HOME}/cdata/{node}/{node}_19.olr\ncrs_home={GRID_HOME}\n",
@@ -97,6 +107,7 @@ class HostView:
             links: the names that a directory of the host holds.
         """
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.tree / "etc/opt").mkdir(parents=True, exist_ok=True)
         for path, text in files.items():
             place = self.tree / path
             if not place.exists():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from asyncssh import SSHKey, generate_private_key, read_private_key
 
@@ -12,6 +14,12 @@ from exacell.emulator.store import RackFiles, read_json, write_json, write_text
 from exacell.errors import EmulatorError
 
 LOOPBACK = "127.0.0.1"
+
+_FIRST_PORT = 10000
+_DRAWS = 20
+"""How many ports are tried before the system is left to choose one."""
+_LENT_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_FIRST_LENT_PORT = 32768
 
 
 def client_key(files: RackFiles) -> str:
@@ -51,22 +59,41 @@ def bind_all(files: RackFiles, hosts: Iterable[str]) -> dict[str, socket.socket]
 
 
 def _bind(port: object) -> socket.socket:
-    for wanted in (port if isinstance(port, int) else 0, 0):
+    first = _first_lent_port()
+    draw = secrets.SystemRandom()
+    fresh = [draw.randrange(_FIRST_PORT, first) for _ in range(_DRAWS)] if first > _FIRST_PORT else []
+    for wanted in (*([port] if isinstance(port, int) else []), *fresh, 0):
         bound = socket.socket()
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if wanted == port:
+            # Connections of the rack's last life keep it for a minute. A fresh one is to be nobody's: with this, two that
+            # bind it at a time both get it, and one of them can't listen.
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((LOOPBACK, wanted))
         except OSError:
             bound.close()
-            if not wanted:
-                raise
         else:
             return bound
     raise EmulatorError(f"no free port on {LOOPBACK}")
 
 
-def write_client_files(files: RackFiles, kinds: Mapping[str, HostKind], ports: Mapping[str, int]) -> None:
+def _first_lent_port() -> int:
+    """Return the first of the ports that the system lends to connections: of those, one is another's by the time a rack
+    is started again. Source: ip(7), ip_local_port_range; its default where it can't be read.
+    """
+    try:
+        return int(_LENT_PORTS.read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError, IndexError):
+        return _FIRST_LENT_PORT
+
+
+def write_client_files(
+    files: RackFiles, kinds: Mapping[str, HostKind], ports: Mapping[str, int], addresses: Mapping[str, str]
+) -> None:
     """Write known_hosts and ssh_config for the hosts in ``kinds``, in that order.
+
+    Args:
+        addresses: on the storage network, by host: scripts take them from cellip.ora.
 
     Raises:
         EmulatorError: the rack's path holds a character that an ssh_config can't express.
@@ -74,15 +101,19 @@ def write_client_files(files: RackFiles, kinds: Mapping[str, HostKind], ports: M
     public = {host: host_key(files, host).export_public_key().decode("ascii").split() for host in kinds}
     known = "".join(f"{host} {algorithm} {key}\n" for host, (algorithm, key, *_) in public.items())
     write_text(files.known_hosts, known, mode=0o644)
-    blocks = [_host_block(files, host, kind, ports[host]) for host, kind in kinds.items()]
+    blocks = [f"Host {host}\n{_reach(files, host, kind, ports[host])}" for host, kind in kinds.items()]
+    # Match and not a second pattern of Host: whoever lists the file's hosts finds each once, by its name.
+    blocks += [
+        f"Match originalhost {address}\n{_reach(files, host, kinds[host], ports[host])}"
+        for host, address in addresses.items()
+    ]
     head = f"# The emulated rack {files.name}; written at every start.\n"
     write_text(files.ssh_config, head + "\n".join(blocks), mode=0o644)
 
 
-def _host_block(files: RackFiles, host: str, kind: HostKind, port: int) -> str:
+def _reach(files: RackFiles, host: str, kind: HostKind, port: int) -> str:
     # GlobalKnownHostsFile: a machine that knows a real cell of the same name must not reject the emulated one.
     return f"""\
-Host {host}
     HostName {LOOPBACK}
     Port {port}
     User {kind.login}

@@ -1,60 +1,117 @@
 """The ``imageinfo`` and ``imagehistory`` programs of emulated hosts: which software image is active, and since when.
 
-Source: published outputs of ``imageinfo``, ``imageinfo -ver -status`` and ``imagehistory``; a single option prints the
-bare value. Only the active image exists here, as delivered: there is no earlier one and no inactive partition.
+Cells speak of the active image and of the inactive one that a patch leaves behind; database servers have the same facts
+without that word. A single option prints the bare value. Only the image as delivered exists here, so the inactive
+partitions hold none, and nothing can be rolled back to.
+
+Source: published outputs of ``imageinfo``, ``imageinfo -ver -status`` and ``imagehistory`` (a cell of 11.2.3.3, database
+servers of 11.2.2.4, 12.1.1.1 and 22.1); Oracle SAGUG, summary-software-and-firmware-components; DBMMN,
+rolling-back-updates-storage-servers (``-ver -inactive``). Which release began to tell of kernel and kind of node is
+ours, as is in which order several options print.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from exacell.emulator.build import BOOTED_DAYS, DAY, DEPLOYED_DAYS
 from exacell.emulator.program import Out, Program
 from exacell.emulator.rack import Rack
 
-_FULL = {"version": "-version", "status": "-status", "kernel version": "-kernel"}
+_MORE_SINCE = (12, 1, 2)
+_OPTIONS = {
+    "version": "image version",
+    "kernel": "image kernel version",
+    "activated": "image activated",
+    "status": "image status",
+    "node-type": "node type",
+    "system-partition": "system partition on device",
+    "software-partition": "software partition on device",
+}
+"""What each option prints; three letters of it are enough."""
+_LETTERS = 3
 
 
 def imageinfo(rack: Rack, host: str, argv: Sequence[str]) -> Program:
     """Run ``imageinfo`` on a cell or a database node.
 
     Args:
-        argv: options such as ``-ver`` and ``-status``, each at least four letters of its name; none prints everything.
+        argv: options such as ``-ver`` and ``-status``, and ``-inactive`` for a cell's other partitions; none prints
+            everything.
 
     Returns:
         A program; its exit status is 1 for an unknown option.
     """
     is_cell = host in rack.cells
-    release = rack.release
-    facts = {
-        "version": release.version,
-        "status": "success",
-        "kernel version": release.kernel,
-    }
+    words = [word.lower().lstrip("-") for word in argv]
+    inactive = any(len(word) >= _LETTERS and "inactive".startswith(word) for word in words) and is_cell
     wanted: list[str] = []
-    for word in argv:
-        found = [name for name, option in _FULL.items() if len(word) >= 4 and option.startswith(word.lower())]
+    for word, given in zip(words, argv, strict=True):
+        if inactive and "inactive".startswith(word):
+            continue
+        found = [name for option, name in _OPTIONS.items() if len(word) >= _LETTERS and option.startswith(word)]
         if not found:
-            yield Out(f"imageinfo: unknown option {word}\n", err=True)
+            yield Out(f"imageinfo: unknown option {given}\n", err=True)
             return 1
         wanted += found
+    facts = {"image version": "undefined"} if inactive else _facts(rack, host)
     if len(wanted) == 1:
-        yield Out(f"{facts[wanted[0]]}\n")
-        return 0
-    if not wanted:
-        banner = release.banner
-        yield Out(f"\nKernel version: {release.kernel} #2 SMP x86_64\n")
-        if is_cell:
-            yield Out(f"Cell version: OSS_{banner}_LINUX.X64_{release.version.rsplit('.', 1)[1]}\n\n")
-        else:
-            yield Out(f"Image kernel version: {release.kernel}\n")
-        wanted = ["version", "kernel version", "status"]
-    for name in wanted:
-        yield Out(f"Active image {name}: {facts[name]}\n")
-    if not argv:
-        yield Out(f"Active node type: {'STORAGE' if is_cell else 'COMPUTE'}\n")
+        yield Out(f"{facts.get(wanted[0], '')}\n")
+    elif wanted or inactive:
+        chosen = {name: facts.get(name, "") for name in wanted} if wanted else facts
+        yield Out(_lines("Inactive" if inactive else "Active" if is_cell else "", chosen))
+    else:
+        yield Out(_whole_cell(rack, facts) if is_cell else _whole_node(rack, facts))
     return 0
+
+
+def _facts(rack: Rack, host: str) -> dict[str, str]:
+    """Return what the active image is, by the words that follow ``Active``, in the order in which they are printed."""
+    release, is_cell = rack.release, host in rack.cells
+    facts = {"image version": release.version}
+    if release.number >= _MORE_SINCE:
+        facts["image kernel version"] = release.kernel.removesuffix(".x86_64")
+    facts |= {"image activated": _activated(rack, host), "image status": "success"}
+    if release.number >= _MORE_SINCE:
+        facts["node type"] = "STORAGE" if is_cell else "COMPUTE"
+    if is_cell:
+        facts |= {"system partition on device": "/dev/md5", "software partition on device": "/dev/md7"}
+    else:
+        facts["system partition on device"] = "/dev/mapper/VGExaDb-LVDbSys1"
+    return facts
+
+
+def _lines(head: str, facts: Mapping[str, str]) -> str:
+    named = {f"{head} {name}" if head else name[0].upper() + name[1:]: value for name, value in facts.items()}
+    return "".join(f"{name}: {value}\n" for name, value in named.items())
+
+
+def _kernel(rack: Rack) -> str:
+    return f"\nKernel version: {rack.release.kernel} #2 SMP x86_64\n"
+
+
+def _whole_cell(rack: Rack, facts: Mapping[str, str]) -> str:
+    release = rack.release
+    date = release.version.removeprefix(f"{release.banner}.")
+    return (
+        f"{_kernel(rack)}Cell version: OSS_{release.banner}_LINUX.X64_{date}\nCell rpm version: {release.rpm}\n\n"
+        f"{_lines('Active', facts)}\n"
+        f"Cell boot usb partition: /dev/sdm1\nCell boot usb version: {release.version}\n\n"
+        "Inactive image version: undefined\nRollback to the inactive partitions: Impossible\n"
+    )
+
+
+def _whole_node(rack: Rack, facts: Mapping[str, str]) -> str:
+    first = {"image kernel version": facts["image kernel version"]} if "image kernel version" in facts else {}
+    rest = {name: value for name, value in facts.items() if name not in first}
+    return f"{_kernel(rack)}{_lines('', {**first, **rest})}\n"
+
+
+def _activated(rack: Rack, host: str) -> str:
+    cell = rack.cells.get(host) or next(iter(rack.cells.values()))
+    deployed = cell.boot_time - (DEPLOYED_DAYS - BOOTED_DAYS) * DAY
+    return datetime.fromtimestamp(deployed, UTC).strftime("%Y-%m-%d %H:%M:%S %z")
 
 
 def imagehistory(rack: Rack, host: str, argv: Sequence[str]) -> Program:
@@ -66,12 +123,9 @@ def imagehistory(rack: Rack, host: str, argv: Sequence[str]) -> Program:
     if any(word not in ("-all", "--all", "-a") for word in argv):
         yield Out(f"imagehistory: unknown option {argv[0]}\n", err=True)
         return 1
-    cell = rack.cells.get(host) or next(iter(rack.cells.values()))
-    deployed = cell.boot_time - (DEPLOYED_DAYS - BOOTED_DAYS) * DAY
-    activated = datetime.fromtimestamp(deployed, UTC).strftime("%Y-%m-%d %H:%M:%S %z")
     rows = {
         "Version": rack.release.version,
-        "Image activation date": activated,
+        "Image activation date": _activated(rack, host),
         "Imaging mode": "fresh",
         "Imaging status": "success",
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from exacell.emulator.asm import Asm
+from exacell.emulator.asm.instance import Asm
 from exacell.emulator.databases import Database
 
 

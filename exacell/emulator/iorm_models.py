@@ -33,6 +33,11 @@ class IormPlan:
     cat_plan: tuple[Directive, ...] = ()
     cluster_plan: tuple[Directive, ...] = ()
 
+    @property
+    def enforced(self) -> bool:
+        """Whether shares and limits of this plan hold. Source: reference cellcli.md 7.5."""
+        return self.active and self.objective != "basic"
+
     def flash_log_on(self, database: str) -> bool:
         """Whether redo of ``database`` goes through the flash log by this plan.
 
@@ -52,6 +57,27 @@ class IormPlan:
         """Return what a size of this plan is for a database, in bytes; None when the plan has none."""
         text = self._effective(database, attribute)
         return parse_size(text) if text else None
+
+    def cache_limit(self, database: str) -> int | None:
+        """Return the bytes that a database may have in the flash cache; None when this plan does not limit them."""
+        limit = self.cache_bytes(database, "flashcachelimit")
+        return limit if limit is not None else self.cache_bytes(database, "flashcachesize")
+
+    def share(self, database: str) -> float:
+        """Return what a database gets of busy disks, by its share or, in a plan with allocations, by its percentage.
+
+        Whoever the plan does not name has one share, or the lowest level's least part.
+        """
+        text = self._effective(database, "share")
+        if text is not None:
+            return float(text)
+        allocation = self._effective(database, "allocation")
+        level = int(self._effective(database, "level") or 1)
+        return max(1.0, float(allocation)) / 10.0 ** (level - 1) if allocation is not None else 1.0
+
+    def limit(self, database: str) -> float:
+        """Return the share of the disks' time that a database may take, 0 without a limit."""
+        return float(self._effective(database, "limit") or 0) / 100.0
 
     def _effective(self, database: str, attribute: str) -> str | None:
         named = {directive.name.lower(): directive for directive in self.db_plan}

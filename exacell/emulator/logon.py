@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from exacell.emulator.asm import Asm
+from exacell.emulator.asm.instance import Asm
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
-from exacell.emulator.sql_session import Privilege, SqlSession
+from exacell.emulator.sql.session import Privilege, SqlSession
 
 _CONNECT = re.compile(
     r"\s*(?P<user>[^/\s@\"]*|\"[^\"]*\")\s*(?:/(?!as\s)(?P<password>[^@\s]*)|/)?\s*(?:@(?P<service>\S+))?"

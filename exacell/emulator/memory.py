@@ -11,7 +11,7 @@ import random
 
 from exacell.emulator.build import new_memory_cache
 from exacell.emulator.cache_fill import fill
-from exacell.emulator.device_io import Counters
+from exacell.emulator.device_io import Counters, add
 from exacell.emulator.models import Cell
 from exacell.emulator.profiles import XRMEM_SINCE
 from exacell.emulator.schema import Release
@@ -48,8 +48,12 @@ def remember(
     fresh = int(reads * _POPULATE_SHARE) * _BLOCK
     if cell.memory_cache is not None:
         cache = cell.memory_cache
-        cache.used_bytes = min(cache.size_bytes, cache.used_bytes + fresh)
-        _count_own_reads(rng, counters, reads, fresh)
+        if cell.iorm.memory_off(database):
+            own = round(reads * _OWN_READS_SHARE)
+            add(counters, EXW_XRM_IO_RQ_R_SKIP=own, EXW_XRM_IO_BY_R_SKIP=own * _BLOCK // KIB)
+        else:
+            cache.used_bytes = min(cache.size_bytes, cache.used_bytes + fresh)
+            _count_own_reads(rng, counters, reads, fresh)
     above = cell.pmem_cache
     if above is None or above.flush_asked or cell.iorm.memory_off(database):
         return dirty
@@ -62,15 +66,15 @@ def remember(
 def _count_own_reads(rng: random.Random, counters: Counters, reads: int, fresh: int) -> None:
     own = round(reads * _OWN_READS_SHARE * rng.uniform(0.9, 1.1))
     hits = own * 7 // 8
-    for name, amount in (
-        ("EXW_XRM_IO_RQ_R", hits),
-        ("EXW_XRM_IO_BY_R", hits * _BLOCK // KIB),
-        ("EXW_XRM_IO_RQ_R_MISS", own - hits),
-        ("EXW_XRM_IO_BY_R_MISS", (own - hits) * _BLOCK // KIB),
-        ("EXW_XRM_IO_RQ_W_POPULATE", fresh // _BLOCK),
-        ("EXW_XRM_IO_BY_W_POPULATE", fresh // KIB),
-    ):
-        counters[name] = counters.get(name, 0) + amount
+    add(
+        counters,
+        EXW_XRM_IO_RQ_R=hits,
+        EXW_XRM_IO_BY_R=hits * _BLOCK // KIB,
+        EXW_XRM_IO_RQ_R_MISS=own - hits,
+        EXW_XRM_IO_BY_R_MISS=(own - hits) * _BLOCK // KIB,
+        EXW_XRM_IO_RQ_W_POPULATE=fresh // _BLOCK,
+        EXW_XRM_IO_BY_W_POPULATE=fresh // KIB,
+    )
 
 
 def came_down(cell: Cell, size_bytes: int) -> int:

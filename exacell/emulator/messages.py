@@ -1,6 +1,6 @@
 """Every CELL- code that an emulated cell can answer, in one table that says where each comes from.
 
-Public material shows few of CellCLI's codes. Those are marked CAPTURED (a published session) or FAMILY (the
+Public material shows few of CellCLI's codes. Those are marked CAPTURED (a published session or example) or FAMILY (the
 code is reported for this situation, the text here is ours). All others are EMULATED: code and text are this emulator's
 own, in the range from 2900 that no public source mentions, and nothing may depend on them.
 """
@@ -70,6 +70,11 @@ class Code(Enum):
         2701, "Cannot create grid disk on cell disk {disk} because its status is not normal.", Evidence.CAPTURED
     )
 
+    CONFIGURATION_ISSUES = Message(
+        2827,
+        "Cell configuration check for hardware and firmware encountered the following issues:\n\n{issues}",
+        Evidence.CAPTURED,
+    )
     SERVICELED_OBSOLETE = Message(4591, "SERVICELED option on ALTER PHYSICALDISK is obsolete.", Evidence.CAPTURED)
 
     FLASHCACHE_EXISTS = Message(2901, "Flash cache already exists: {name}", Evidence.EMULATED)
@@ -110,7 +115,6 @@ class Code(Enum):
         2924, "Grid disk {disk} cannot shrink to {wanted}: its ASM disk has {size}.", Evidence.EMULATED
     )
     OBJECT_EXISTS = Message(2927, "{kind} already exists: {name}", Evidence.EMULATED)
-    NO_THRESHOLD = Message(2928, "Metric {metric} accepts no threshold.", Evidence.EMULATED)
     ALERT_SEQUENCE = Message(
         2929, "Alert {name} belongs to a sequence: drop it together with {others}.", Evidence.EMULATED
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+from exacell.emulator.cache_chores import ABSORBED, FOR_LARGE_WRITES, LARGE_WRITES, REJECTED
 from exacell.emulator.device_io import spread
 from exacell.emulator.metric_rules import DISKS, Base
 from exacell.units import KIB
@@ -80,6 +81,9 @@ class MediumColumns:
         return known
 
 
+_NOTHING_MORE: Mapping[str, float] = {}
+
+
 class DiskBase(Mapping[str, float]):
     """The base values of one disk: its part of the counters of its medium.
 
@@ -87,13 +91,19 @@ class DiskBase(Mapping[str, float]):
         columns: those of the medium.
         index: the disk's place among the disks of the medium.
         other: base values that follow from something else.
+        more: what comes to base values of the recipes besides.
         earlier: columns at the moment from which on the disk counts, None when it has counted all the time.
     """
 
     def __init__(
-        self, columns: MediumColumns, index: int, other: Mapping[str, float], earlier: MediumColumns | None = None
+        self,
+        columns: MediumColumns,
+        index: int,
+        other: Mapping[str, float],
+        earlier: MediumColumns | None = None,
+        more: Mapping[str, float] = _NOTHING_MORE,
     ) -> None:
-        self._columns, self._index, self._earlier = columns, index, earlier
+        self._columns, self._index, self._earlier, self._more = columns, index, earlier, more
         self._recipes = columns.recipes
         self._other = {DISKS: 1, **other}
 
@@ -102,7 +112,7 @@ class DiskBase(Mapping[str, float]):
         if recipe is None:
             return self._other[name]
         if self._earlier is None:
-            return self._columns(name)[self._index]
+            return self._columns(name)[self._index] + self._more.get(name, 0)
         divisor, counters = recipe
         total = sum(map(self._since, counters))
         return total if divisor == 1.0 else total / divisor
@@ -125,12 +135,7 @@ class DiskBase(Mapping[str, float]):
         return len(self._recipes) + len(self._other)
 
 
-_MEGABYTES_WRITTEN = frozenset(
-    (
-        *("EXW_FC_IO_RQ_W_DKWR_DSYNC", "FC_IO_RQ_DISK_WRITE"),
-        *("FC_IO_RQ_W_DISK_WRITER", "FC_IO_RQ_R_DISK_WRITER"),
-    )
-)
+_MEGABYTES_WRITTEN = frozenset((*("FC_IO_RQ_DISK_WRITE", "FC_IO_RQ_W_DISK_WRITER", "FC_IO_RQ_R_DISK_WRITER"),))
 """Requests of the disk writer, which moves a megabyte at a time."""
 
 _KEPT: Mapping[str, str] = {
@@ -140,12 +145,33 @@ _KEPT: Mapping[str, str] = {
 }
 """What is in the cache of segments with CELL_FLASH_CACHE KEEP, and of what it is a part."""
 
+_LARGE: Mapping[str, str] = {
+    **{f"EXW_FC_LW_{kind}_CACHED": f"FC_LW|{kind}" for kind in LARGE_WRITES},
+    "EXW_FC_LW_ABSORBED_BY": ABSORBED,
+    "EXW_FC_LW_REJECTED_BY": REJECTED,
+}
+"""Counters of large writes, each of a megabyte, of which those of bytes are in KB."""
+
+_HELD: Mapping[str, tuple[str, float, int]] = {
+    **{f"EXW_FC_BY_CACHED_LW_{kind}": (f"FC_LW|{kind}", 0.05, KIB) for kind in LARGE_WRITES},
+    "FC_COL_BY_USED": ("FC_COL_IO_BY_W_POPULATE", 0.25, 1),
+    "FC_IO_BY_W_LG_CHINT": ("FC_IO_RQ_W_LG_CHINT", 0.02, 1),
+    "FC_IO_BY_W_LG_DTAGE": ("FC_IO_RQ_W_LG_DTAGE", 0.02, 1),
+}
+"""What of large writes and columns is in the cache: the counter of what came in, in megabytes; which share of what is used
+it is at the most; and what a megabyte is in the metric's unit."""
+
+_BY_REASON = frozenset(f"EXW_FC_IO_{what}_W_DKWR_{reason}" for what in ("BY", "RQ") for reason in ("DSYNC", "LWDSYNC"))
+
 _SUMS = {
     *_MEGABYTES_WRITTEN,
+    *_LARGE,
+    *_HELD,
+    *_BY_REASON,
+    "FC_COL_BYKEEP_USED",
     *_KEPT,
     "EXW_FC_IO_BY_ALLOCATED_UNSYNC",
     "EXW_FC_IO_BY_ALLOCATED_SYNC",
-    "EXW_FC_IO_BY_W_DKWR_DSYNC",
 }
 
 
@@ -167,12 +193,27 @@ class CacheBase(Mapping[str, float]):
             return self._values[name]
         if name in _MEGABYTES_WRITTEN:
             return int(self._values.get("FC_IO_BY_DISK_WRITE", 0.0))
-        if name == "EXW_FC_IO_BY_W_DKWR_DSYNC":
-            return self._values.get("FC_IO_BY_W_DISK_WRITER", 0.0) * KIB
+        if name in _LARGE:
+            return self._values.get(_LARGE[name], 0.0) * (KIB if name.endswith("_BY") else 1)
+        if name in _HELD:
+            counter, most, each = _HELD[name]
+            return min(self._values.get(counter, 0.0), most * self._values.get("FC_BY_USED", 0.0)) * each
+        if name == "FC_COL_BYKEEP_USED":
+            return self["FC_COL_BY_USED"] * self._kept
+        if name in _BY_REASON:
+            return self._written_for(name)
         dirty = self._values.get("FC_BY_ALLOCATED_DIRTY", 0.0)
         if name == "EXW_FC_IO_BY_ALLOCATED_UNSYNC":
             return dirty * KIB
         return (self._values.get("FC_BY_ALLOCATED", 0.0) - dirty) * KIB
+
+    def _written_for(self, name: str) -> float:
+        """Return what the disk writer has written for one reason; both reasons make up all that it has."""
+        values = self._values
+        total, large = values.get("FC_IO_BY_W_DISK_WRITER", 0.0), values.get(FOR_LARGE_WRITES, 0.0)
+        if name.startswith("EXW_FC_IO_BY_"):
+            return (large if name.endswith("LWDSYNC") else total - large) * KIB
+        return int(large) if name.endswith("LWDSYNC") else int(total) - int(large)
 
     def get(self, name: str, default: float = 0) -> float:  # type: ignore[override]  # 0, not None
         """Return a value, ``default`` for one that was never counted."""

@@ -12,6 +12,7 @@ from functools import cache
 from exacell.emulator.cache_shares import cache_shares
 from exacell.emulator.collection import Collection
 from exacell.emulator.device_io import CAPACITY, FLASH, HARD, OTHER_DATABASE
+from exacell.emulator.iorm_queues import waits
 from exacell.emulator.metric_rules import CPUS, DISKS, Base
 from exacell.emulator.metric_scene import Scene
 from exacell.emulator.tenants import WHOLE, Part, category_of, pdb_parts, volume_parts
@@ -28,6 +29,9 @@ _FOREGROUND_PART, _BACKGROUND_PART = Part(0, 4, 5), Part(4, 5, 5)
 
 WAIT_PART = 40_000
 """A request waits in IORM's queue for about a fortieth of its service time; the counter is in milliseconds."""
+
+_COLUMNS_US = 40
+"""Microseconds of a processor that making columns of it takes for each megabyte that is scanned."""
 
 _SCAN_US = {"FG": 820, "BG": 35}
 """Microseconds of a processor that a megabyte of smart scan takes in its two parts, as the load counts it."""
@@ -115,11 +119,18 @@ class IormBase(Mapping[str, float]):
         each, kilobytes, counters = recipe
         values = self._values
         total = sum(
-            part(int(values.get(f"{owner}:{counter}", 0)) // each)
+            part(int(values.get(f"{owner}:{counter}", 0)) // each + self._waited(owner, counter, each))
             for owner, part in self._parts
             for counter in counters
         )
         return total / KIB if kilobytes else total
+
+    def _waited(self, owner: str, counter: str, each: int) -> int:
+        """Return the milliseconds that IORM let requests wait, besides those that every request does."""
+        if each != WAIT_PART:
+            return 0
+        medium, size, _time = counter.split(".")
+        return int(self._values.get(waits(f"{owner}:", medium, size), 0))
 
     def get(self, name: str, default: float = 0) -> float:  # type: ignore[override]  # 0, not None
         """Return a base value, ``default`` for one that the object does not have."""
@@ -189,6 +200,7 @@ class IormBases:
         scans = {
             CPUS: self._scene.cpus,
             "PDB_SCAN_TM": self._scanned(database, part) * sum(_SCAN_US.values()),
+            "PDB_COLUMNS_TM": self._scanned(database, part) * _COLUMNS_US,
             "ELIGIBLE": self._values.get("SIO_IO_EL_OF", 0),
             "PASSED": self._values.get("SIO_IO_PA_TH", 0),
         }

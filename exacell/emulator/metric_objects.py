@@ -12,12 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from exacell.emulator.ambient import ambient
 from exacell.emulator.collection import Collection
 from exacell.emulator.device_io import CAPACITY, FLASH, HARD, RECEIVED, SENT, share
+from exacell.emulator.disk_models import DiskType, GridDisk
+from exacell.emulator.iorm_queues import waits
 from exacell.emulator.metric_bases import KINDS, CacheBase, Columns, DiskBase, MediumColumns
 from exacell.emulator.metric_iorm import WAIT_PART, IormBases, allocated_in_memory, iorm_objects
 from exacell.emulator.metric_rules import DISKS, Base
 from exacell.emulator.metric_scene import IB_PORTS, INFINIBAND_PORTS, MEDIA, ROCE_PORTS, Scene
 from exacell.emulator.metrics import CellMetrics
-from exacell.units import KIB
+from exacell.emulator.network_errors import host_errors, port_errors, server_errors
+from exacell.emulator.scrubbing import READ_US
+from exacell.units import KIB, MIB
+
+_SPARSE_AT_FIRST = 0.02
+"""Share of a sparse grid disk that is allocated from the beginning."""
 
 
 def objects_of(object_type: str, scene: Scene) -> list[str]:
@@ -119,15 +126,30 @@ class Bases:
             "CD_BY_FC_DIRTY": values.get(f"CD_BY_FC_DIRTY|{name}", 0.0),
             "CD_IO_ERRS": self._scene.cell.cell_disks[name].error_count + errors,
         }
-        return DiskBase(self._columns("CD", medium, self._collection), index, other)
+        scrubbed = 0
+        if medium == HARD:
+            disk = self._scene.cell.cell_disks[name]
+            scrubbed = self._scene.scrub.read(disk, self._moment)
+            other |= {
+                "CD_IO_BY_R_SCRUB": scrubbed,
+                "CD_IO_RQ_R_SCRUB": scrubbed,
+                "CD_IO_TM_R_SCRUB": scrubbed * READ_US,
+                "CD_IO_ERRS_SCRUB": self._scene.scrub.errors(disk, self._moment),
+            }
+        busy = {"RQ": scrubbed, "TM": scrubbed * READ_US, "TM_LG": scrubbed * READ_US}
+        return DiskBase(self._columns("CD", medium, self._collection), index, other, more=busy)
 
     def _grid_disk(self, name: str) -> Base:
         """Return the base of a grid disk. All I/O of a disk behind the cache goes to its outermost grid disk."""
-        values, cell = self._collection.values, self._scene.cell
+        scene, values, cell = self._scene, self._collection.values, self._scene.cell
         disk = cell.grid_disks[name]
         base: dict[str, float] = {"GD_BY_FC_DIRTY": values.get(f"GD_BY_FC_DIRTY|{name}", 0.0)}
+        cell_disk = cell.cell_disks[disk.cell_disk]
+        if cell_disk.disk_type is DiskType.HARD:
+            base["GD_IO_BY_R_SCRUB"] = base["GD_IO_RQ_R_SCRUB"] = scene.scrub.read(cell_disk, self._moment, part=disk)
+            base["GD_IO_ERRS_SCRUB"] = scene.scrub.errors(cell_disk, self._moment, part=disk)
         if not disk.disk_type.is_cached or cell.grid_disks_on(disk.cell_disk)[0].name != name:
-            return base
+            return base if disk.virtual_size is None else {**base, **_sparse(disk, base)}
         medium, index, count = self._medium(disk.cell_disk)
         base["GD_IO_ERRS"] = share(values.get(f"{medium}.ERRS", 0), index, count)
         before: MediumColumns | None = None
@@ -138,7 +160,8 @@ class Bases:
                 before = self._columns("GD", medium, earlier)
         if disk.caching_policy == "default":
             base["HITS"], base["MISSES"] = values.get("FC_IO_RQ_R", 0), values.get("FC_IO_RQ_R_MISS", 0)
-        return DiskBase(self._columns("GD", medium, self._collection), index, base, before)
+        found = DiskBase(self._columns("GD", medium, self._collection), index, base, before)
+        return found if disk.virtual_size is None else {**found, **_sparse(disk, found)}
 
     def _device(self, name: str) -> Base:
         medium, index, count = self._medium(self._scene.by_device[name])
@@ -151,6 +174,11 @@ class Bases:
             for suffix in ("", f"_{kind}"):
                 for what, amount in (("RQ", requests), ("KB", kilobytes), ("MS", time / 1000), ("TM", time)):
                     base[what + suffix] = base.get(what + suffix, 0) + amount
+        if medium == HARD:
+            scrubbed = self._scene.scrub.read(self._scene.cell.cell_disks[self._scene.by_device[name]], self._moment)
+            for suffix in ("", "_R"):
+                for what, each in (("RQ", 1), ("KB", KIB), ("MS", READ_US / 1000), ("TM", READ_US)):
+                    base[what + suffix] += scrubbed * each
         for kind in ("R", "W"):
             base[f"OS_IO_BY_{kind}"] = base[f"KB_{kind}"] / KIB
             base[f"OS_IO_RQ_{kind}"] = base[f"RQ_{kind}"]
@@ -161,8 +189,10 @@ class Bases:
         base: dict[str, float] = {}
         for device, media in (("HDD", (HARD,)), ("FLASH", (FLASH, CAPACITY))):
             for kind, size in KINDS:
-                times = (int(self._collection.values.get(f"{medium}.{kind}_{size}.TM", 0)) for medium in media)
-                base[f"EXW_IORM_RQ_{kind}_{size}_QUEUE_{device}"] = sum(times) // WAIT_PART
+                values = self._collection.values
+                times = (int(values.get(f"{medium}.{kind}_{size}.TM", 0)) for medium in media)
+                more = sum(int(values.get(waits("", medium, f"{kind}_{size}"), 0)) for medium in media)
+                base[f"EXW_IORM_RQ_{kind}_{size}_QUEUE_{device}"] = sum(times) // WAIT_PART + more
             base[f"EXW_IORM_RQ_QUEUE_{device}"] = sum(
                 base[f"EXW_IORM_RQ_{kind}_{size}_QUEUE_{device}"] for kind, size in KINDS
             )
@@ -184,6 +214,7 @@ class Bases:
         return {
             "N_MB_SENT": share(values.get(SENT, 0), index, len(hosts)) / KIB,
             "N_MB_RECEIVED": share(values.get(RECEIVED, 0), index, len(hosts)) / KIB,
+            **host_errors(values, index, len(hosts)),
         }
 
     def _port(self, name: str) -> Base:
@@ -200,6 +231,7 @@ class Bases:
             "EXW_ROCE_PORT_RCV_BY": received,
             "EXW_ROCE_TX_BY": sent,
             "EXW_ROCE_RX_BY": received,
+            **port_errors(self._collection.values, index, 2),
         }
 
     def _cell(self, name: str) -> Base:
@@ -213,6 +245,8 @@ class Bases:
         return {
             "MB_SENT": values.get(SENT, 0) / KIB,
             "MB_RCVD": values.get(RECEIVED, 0) / KIB,
+            **server_errors(values),
+            "CL_IO_RQ_NODATA": values.get("CL_IO_RQ_NODATA", 0),
             **ambient(
                 f"{scene.seed}|{scene.cell.host}|{int(self._moment)}",
                 cpus=scene.cpus,
@@ -222,3 +256,21 @@ class Bases:
                 requests_per_second=requests / 60.0,
             ),
         }
+
+
+def _sparse(disk: GridDisk, base: Base) -> dict[str, float]:
+    """Return what a sparse grid disk has allocated, and which reads it could not serve with its own data.
+
+    It allocates what is written to it; of reads, its parent serves a third, and one in fifty is served by both.
+    """
+    written = base.get("GD_IO_BY_W_SM", 0) + base.get("GD_IO_BY_W_LG", 0)
+    allocated = min(disk.size_bytes / MIB, disk.size_bytes / MIB * _SPARSE_AT_FIRST + written)
+    requests = base.get("GD_IO_RQ_R_SM", 0) + base.get("GD_IO_RQ_R_LG", 0)
+    read_bytes = (base.get("GD_IO_BY_R_SM", 0) + base.get("GD_IO_BY_R_LG", 0)) * MIB
+    return {
+        "GD_SP_BY_ALLOCATED": allocated,
+        "GD_SP_PRCT_ALLOCATED": 100.0 * allocated * MIB / disk.size_bytes,
+        "GD_SP_IO_BY_REDIRECTED": int(read_bytes / 3),
+        "GD_SP_IO_BY_PARTIAL": int(read_bytes / 50),
+        "GD_SP_IO_RQ_PARTIAL": int(requests / 50),
+    }

@@ -17,6 +17,9 @@ from exacell.emulator.schema import MetricDefinition
 _AMBIENT = frozenset(("CELL", "SERVER", "CELL_FILESYSTEM", "DISKGROUP"))
 """Object types whose metrics differ from minute to minute although no counter moves."""
 
+_SCRUBBED = frozenset(("CELLDISK", "GRIDDISK", "DISK"))
+"""Object types whose metrics differ although no counter moves while hard disks are scrubbed."""
+
 _WHOLE_UNITS = frozenset(("IO requests", "us", "ms", "Bytes"))
 
 
@@ -52,6 +55,8 @@ class MetricReader:
         self._objects: dict[str, list[str]] = {}
         self._last: tuple[Collection, Collection] | None = None
         self._numbers: dict[str, list[float]] = {}
+        self._scrubbed: list[str] = []
+        self._pace: tuple[tuple[float, ...], ...] = ()
         self._here: dict[str, tuple[float, Columns]] = {}
 
     def readings(self, moment: float, definitions: Iterable[MetricDefinition]) -> Iterator[Reading]:
@@ -68,6 +73,12 @@ class MetricReader:
         if self._last is None or self._last[0] is not now or self._last[1] is not earlier:
             self._last = (now, earlier)
             self._numbers.clear()
+        pace = self._scene.scrub.pace(moment), self._scene.scrub.pace(moment - MINUTE)
+        if pace != self._pace:
+            self._pace = pace
+            for name in self._scrubbed:
+                self._numbers.pop(name, None)
+            self._scrubbed.clear()
         columns: dict[str, tuple[Columns, Columns]] = {}
         for definition in definitions:
             name, kind = definition.name, definition.object_type
@@ -80,6 +91,8 @@ class MetricReader:
             if numbers is None or kind in _AMBIENT or name == "FL_EFFICIENCY_PERCENTAGE_HOUR":
                 if kind not in columns:
                     columns[kind] = self._columns(kind, objects, now, earlier, moment)
+                if kind in _SCRUBBED:
+                    self._scrubbed.append(name)
                 numbers = self._numbers[name] = self._compute(definition, columns[kind], now, moment)
             yield definition, objects, numbers
 

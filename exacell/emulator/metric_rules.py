@@ -13,6 +13,8 @@ from functools import cache
 
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.schema import MetricDefinition, metric_definitions
+from exacell.emulator.smart_scans import SESSIONS_HWM, sessions
+from exacell.units import KIB
 
 Base = Mapping[str, float]
 """The base values of one object."""
@@ -58,6 +60,7 @@ _RENAMED_RATES: Mapping[str, str] = {
     "OS_NET_TX_BY_SEC": "MB_SENT",
     "EXW_ROCE_RX_BY_SEC": "EXW_ROCE_PORT_RCV_BY",
     "EXW_ROCE_TX_BY_SEC": "EXW_ROCE_PORT_XMIT_BY",
+    "CL_IO_RQ_NODATA_SEC": "CL_IO_RQ_NODATA",
 }
 _SCANS = ("PDB_SCAN_TM", "ELIGIBLE", "PASSED")
 
@@ -168,6 +171,16 @@ def _rule(definition: MetricDefinition) -> Rule:
         return Rule(OUTLIERS, (), efficiency)
     if name == "PDB_SIO_OF_PCT":
         return Rule(_SCANS, _SCANS, _offloaded)
+    if name == "PDB_CPU_UTIL_COL":
+        return _busy("PDB_COLUMNS_TM", percent=True, disks=CPUS)
+    if name == "EXW_SIO_SESSIONS_CURRENT":
+        return Rule(("SIO_IO_EL_OF",), ("SIO_IO_EL_OF",), lambda now, before: sessions(now - before))
+    if name.startswith("GD_SP_IO_BY_") and name.endswith("_SEC"):
+        return _growth(name.removesuffix("_SEC"), MINUTE * KIB)
+    if name == "EXW_RDS_CONN_RESET":
+        return _growth(name, 1.0)
+    if name == "EXW_SIO_SESSIONS_HWM":
+        return _value(SESSIONS_HWM)
     if name == "PDB_CPU_UTIL_SIO":
         return _busy("PDB_SCAN_TM", percent=True, disks=CPUS)
     if name.startswith("EXW_IORM_RQ_"):
@@ -186,10 +199,10 @@ def _rule(definition: MetricDefinition) -> Rule:
     iorm = _of_iorm(name)
     if iorm is not None:
         return iorm
-    if name.startswith(("CL_", "N_NIC_")):
-        return _value(name)
     if name in _RENAMED_RATES:
         return _growth(_RENAMED_RATES[name], MINUTE)
+    if name.startswith(("CL_", "N_NIC_")):
+        return _value(name)
     if definition.unit in ("us/request", "ms/request"):
         return _mean_of(name)
     if name.endswith("_SEC"):

@@ -12,6 +12,7 @@ from exacell.emulator.device_io import CAPACITY, FLASH, HARD, PMEM
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.models import Cell
 from exacell.emulator.profiles import HardwareModel
+from exacell.emulator.scrubbing import Scrub
 from exacell.emulator.tenants import vault_databases
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Scene:
         rdma: names of the RDMA network's ports, as IBPORT has them on InfiniBand, else of RoCE's interfaces.
         cpus: logical processors.
         memory_gb: the cell's memory.
+        scrub: what scrubs of its hard disks have read.
         memory: what the cache in memory is called where there is one, ``PMEM`` or ``XRMEM``; else empty.
     """
 
@@ -52,6 +54,7 @@ class Scene:
     memory_gb: int
     fans: int
     memory: str
+    scrub: Scrub
 
     @classmethod
     def of(cls, rack: Rack, cell: Cell) -> Scene:
@@ -76,9 +79,10 @@ class Scene:
             hosts=rack.dbnodes,
             disk_groups=disk_groups,
             infiniband=model.infiniband,
-            cpus=int(model.cpu_count.partition("/")[0]),
+            cpus=model.cpus,
             memory_gb=model.memory_gb,
             fans=int(model.fan_count.partition("/")[0]),
+            scrub=Scrub(cell, rack.metrics[cell.host]),
             memory=memory_name(rack.release.number) if cell.memory_cache or cell.pmem_cache else "",
         )
 

@@ -7,11 +7,13 @@ this rack, is :mod:`exacell.emulator.past`'s business.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from exacell.emulator.collection import Collection
+from exacell.emulator.device_io import add
 from exacell.emulator.models import Cell
 from exacell.emulator.past import before
 from exacell.units import MIB
@@ -21,6 +23,10 @@ _KEPT_PAST = 64
 
 HISTORY_S = 7 * 86400.0
 """Rack seconds of history, metricHistoryDays' default. Source: Oracle SAGUG, describe-cell."""
+
+
+BUSY_S = "H.BUSY_S"
+"""Counter of the seconds that other I/O than scrubbing has taken of each hard disk's time. It never starts anew."""
 
 
 @dataclass(kw_only=True)
@@ -50,8 +56,7 @@ class CellMetrics:
 
     def count(self, **amounts: float) -> None:
         """Add amounts to counters."""
-        for name, amount in amounts.items():
-            self.counters[name] = self.counters.get(name, 0) + amount
+        add(self.counters, **amounts)
 
     def restart_log_counters(self) -> None:
         """Start the FL_* counters anew."""
@@ -60,7 +65,7 @@ class CellMetrics:
 
     def restart_server_counters(self) -> None:
         """Start all counters anew, as a start of CELLSRV does."""
-        self.counters = {}
+        self.counters = {name: self.counters[name] for name in (BUSY_S,) if name in self.counters}
         self.cache_epoch += 1
         self.log_epoch += 1
         self.server_epoch += 1
@@ -68,6 +73,11 @@ class CellMetrics:
     def epochs(self) -> tuple[int, int, int]:
         """Return how often each kind of counter has started anew."""
         return self.cache_epoch, self.log_epoch, self.server_epoch
+
+    def last_values(self) -> Mapping[str, float]:
+        """Return the counters at the last collection, none when CELLSRV has been started since."""
+        last = self.collections[-1] if self.collections else None
+        return last.values if last is not None and last.server_epoch == self.server_epoch else {}
 
     def collect(self, cell: Cell, moment: float) -> None:
         """Record the cell as it is at ``moment``, a whole minute; kept only if it differs from the last record."""
@@ -87,6 +97,17 @@ class CellMetrics:
     def begin(self) -> float:
         """Rack time of the first collection that was really made, of those that are kept."""
         return self.collections[0].moment if self.collections else float("inf")
+
+    def counting_since(self, moment: float, started: float) -> float:
+        """Return since when the counters that were collected at ``moment`` had counted, other than FC_* and FL_*.
+
+        Args:
+            started: when CELLSRV was started last.
+        """
+        epoch = self.at(moment).server_epoch
+        if epoch == self.server_epoch:
+            return min(started, moment)
+        return self.collections[bisect_left(self.collections, epoch, key=lambda c: c.server_epoch)].moment
 
     def at(self, moment: float) -> Collection:
         """Return what was collected at ``moment`` or last before; before the first collection what the past was."""
@@ -127,11 +148,13 @@ def gauges(cell: Cell) -> dict[str, float]:
     if cache is not None:
         used, dirty, size = cache.used_bytes, cache.dirty_bytes, cache.size_bytes
         allocated = min(size, used + used // 50)
+        dirty_lines = min(allocated, dirty + dirty // 40)
         values |= {
             "FC_BY_USED": used / MIB,
             "FC_BY_DIRTY": dirty / MIB,
             "FC_BY_ALLOCATED": allocated / MIB,
-            "FC_BY_ALLOCATED_DIRTY": min(allocated, dirty + dirty // 40) / MIB,
+            "FC_BY_ALLOCATED_DIRTY": dirty_lines / MIB,
+            "FC_BY_SYNCED": (dirty_lines - dirty) // 2 / MIB,
             "FC_BY_ALLOCATED_OLTP": allocated // 10 * 8 / MIB,
             "FC_BY_STALE_DIRTY": cache.stale_bytes / MIB,
         }

@@ -7,7 +7,7 @@ from typing import Any
 
 from exacell.emulator.alert_models import Alert, Threshold
 from exacell.emulator.cache_models import CacheMember, FlashCache, FlashLog, MemoryCache
-from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun, PhysicalDisk
+from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun, PhysicalDisk, ScrubSchedule
 from exacell.emulator.iorm_models import IormPlan
 from exacell.units import ALLOCATION_UNIT
 
@@ -15,6 +15,10 @@ Record = dict[str, Any]
 """Attributes of an object that only CellCLI keeps; JSON-able."""
 
 RUNNING, STOPPED, DISABLED = "running", "stopped", "disabled"
+
+
+FIRST_OFFSET = 2 * ALLOCATION_UNIT
+"""Where the first grid disk of a cell disk begins. Source: published LIST GRIDDISK DETAIL of 11.2, offset 32M."""
 
 
 @dataclass(kw_only=True)
@@ -29,6 +33,7 @@ class Cell:
         full_disks: cell disks whose free space an injected fault has taken away.
         unguarded: True switches off the refusal to drop a write-back cache that is not flushed.
         redo_stays_on_flash: True while the disks fail writes of redo, which then only the flash log holds.
+        lossy_network: True while the RDMA network loses packets.
         lost_dirty_bytes: dirty data that was thrown away by drops; a careful client leaves it at 0.
         created: number of objects created so far, from which new ids are made.
         metric_settings: what ALTER METRICDEFINITION has set, by ``METRIC|attribute``.
@@ -37,6 +42,8 @@ class Cell:
         port_resets: counters of InfiniBand ports when they were reset, by port and counter.
         records: keys, roles, users, quarantines and diagnostic packages, by object type and name.
         quarantines_made: number of quarantines so far, of which the last is the newest one's name.
+        scrub_schedules: by which hard disks were scrubbed, in order, after the one that every cell begins with.
+        bad_sectors: offsets that can't be read, and since when, by cell disk; those that a scrub has mended as well.
         offload_settings, update_settings: what was set of offload groups, by ``GROUP|attribute``, and of updates.
     """
 
@@ -59,6 +66,7 @@ class Cell:
     full_disks: list[str] = field(default_factory=list)
     unguarded: bool = False
     redo_stays_on_flash: bool = False
+    lossy_network: bool = False
     lost_dirty_bytes: int = 0
     created: int = 0
     metric_settings: dict[str, str] = field(default_factory=dict)
@@ -75,6 +83,8 @@ class Cell:
     pmem_log: FlashLog | None = None
     records: dict[str, dict[str, Record]] = field(default_factory=dict)
     quarantines_made: int = 0
+    scrub_schedules: list[ScrubSchedule] = field(default_factory=list)
+    bad_sectors: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
 
     @property
     def pmem_write_back(self) -> bool:
@@ -114,6 +124,10 @@ class Cell:
         """Return the cell disks on which flash cache and flash log may lie, by name: not capacity-optimized flash."""
         return [disk for _name, disk in sorted(self.cell_disks.items()) if disk.disk_type is DiskType.FLASH]
 
+    def hard_disks(self) -> list[CellDisk]:
+        """Return the cell disks on hard disks, by name."""
+        return [disk for _name, disk in sorted(self.cell_disks.items()) if disk.disk_type is DiskType.HARD]
+
     def usable_disks(self, kind: DiskType) -> list[CellDisk]:
         """Return the cell disks of one kind whose status is normal, by name."""
         found = (disk for _name, disk in sorted(self.cell_disks.items()) if disk.disk_type is kind)
@@ -140,4 +154,4 @@ class Cell:
     def next_offset(self, cell_disk: str) -> int:
         """Return the offset at which the next grid disk of a cell disk begins: 32M, or behind the last one."""
         last = self.grid_disks_on(cell_disk)
-        return last[-1].offset + last[-1].size_bytes if last else 2 * ALLOCATION_UNIT
+        return last[-1].offset + last[-1].size_bytes if last else FIRST_OFFSET

@@ -11,15 +11,21 @@ GRID_HOME = "/u01/app/19.0.0.0/grid"
 DATABASE_HOME = "/u01/app/oracle/product/19.0.0.0/dbhome_1"
 """ORACLE_HOME of the databases there."""
 
+_NODES_FROM, _NODES_LEFT_OUT = 100, 70
+"""The addresses behind 100 are those of database nodes, of which there are at most 64: cells leave 70 addresses out."""
+
 
 def cell_address(number: int) -> str:
     """Return the address of the n-th cell, from 1, on the storage network."""
-    return f"192.168.{10 + (10 + number) // 250}.{(10 + number) % 250}"
+    place = 10 + number
+    if place >= _NODES_FROM:
+        place += _NODES_LEFT_OUT
+    return f"192.168.{10 + place // 250}.{place % 250}"
 
 
 def node_address(number: int) -> str:
     """Return the address of the n-th database node, from 1, on the storage network."""
-    return f"192.168.10.{100 + number}"
+    return f"192.168.10.{_NODES_FROM + number}"
 
 
 def fold(names: Sequence[str]) -> str:

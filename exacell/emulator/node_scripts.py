@@ -1,4 +1,4 @@
-"""What shells on emulated database nodes find besides the programs: ``ps`` that shows the node's instances, and oraenv.
+"""What shells on emulated database nodes find besides the programs: ``ps`` that shows the node's instances, orabase, oraenv.
 
 Scripts find out by the processes which instances run on a node, ``asm_pmon_+ASM1``, and set their environment by oraenv
 (source: reference asm.md section 1). Every other call of ``ps`` goes to the machine's own.
@@ -24,6 +24,7 @@ def node_scripts(instances: Mapping[str, Sequence[str]]) -> dict[str, str]:
     nodes = "".join(f"{shlex.quote(host)}) sids={shlex.quote(' '.join(sids))} ;;\n" for host, sids in instances.items())
     return {
         "ps": f'case "$EXACELL_EMU_HOST" in\n{nodes}esac\n{_PS}'.replace("@PS@", shutil.which("ps") or "/bin/ps"),
+        "orabase": f'case "$ORACLE_HOME" in {GRID_HOME}*) echo /u01/app/grid ;; *) echo /u01/app/oracle ;; esac\n',
         "oraenv": _ORAENV.replace("@GRID@", GRID_HOME).replace("@DATABASE@", DATABASE_HOME),
     }
 

@@ -16,6 +16,7 @@ from exacell.emulator.metric_scene import INFINIBAND_PORTS, ROCE_PORTS
 from exacell.emulator.models import STOPPED
 from exacell.emulator.place import Place
 from exacell.emulator.profiles import EFFICIENCY
+from exacell.emulator.scrubbing import DEFAULT_INTERVAL
 from exacell.emulator.tenant_rows import pluggable_database_rows, vault_rows, volume_rows
 from exacell.emulator.values import Row
 
@@ -47,7 +48,7 @@ def cell_rows(place: Place) -> list[Row]:
         "bbuStatus": "normal",
         "bbuTempThreshold": 45,
         "bmcType": "IPMI",
-        "cellVersion": f"OSS_{release.banner}_LINUX.X64_{release.version.rsplit('.', 1)[1]}",
+        "cellVersion": f"OSS_{release.banner}_LINUX.X64_{release.version.removeprefix(release.banner + '.')}",
         "cpuCount": model.cpu_count,
         "diagHistoryDays": 7,
         "doNotServiceLEDStatus": "off",
@@ -87,6 +88,8 @@ def cell_rows(place: Place) -> list[Row]:
     }
     if model.pmem is not None:
         row["pmemCacheMode"] = cell.pmem_mode
+    if cell.hard_disks():
+        row["hardDiskScrubInterval"] = DEFAULT_INTERVAL
     row |= {name: cell.services.get(service, STOPPED) for name, service in _EXASCALE.items()}
     return [{**row, **cell.settings}]
 

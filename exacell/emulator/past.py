@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.collection import Collection
+from exacell.emulator.device_io import OVERLOAD_SKIPS
 
 DAY = 86400.0
 SPAN = 12 * DAY
@@ -32,12 +33,13 @@ _SUMS = {
         "FL_IO_W_SKIP_IORM_PLAN",
         "FL_IO_W_SKIP_NO_FL_DISKS",
         "FL_IO_W_SKIP_LOG_ON_FAST_DEV",
+        *OVERLOAD_SKIPS,
     ),
     "FC_IO_RQ_W": ("FC_IO_RQ_W_FIRST", "FC_IO_RQ_W_OVERWRITE"),
 }
 """Counters that are sums of others, so that rounding does not part them."""
 
-_DIRTY = ("FC_BY_DIRTY", "FC_BY_ALLOCATED_DIRTY", "CD_BY_FC_DIRTY|", "GD_BY_FC_DIRTY|")
+_DIRTY = ("FC_BY_DIRTY", "FC_BY_SYNCED", "FC_BY_ALLOCATED_DIRTY", "CD_BY_FC_DIRTY|", "GD_BY_FC_DIRTY|")
 _SPACE = ("FC_BY_", "CD_BY_FC_", "GD_BY_FC_", "PC_BY_", "XRM_BY_")
 
 

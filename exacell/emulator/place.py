@@ -10,7 +10,8 @@ from exacell.emulator.rack import Rack
 
 @dataclass(frozen=True)
 class Place:
-    """Where a statement runs: a cell of a rack."""
+    """Where a statement runs: a cell of a rack; ``remote`` when ExaCLI brings it."""
 
     rack: Rack
     cell: Cell
+    remote: bool = False

@@ -92,6 +92,8 @@ def describe(object_type: ObjectType, release: Release) -> str:
     """Return DESCRIBE: names, and ``modifiable`` or ``hidden`` behind them."""
     rows = []
     for attribute in object_type.attributes_in(release):
+        if not attribute.described_in(release):
+            continue
         words = ["modifiable"] if attribute.described_modifiable(release) else []
         words += ["hidden"] if attribute.hidden else []
         rows.append((attribute.name, ",".join(words)))

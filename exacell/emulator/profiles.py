@@ -31,6 +31,10 @@ WRITE_BACK_SINCE: Release = (11, 2, 3, 2)
 """Releases from this on have write-back mode and FLUSH."""
 ONLINE_MODE_SINCE: Release = (11, 2, 3, 3, 1)
 """Releases from this on change flashCacheMode while CELLSRV runs; older ones only while it is down."""
+LARGE_WRITES_SINCE: Release = (12, 2, 1, 1)
+"""Large writes may come into the flash cache. Source: Oracle SAGUG, what's new in 12.2.1.1.0."""
+LIMIT_ON_FLASH_ONLY_SINCE: Release = (19, 1)
+"""A limit of the IORM plan holds for flash only. That it did so from here on is inferred: reference cellcli.md 7.1."""
 XRMEM_SINCE: Release = (23, 1)
 """Releases from this on call the caches and logs in memory XRMEM; those before call them PMEM."""
 PMEM_SINCE: Release = (19, 3)
@@ -139,6 +143,11 @@ class HardwareModel:
     memory_cache: int = 0
     pmem: PersistentMemory | None = None
     capacity: FlashDisks | None = None
+
+    @property
+    def cpus(self) -> int:
+        """The number of processors that are in use."""
+        return int(self.cpu_count.partition("/")[0])
 
     @property
     def infiniband(self) -> bool:

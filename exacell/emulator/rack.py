@@ -9,34 +9,43 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from exacell.emulator.alerts import watch
+from exacell.emulator.asm.view import AsmView
+from exacell.emulator.block_io import data_io
 from exacell.emulator.build import build_cell
+from exacell.emulator.cache_chores import written_for
 from exacell.emulator.cache_fill import fill, settle_flush
 from exacell.emulator.cache_models import CacheMember
 from exacell.emulator.cell_store import cell_from_state, to_state
 from exacell.emulator.clock import RackClock, last_minute, next_minute
 from exacell.emulator.clusters import Cluster, make_clusters
-from exacell.emulator.database_io import add, growth, statistics, watched
-from exacell.emulator.device_io import PENDING, backing, destaged
+from exacell.emulator.database_io import growth, statistics, watched
+from exacell.emulator.device_io import OTHER_DATABASE, PENDING, add, backing, destaged
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.fault_effects import settle as settle_faults
 from exacell.emulator.faults import FaultBook
+from exacell.emulator.iorm_queues import queue
 from exacell.emulator.load_profiles import PROFILES, Profile
 from exacell.emulator.memory import came_down, hold_back, refresh_memory_cache, remember
 from exacell.emulator.metric_reader import MetricReader
 from exacell.emulator.metric_scene import Scene
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell
+from exacell.emulator.network_errors import lose
 from exacell.emulator.profiles import (
+    LARGE_WRITES_SINCE,
+    LIMIT_ON_FLASH_ONLY_SINCE,
     HardwareModel,
     ReleaseProfile,
     hardware_model,
     release_profile,
 )
 from exacell.emulator.rack_spec import RackSpec, dbnode_names
-from exacell.emulator.workload import Load, data_io, mirrored, redo_writes
+from exacell.emulator.scrubbing import count_busy
+from exacell.emulator.surroundings import Partners
+from exacell.emulator.workload import Load, mirrored, redo_writes
 from exacell.errors import EmulatorError, RackFormatError
 
 FORMAT = 2
@@ -44,36 +53,6 @@ QUIET_S = 3600.0
 """Rack seconds of history with which a new rack begins: nothing happened in them."""
 
 _MAX_WRITES_PER_SECOND = 10_000_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class AsmDiskView:
-    """What ASM knows of one grid disk.
-
-    Attributes:
-        mode_status: ONLINE, OFFLINE, DROPPED, UNUSED, SYNCING or UNKNOWN.
-        deactivation_outcome: ``Yes``, or the sentence why it can't go offline.
-        rebalance: power of the rebalance that runs in its disk group, and since when; power 0 when none runs.
-    """
-
-    disk_group: str | None
-    disk_group_type: str | None
-    disk_name: str | None
-    fail_group: str | None
-    mode_status: str
-    deactivation_outcome: str
-    size_bytes: int | None
-    rebalance: tuple[int, float] = (0, 0.0)
-
-
-class AsmView(Protocol):
-    """What cells ask of ASM, and tell it."""
-
-    def disk(self, cell: str, griddisk: str) -> AsmDiskView | None:
-        """Return what ASM knows of a grid disk, None when it was never in a disk group."""
-
-    def grid_disk_changed(self, cell: str, griddisk: str, what: str) -> None:
-        """Take note that a grid disk is now ``inactive``, ``active``, ``dropped``, ``created`` or ``resized``."""
 
 
 @dataclass(kw_only=True)
@@ -109,6 +88,8 @@ class Rack:
         self.metrics: dict[str, CellMetrics] = {}
         self.statistics: dict[str, dict[str, float]] = {name: {} for name in spec.db}
         self.cache_clauses: dict[str, tuple[float, float]] = {}
+        self.server_settings: dict[str, dict[str, str]] = {}
+        """What DBMCLI has set, by database node and attribute."""
         if _state is None:
             self._build()
         else:
@@ -133,11 +114,11 @@ class Rack:
             self.cells[cell.host] = cell
             self.metrics[cell.host] = metrics
             for database, amounts in caused.items():
-                add(seen[database], amounts)
+                add(seen[database], **amounts)
             metrics.collect(cell, last_minute(now) - QUIET_S)
         for database, amounts in seen.items():
             writes = int(amounts["FL_RQ_W"]) // 2
-            add(self.statistics[database], statistics(amounts, writes=writes, copies=2, profile=PROFILES["redo"]))
+            add(self.statistics[database], **statistics(amounts, writes=writes, copies=2, profile=PROFILES["redo"]))
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._progress = _Progress(
@@ -150,6 +131,7 @@ class Rack:
         self.metrics = {host: CellMetrics.from_state(row) for host, row in state["metrics"].items()}
         self.faults = FaultBook.from_state(state["faults"], self.clock)
         self.statistics |= state.get("statistics", {})
+        self.server_settings |= state.get("server_settings", {})
         self.cache_clauses = {name: (kept, none) for name, (kept, none) in state.get("cache_clauses", {}).items()}
 
     # -- time ----------------------------------------------------------------------------------------------------
@@ -238,23 +220,28 @@ class Rack:
     def _apply(self, load: Load, profile: Profile, writes: dict[str, int], rng: random.Random, minute: float) -> None:
         """Count one minute of a load on the cells that get redo writes of it, and in the database's own statistics."""
         seen: dict[str, float] = {}
+        partners = Partners(self.cells)
+        takes_large_writes = self.release.number >= LARGE_WRITES_SINCE
         for host, count in writes.items():
             if not count:
                 continue
             cell, counters = self.cells[host], self.metrics[host].counters
             before = watched(counters)
-            redo_writes(rng, cell, counters, load.database, count)
+            here = partners.around(host, minute, cpus=self.model.cpus, takes_large_writes=takes_large_writes)
+            redo_writes(rng, cell, counters, load.database, count, around=here)
             clauses = self.cache_clauses.get(load.database, (0.0, 0.0))
-            used, dirty = data_io(rng, cell, counters, load.database, count, profile, now=minute, clauses=clauses)
-            dirty = remember(rng, cell, counters, load.database, round(count * profile.reads), dirty)
-            if used and cell.flash_cache is not None:
-                destaged(rng, counters, fill(cell.flash_cache, used=used, dirty=dirty), back=backing(cell))
-            add(seen, growth(counters, before))
+            filled = data_io(rng, cell, counters, load.database, count, profile, around=here, clauses=clauses)
+            dirty = remember(rng, cell, counters, load.database, round(count * profile.reads), filled.dirty)
+            if filled.used and cell.flash_cache is not None:
+                over = fill(cell.flash_cache, used=filled.used, dirty=dirty)
+                destaged(rng, counters, over, back=backing(cell))
+                written_for(counters, over, large_share=min(1.0, filled.large / dirty) if dirty else 0.0)
+            add(seen, **growth(counters, before))
             self._progress.changed.add(host)
         if seen:
             made = load.writes_in(load.minutes_done)
             copies = round(sum(writes.values()) / made)
-            add(self.statistics[load.database], statistics(seen, writes=made, copies=copies, profile=profile))
+            add(self.statistics[load.database], **statistics(seen, writes=made, copies=copies, profile=profile))
 
     def _collect(self, minute: float) -> None:
         for host, metrics in self.metrics.items():
@@ -266,6 +253,17 @@ class Rack:
                 # Counted once a minute, so that the counters do not depend on how often anybody looks at a flush.
                 rng = random.Random(f"{self.spec.seed}|destage|{host}|{int(minute)}")
                 destaged(rng, metrics.counters, int(metrics.counters.pop(PENDING, 0)), back=backing(cell))
+                count_busy(cell, metrics)
+                if cell.lossy_network:
+                    lose(metrics.counters, metrics.last_values())
+                queue(
+                    cell,
+                    metrics.counters,
+                    metrics.last_values(),
+                    (*self.spec.db, OTHER_DATABASE),
+                    minute,
+                    limits_disks=self.release.number < LIMIT_ON_FLASH_ONLY_SINCE,
+                )
                 metrics.collect(cell, minute)
         for host, cell in self.cells.items():
             if cell.thresholds and self.metrics[host].frozen_at is None:
@@ -394,6 +392,7 @@ class Rack:
             "faults": self.faults.to_state(),
             "statistics": self.statistics,
             "cache_clauses": self.cache_clauses,
+            "server_settings": self.server_settings,
             "cells": {host: to_state(cell) for host, cell in self.cells.items()},
             "metrics": {host: metrics.to_state() for host, metrics in self.metrics.items()},
         }

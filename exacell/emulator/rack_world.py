@@ -10,29 +10,34 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from exacell.emulator.asm_clusters import AsmClusters
+from exacell.emulator.asm.clusters import AsmClusters
 from exacell.emulator.cell_store import to_state as cell_to_state
 from exacell.emulator.cellcli import cellcli
+from exacell.emulator.cellsrvstat import cellsrvstat
 from exacell.emulator.clock import RackClock
 from exacell.emulator.clusters import Cluster
 from exacell.emulator.dbmcli import dbmcli
-from exacell.emulator.dbnode import program as dbnode_program
+from exacell.emulator.dmidecode import dmidecode
 from exacell.emulator.exacli_program import exacli
 from exacell.emulator.fault_disks import check_fault
 from exacell.emulator.fault_effects import end as end_fault
 from exacell.emulator.faults import FaultBook, make_fault
 from exacell.emulator.faults import Kind as FaultKind
 from exacell.emulator.imageinfo import imagehistory, imageinfo
+from exacell.emulator.ipmitool import ipmitool
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.names import fold
 from exacell.emulator.profiles import RESTRICTED_SINCE
 from exacell.emulator.program import Pause, Program
 from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
+from exacell.emulator.raid_tools import raid_tool
 from exacell.emulator.store import Json
 from exacell.emulator.world import StartedLoad
 from exacell.errors import EmulatorError
 
+_HARDWARE = {"dmidecode": dmidecode, "ipmitool": ipmitool, "MegaCli64": raid_tool, "storcli64": raid_tool}
+"""Programs that every host has and that ask its firmware."""
 _CORE = "rack"
 _ASM = "asm"
 _CELL = "cell-"
@@ -183,14 +188,21 @@ class RackWorld:
             return imageinfo(self._rack, host, argv)
         if name == "imagehistory":
             return imagehistory(self._rack, host, argv)
+        if name in _HARDWARE:
+            return _HARDWARE[name](self._rack, host, login, argv)
         if name == "dbmcli":
             return dbmcli(self._rack, host, argv, tty=tty, has_stdin=has_stdin)
         if name == "exacli":
             return exacli(self._rack, argv, env=env, cwd=cwd, has_stdin=has_stdin, read=reader)
+        if host in self._rack.cells and name == "cellsrvstat":
+            return cellsrvstat(self._rack, host, argv)
         if host in self._rack.cells:
             return cellcli(
                 self._rack, host, login, argv, tty=tty, has_stdin=has_stdin, read_file=reader, write_file=writer
             )
+        # Imported by the first that asks for it: SQL and PL/SQL are a third of what a rack's process takes to start.
+        from exacell.emulator.dbnode import program as dbnode_program
+
         return dbnode_program(
             name,
             self._rack,
@@ -268,7 +280,7 @@ class RackWorld:
         return pickle.dumps(self._rack.cells[host], pickle.HIGHEST_PROTOCOL)
 
     def _fault_print(self) -> bytes:
-        return str(self._rack.faults.revision).encode("ascii")
+        return f"{self._rack.faults.revision} {self._rack.server_settings}".encode()
 
     def _asm_print(self) -> bytes:
         parts = [(a.groups, a.headers, a.databases, a.parameters, a.resources) for a in self._clusters.all]

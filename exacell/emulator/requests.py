@@ -9,7 +9,7 @@ from exacell.emulator import wire
 from exacell.emulator.store import Json, RackFiles, all_racks, rack_files, read_json
 from exacell.errors import EmulatorError
 
-ANSWER_S = 10.0
+ANSWER_S = 30.0
 """How long an answer may take unless the caller says otherwise."""
 
 

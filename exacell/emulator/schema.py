@@ -7,9 +7,9 @@ the emulator's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from types import MappingProxyType
 
@@ -38,6 +38,7 @@ class Attribute:
         quoted: its values are printed in double quotes when they have blanks.
         modifiable_since: first release of which DESCRIBE calls it modifiable; None when all do.
         hidden: not in DETAIL, but may be named in ATTRIBUTES.
+        described: in DESCRIBE; what is not is hidden too. ``described_until`` is the first release whose DESCRIBE leaves it out.
     """
 
     name: str
@@ -47,6 +48,12 @@ class Attribute:
     since: Release | None
     until: Release | None
     modifiable_since: Release | None = None
+    described: bool = True
+    described_until: Release | None = None
+
+    def described_in(self, release: Release) -> bool:
+        """Whether DESCRIBE of a release has it."""
+        return self.described and _within(release, None, self.described_until)
 
     def described_modifiable(self, release: Release) -> bool:
         """Whether DESCRIBE of a release calls it modifiable."""
@@ -81,8 +88,15 @@ class ObjectType:
 
     def attribute(self, name: str, release: Release) -> Attribute | None:
         """Return the attribute of that name in any case, None when ``release`` has none."""
-        wanted = name.lower()
-        return next((a for a in self.attributes_in(release) if a.name.lower() == wanted), None)
+        return next((a for a in self._by_name.get(name.lower(), ()) if _within(release, a.since, a.until)), None)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[Attribute]]:
+        """The attributes of all releases by lower-case name: some changed from one release to the next."""
+        found: dict[str, list[Attribute]] = {}
+        for attribute in self.attributes:
+            found.setdefault(attribute.name.lower(), []).append(attribute)
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,13 +135,16 @@ def _words(field: str) -> tuple[str, ...]:
 def object_types() -> Mapping[str, ObjectType]:
     """Return all object types of all releases by upper-case name."""
     attributes: dict[str, list[Attribute]] = {}
-    for owner, name, kind, flags, since, until, _note in rows_of("attributes.tsv"):
+    for owner, name, kind, written, since, until, _note in rows_of("attributes.tsv"):
+        flags, _, undescribed = written.partition("!")
         attributes.setdefault(owner, []).append(
             Attribute(
                 name=name,
                 kind=kind,
                 modifiable="m" in flags,
-                hidden="h" in flags,
+                hidden="h" in flags or "u" in flags,
+                described="u" not in flags,
+                described_until=release_of(undescribed) if undescribed else None,
                 since=_bound(since),
                 until=_bound(until),
                 modifiable_since=release_of(flags.partition("@")[2]) if "@" in flags else None,

@@ -18,7 +18,7 @@ from exacell.emulator.databases import Database
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.segments import CHOICES, DEFAULT, Segment, clause_shares
-from exacell.emulator.sql_tokens import TokenKind, TokenReader
+from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.units import KIB
 
 SMALLEST = 64 * KIB

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from exacell.emulator.instances import Instance
 from exacell.emulator.segments import Segment, object_number
-from exacell.emulator.sql_values import Value
+from exacell.emulator.sql.values import Value, from_epoch
 
 _BLOCK = 8192
 _EXTENT = 1 << 20
@@ -50,6 +50,7 @@ def objects(kind: str) -> Callable[[Instance], Iterator[Mapping[str, Value]]]:
 
     def rows(instance: Instance) -> Iterator[Mapping[str, Value]]:
         seen: set[tuple[str, str]] = set()
+        created = instance.database.created if instance.database is not None else 0.0
         for segment in _segments(instance, kind):
             if (segment.owner, segment.name) in seen:
                 continue
@@ -67,6 +68,16 @@ def objects(kind: str) -> Callable[[Instance], Iterator[Mapping[str, Value]]]:
                 "STATUS": "N/A" if segment.partition and kind == "INDEX" else "VALID",
                 "PARTITIONED": "YES" if segment.partition else "NO",
                 "BLOCKS": segment.size_bytes // _BLOCK,
+                "LOGGING": "YES",
+                "DEGREE": "         1",
+                "LAST_ANALYZED": from_epoch(created),
+                "TEMPORARY": "N",
+                "SECONDARY": "N",
+                "MONITORING": "YES",
+                "COMPRESSION": "DISABLED",
+                "DROPPED": "NO",
+                "READ_ONLY": "NO",
+                "SEGMENT_CREATED": "YES",
             }
 
     return rows
@@ -92,10 +103,13 @@ def partitions(instance: Instance) -> Iterator[Mapping[str, Value]]:
 def all_objects(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of DBA_OBJECTS: one for each segment, and one without data for what is partitioned."""
     database = instance.database.name if instance.database is not None else ""
+    created = from_epoch(instance.database.created if instance.database is not None else 0.0)
     whole: set[tuple[str, str]] = set()
     for segment in _segments(instance):
         number = object_number(database, segment)
         row: dict[str, Value] = {"OWNER": segment.owner, "OBJECT_NAME": segment.name, "STATUS": "VALID"}
+        row |= {"CREATED": created, "LAST_DDL_TIME": created, "TEMPORARY": "N", "GENERATED": "N", "SECONDARY": "N"}
+        row |= {"ORACLE_MAINTAINED": "N", "NAMESPACE": 1}
         if segment.partition and (segment.owner, segment.name) not in whole:
             whole.add((segment.owner, segment.name))
             yield {**row, "OBJECT_TYPE": segment.kind, "OBJECT_ID": number - 40_000}

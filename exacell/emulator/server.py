@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from functools import partial
+from typing import cast
 
 import asyncssh
 from asyncssh import (
+    OPEN_ADMINISTRATIVELY_PROHIBITED,
+    OPEN_CONNECT_FAILED,
+    ChannelOpenError,
     SSHAcceptor,
     SSHServer,
     SSHServerChannel,
     SSHServerConnection,
     SSHServerConnectionOptions,
     SSHServerProcess,
+    SSHTCPSession,
 )
 
 from exacell.emulator.driver import ConsoleLost, LineBuffer
 from exacell.emulator.faults import FaultBook, Kind
+from exacell.emulator.forwarding import Destinations
 from exacell.emulator.host_shell import run_shell
 from exacell.emulator.identity import host_key
 from exacell.emulator.programs import Programs
 from exacell.emulator.restricted import LOGINS, RestrictedSFTPServer, refusal
 from exacell.emulator.sessions import VARIABLE, Sessions
 from exacell.emulator.sftp import HomeSFTPServer
-from exacell.emulator.shell import Host, Login
+from exacell.emulator.shell import DBNODE, Host, Login
 from exacell.emulator.simple_command import simple_command
 from exacell.emulator.store import RackFiles
 
@@ -89,10 +96,19 @@ class HostServer(SSHServer):
 
     Args:
         open_ones: the host's connections, of which this one is a member while it lasts.
+        beyond: to where it forwards connections, if it is a database node.
     """
 
-    def __init__(self, host: Host, public_key: str, faults: FaultBook, open_ones: set[SSHServerConnection]) -> None:
+    def __init__(
+        self,
+        host: Host,
+        public_key: str,
+        faults: FaultBook,
+        open_ones: set[SSHServerConnection],
+        beyond: Destinations,
+    ) -> None:
         self._host = host
+        self._beyond = beyond
         self._public_key = public_key
         self._faults = faults
         self._open = open_ones
@@ -126,6 +142,27 @@ class HostServer(SSHServer):
             LOG.warning("no login as %s on %s: %s: %s", username, self._host.name, path, error)
         return True
 
+    def public_key_auth_supported(self) -> bool:
+        """Keys are what every login is asked for, also one that has none or does not exist."""
+        return True
+
+    def connection_requested(
+        self, dest_host: str, dest_port: int, orig_host: str, orig_port: int
+    ) -> Awaitable[SSHTCPSession[bytes]]:
+        """Forward a client's connection to another host of the rack, as a jump host does.
+
+        Raises:
+            ChannelOpenError: this host forwards nothing, or there is no such host.
+        """
+        assert self._connection is not None
+        if self._host.kind is not DBNODE:
+            raise ChannelOpenError(OPEN_ADMINISTRATIVELY_PROHIBITED, "open failed")
+        port = self._beyond.port(dest_host, dest_port)
+        if port is None:
+            raise ChannelOpenError(OPEN_CONNECT_FAILED, f"no host of the rack: {dest_host}:{dest_port}")
+        forwarded = self._connection.forward_connection("127.0.0.1", port)
+        return cast("Awaitable[SSHTCPSession[bytes]]", forwarded)  # as asyncssh itself takes it
+
 
 class RackServers:
     """The listeners of all hosts of a rack."""
@@ -152,12 +189,18 @@ class RackServers:
         self._open: Mapping[str, set[SSHServerConnection]] = {name: set() for name in hosts}
         faults.on_restart = self.drop
 
-    async def listen(self, sockets: Mapping[str, socket.socket]) -> None:
-        """Serve every host on its socket."""
+    async def listen(self, sockets: Mapping[str, socket.socket], addresses: Mapping[str, str]) -> None:
+        """Serve every host on its socket.
+
+        Args:
+            addresses: the hosts' own on the storage network, by which they are known to each other.
+        """
+        ports = {name: bound.getsockname()[1] for name, bound in sockets.items()}
+        beyond = Destinations(ports=ports, addresses=addresses)
         for name, host in self._hosts.items():
             options = SSHServerConnectionOptions(
                 server_host_keys=[host_key(self._files, name)],
-                server_factory=partial(HostServer, host, self._public_key, self._faults, self._open[name]),
+                server_factory=partial(HostServer, host, self._public_key, self._faults, self._open[name], beyond),
                 process_factory=partial(self._session, host),
                 sftp_factory=partial(_sftp, host),
                 allow_scp=True,
@@ -172,6 +215,8 @@ class RackServers:
                 x11_forwarding=False,
             )
             self._acceptors[name] = await asyncssh.listen(sock=sockets[name], options=options)
+            # Connections inherit it: without it one that this life has ended keeps the port from the next for a minute.
+            sockets[name].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.offer_keys()
 
     def offer_keys(self) -> None:
@@ -231,9 +276,16 @@ class RackServers:
             status = _FAILED
         finally:
             self._keys.leave(key)
-        channel.exit(status & 0xFF)
+        if status < 0:
+            # As sshd tells it; ssh makes 255 of that.
+            channel.exit_with_signal(signal.Signals(-status).name.removeprefix("SIG"))
+        else:
+            channel.exit(status & 0xFF)
 
     async def _status(self, login: Login, channel: SSHServerProcess[bytes], key: str) -> int:
+        if channel.subsystem is not None:
+            await ChannelConsole(channel).write("subsystem request failed on channel 0\n", err=True)
+            return _FAILED
         tty = channel.term_type is not None
         extra = {
             name: value for name, value in channel.env.items() if name.startswith(_ACCEPTED_ENVIRONMENT)

@@ -25,7 +25,7 @@ LOG = logging.getLogger("exacell.emulator")
 
 Operation = Callable[[Json], Awaitable[Json]]
 
-_FIRST_FRAME_S = 10.0
+_FIRST_FRAME_S = 30.0
 """How long a connection may take to say what it wants; then it is closed."""
 
 

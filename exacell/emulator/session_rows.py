@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from exacell.emulator.db_rows import parameters
 from exacell.emulator.instances import Instance
-from exacell.emulator.sql_values import Value, from_epoch
+from exacell.emulator.sql.values import Value, from_epoch
 from exacell.emulator.stat_rows import OWN_SESSION
 from exacell.units import MIB
 
@@ -63,6 +63,18 @@ def sessions(instance: Instance) -> Iterator[Mapping[str, Value]]:
             "WAIT_CLASS": "Idle" if name else "Network",
             "STATE": "WAITING" if name else "WAITED SHORT TIME",
             "SERVICE_NAME": "SYS$BACKGROUND" if name else "SYS$USERS",
+            "SQL_TRACE": "DISABLED",
+            "FAILOVER_TYPE": "NONE",
+            "FAILOVER_METHOD": "NONE",
+            "FAILED_OVER": "NO",
+            "BLOCKING_SESSION": None,
+            "FINAL_BLOCKING_SESSION": None,
+            "BLOCKING_SESSION_STATUS": "NO HOLDER",
+            "FINAL_BLOCKING_SESSION_STATUS": "NO HOLDER",
+            "PDML_STATUS": "DISABLED",
+            "PDDL_STATUS": "ENABLED",
+            "PQ_STATUS": "ENABLED",
+            "CREATOR_ADDR": _address(number),
         }
 
 

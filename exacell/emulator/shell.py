@@ -18,13 +18,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 from exacell.emulator import shim
-from exacell.emulator.fronts import front_scripts, has_infiniband
+from exacell.emulator.fronts import front_scripts
 from exacell.emulator.host_tools import ENV_FUNCTION, PLACES
 from exacell.emulator.host_view import HostView
+from exacell.emulator.infiniband import has_infiniband
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.store import RackFiles, write_text
 
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+_HARDWARE = ("dmidecode", "ipmitool", "MegaCli64", "storcli64")
 _OF_THE_SYSTEM = frozenset(PLACES)
 """Programs that are no part of Oracle's installation directories."""
 
@@ -60,7 +62,7 @@ class HostKind:
 
 CELL = HostKind(
     name="cell",
-    programs=("cellcli", "imageinfo", "imagehistory"),
+    programs=("cellcli", "cellsrvstat", "imageinfo", "imagehistory", *_HARDWARE),
     ids=MappingProxyType({"root": 0, "celladmin": 1000, "cellmonitor": 1001}),
     login="celladmin",
     homes=("/opt/oracle/cell/cellsrv", "/opt/oracle/cell"),
@@ -69,7 +71,8 @@ DBNODE = HostKind(
     name="dbnode",
     programs=(
         *("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "kfod", "oracleasm"),
-        *("dbmcli", "imageinfo", "imagehistory", "exacli"),
+        *("lsnrctl", "ocrcheck", "ocrconfig", "oerr", "oifcfg", "opatch", "tnsping"),
+        *("dbmcli", "imageinfo", "imagehistory", "exacli", *_HARDWARE),
     ),
     ids=MappingProxyType({"root": 0, "oracle": 1001, "grid": 1000}),
     login="grid",
@@ -85,6 +88,7 @@ class Host:
     Attributes:
         profiles: what each login's .bash_profile exports.
         home_files: files that every home directory has from the start, by name.
+        variables: what the environment of all its logins holds besides.
         restricted: administrators may run CellCLI and little else there, as on cells from 26.1 on.
         view: shows the host's own files in their places to its shells; None where they see the machine's.
     """
@@ -94,6 +98,7 @@ class Host:
     kind: HostKind
     profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     home_files: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
     restricted: bool = False
     view: HostView | None = None
 
@@ -131,6 +136,7 @@ class Login:
         """
         return {
             **(extra or {}),
+            **self.host.variables,
             "HOME": str(self.home),
             "USER": self.user,
             "LOGNAME": self.user,
@@ -296,7 +302,7 @@ def _functions(kind: HostKind, scripts: Iterable[str]) -> str:
     """Return bash functions that make the programs' absolute paths, which no directory here holds, reach them."""
     names = [*kind.programs, *(name for name in scripts if name in _OF_THE_SYSTEM and name not in kind.programs)]
     lines = [
-        f'function {directory}/{program} {{ {program} "$@"; }}\n'
+        f'function {directory}/{program} {{ "${{BASH_ENV%/*}}/{program}" "$@"; }}\n'
         for program in names
         for directory in kind.directories(program)
     ]

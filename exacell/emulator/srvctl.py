@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from exacell.emulator.asm import Asm
-from exacell.emulator.asm_changes import dismount_group, mount_group
-from exacell.emulator.asm_model import DiskGroup
+from exacell.emulator.asm.changes import dismount_group, mount_group
+from exacell.emulator.asm.instance import Asm
+from exacell.emulator.asm.model import DiskGroup
 from exacell.emulator.names import DATABASE_HOME
 from exacell.emulator.ora_messages import OraError
 from exacell.emulator.program import Out, Program
+from exacell.emulator.srvctl_network import network_text
 
 _USAGE = (
     "Usage: srvctl {status|start|stop|remove|config} diskgroup -diskgroup <name> [-node <nodes>] [-force] [-detail]\n"
     "       srvctl {status|config} {asm|database} [-db <name>]\n"
+    "       srvctl {status|config} {listener|scan|scan_listener|vip|ons|nodeapps|service|cvu}\n"
     "       srvctl status instance -db <name> {-instance <name>|-node <node>}\n"
 )
 _OPTIONS = {
@@ -35,8 +37,15 @@ _OPTIONS = {
     "-detail": "detail",
     "-v": "verbose",
     "-verbose": "verbose",
+    "-s": "service",
+    "-service": "service",
+    "-l": "listener",
+    "-listener": "listener",
+    "-netnum": "network",
+    "-k": "network",
+    "-all": "all",
 }
-_FLAGS = frozenset({"force", "detail", "verbose"})
+_FLAGS = frozenset({"force", "detail", "verbose", "all"})
 
 
 def srvctl(asm: Asm, argv: Sequence[str]) -> Program:
@@ -62,6 +71,11 @@ def _run(asm: Asm, argv: Sequence[str]) -> tuple[str, int]:
     ):
         show = _status_of_instances if verb == "status" else _config_of_instances
         return show(asm, noun, options)
+    nodes = _nodes(asm, options.get("node"))
+    if not isinstance(nodes, str):
+        told = network_text(asm, verb, noun, [asm.nodes[node] for node in nodes])
+        if told is not None:
+            return told, 0
     if noun not in ("diskgroup", "dg") or verb not in ("status", "start", "stop", "remove", "config"):
         return f"PRKO-2000 : Invalid command line: {' '.join(argv[:2])}\n{_USAGE}", 1
     name = options.get("diskgroup", "").upper()
@@ -72,7 +86,6 @@ def _run(asm: Asm, argv: Sequence[str]) -> tuple[str, int]:
             f"PRCA-1000 : ASM Disk Group {name} does not exist\nPRCR-1001 : Resource ora.{name}.dg does not exist\n",
             1,
         )
-    nodes = _nodes(asm, options.get("node"))
     if isinstance(nodes, str):
         return f"PRKO-2006 : Invalid node name: {nodes}\n", 1
     group = asm.groups.get(name)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from exacell.emulator.database_io import STATISTICS
 from exacell.emulator.device_io import share
 from exacell.emulator.instances import Instance
-from exacell.emulator.sql_values import Value
+from exacell.emulator.sql.values import Value
 
 OWN_SESSION = 137
 """SID of the session that asks."""

@@ -33,8 +33,9 @@ Json = dict[str, object]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _POLL_S = 0.01
-_PROBE_S = 0.5
-"""How long a probe of RackFiles.running may keep the lock busy, very generously."""
+_PROBE_S = 3.0
+"""How long a probe of RackFiles.running may keep the lock busy, very generously: the probing process may be kept waiting
+between two of its steps."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from exacell.emulator.messages import CellError, Code
 
 _SYMBOLS = frozenset("=><!,();")
 _QUOTES = frozenset("'\"")
+_ENDS_WORD = _SYMBOLS | _QUOTES
 
 
 class Kind(Enum):
@@ -68,7 +69,7 @@ def tokens_of(line: str) -> list[Token]:
             position += 1
         else:
             end = position
-            while end < len(line) and not line[end].isspace() and line[end] not in _SYMBOLS | _QUOTES:
+            while end < len(line) and not line[end].isspace() and line[end] not in _ENDS_WORD:
                 end += 1
             tokens.append(Token(Kind.WORD, line[position:end], position))
             position = end

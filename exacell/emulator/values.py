@@ -72,7 +72,7 @@ def metric_text(value: Metric) -> str:
         text = f"{number:,.3f}"
     else:
         text = f"{number:,.1f}"
-    return f"{text} {value.unit}"
+    return f"{text} {value.unit}".rstrip()  # one metric, PDB_SIO_OF_PCT, has no unit
 
 
 def text_of(value: Value, *, largest_suffix: str = "T") -> str:

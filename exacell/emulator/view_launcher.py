@@ -2,10 +2,11 @@
 
 Run by path with ``python -I -S`` as ``view_launcher.py <tree> <mount point> <root's home> <rack> <command> <argument>…``. In a
 mount namespace of its own it puts together a root directory: everything that the machine has, and over it the files below
-``tree``, such as ``/etc/oratab`` and ``/u01``. Nothing outside of the emulator's folder is written: what the machine
-has in /etc, /opt and /usr can only be read there. Where the system allows no namespace, the command runs without the view.
+``tree``, such as ``/etc/oratab`` and ``/u01``. Nothing outside of the emulator's folder is written: what the machine has in
+/etc, /opt and /usr can only be read there. /opt is the host's own besides, in which root may install something. Where the
+system allows no namespace, the command runs without the view.
 
-It starts with every shell of a database node, so it imports nothing that takes time.
+It starts with every shell, so it imports nothing that takes time.
 Source: mount_namespaces(7), user_namespaces(7), overlayfs of the Linux kernel's documentation.
 """
 
@@ -15,6 +16,9 @@ import sys
 
 NEW_MOUNTS, NEW_USERS = 0x00020000, 0x10000000
 BIND, RECURSIVE, PRIVATE = 4096, 16384, 1 << 18
+REMOUNT, READ_ONLY = 32, 1
+WRITABLE = ("opt",)
+"""Directories at the top and below /etc in which root may install something: agents live in /opt, their settings in /etc/opt."""
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -73,8 +77,31 @@ def lay_over(tree: str, name: str, target: str) -> None:
         if os.path.lexists(target + point[len(name) + 1 :]):
             mount(point, target + point[len(name) + 1 :], flags=BIND | RECURSIVE)
     for child in os.listdir(name):
-        if not os.path.isdir(f"/{name}/{child}"):  # what both have, the overlay merges; the host's own can be written
+        if child in WRITABLE or not os.path.isdir(
+            f"/{name}/{child}"
+        ):  # what both have, the overlay merges; the host's own can be written
             mount(f"{tree}/{name}/{child}", f"{target}/{child}", flags=BIND)
+
+
+def lay_beside(tree: str, name: str, target: str) -> None:
+    """Show the host's own directory ``name`` at ``target``, to be written to, with what the machine's has besides, to be read.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    own = f"{tree}/{name}"
+    mount(own, target, flags=BIND)
+    for entry in os.scandir(f"/{name}"):
+        place = f"{target}/{entry.name}"
+        if entry.is_symlink():
+            if not os.path.lexists(place):
+                os.symlink(os.readlink(entry.path), place)
+        elif entry.is_dir():
+            if not os.path.lexists(place):
+                os.mkdir(place)
+            if not os.listdir(f"{own}/{entry.name}"):  # what the host has of its own hides the machine's
+                mount(entry.path, place, flags=BIND | RECURSIVE)
+                mount(entry.path, place, flags=BIND | REMOUNT | READ_ONLY)
 
 
 def show_home(home: str, target: str, rack: str) -> None:
@@ -111,6 +138,8 @@ def build(tree: str, root: str, home: str, rack: str) -> None:
             os.mkdir(target)
             if entry.name == "root" and home:
                 show_home(home, target, rack)
+            elif entry.name in own and entry.name in WRITABLE:
+                lay_beside(tree, entry.name, target)
             elif entry.name in own:
                 lay_over(tree, entry.name, target)
             else:

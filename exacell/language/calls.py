@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from exacell.cellcli.statement import Verb
 from exacell.errors import StatementError
 from exacell.language.kinds import convert
-from exacell.language.registry import COMMON_FLAGS, Call, Command, Flag, Value, commands
+from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Param, Value, commands
 from exacell.language.words import Word, split_words, unquote
 
 VERBS = tuple(verb.value for verb in Verb)
@@ -78,6 +78,16 @@ def _behind(option: Word, words: Sequence[Word]) -> str:
     return f"behind it: --format={following or 'json'}"
 
 
+def _said_before(option: Word, words: Sequence[Word]) -> str:
+    """Return how an option that stands before the statement is given, and for cells how the statement itself says it."""
+    if option.raw == "-o":
+        return _behind(option, words)
+    if option.raw == "-c":
+        following = next((word.value for word in words if word.start >= option.end), "")
+        return f"on {following or '<cells>'} <statement> says it at the prompt as well; in a shell: exacell -c … <statement>"
+    return f"exacell {option.raw} … <statement>"
+
+
 def take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word], dict[str, Value]]:
     """Return the words that are no flags, and the flags by name with their values.
 
@@ -103,7 +113,14 @@ def take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word]
                 f"{word.raw} stands before the statement",
                 start=word.start,
                 end=word.end,
-                hint=_behind(word, words) if word.raw == "-o" else f"exacell {word.raw} … statement",
+                hint=_said_before(word, words),
+            )
+        if flag is None and word.raw in ("--help", "-h"):
+            raise StatementError(
+                f"{word.raw} is not a flag of a statement",
+                start=word.start,
+                end=word.end,
+                hint="help in front of it explains it: help <statement>",
             )
         if flag is None:
             near = difflib.get_close_matches(name.lower(), [f.name for f in known], n=2)
@@ -157,7 +174,7 @@ def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:
             _named(command, word, key, raw_value, args, extra)
         elif free:
             param = free.pop(0)
-            args[param.name] = convert(param, word.value, word.start, word.end)
+            args[param.name] = _positional(command, param, word)
         else:
             raise _too_much(command, word)
     for param in command.params:
@@ -171,6 +188,25 @@ def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:
             args[param.name] = convert(param, param.default, base, base + len(text))
     kept = " ".join(word.raw for word in (*words[: len(command.words)], *bare))
     return Call(command=command, args=args, extra=extra, flags=flags, text=kept), flags
+
+
+def _positional(command: Command, param: Param, word: Word) -> Value:
+    """Return the value of a bare word.
+
+    Raises:
+        StatementError: it is none; a longer command that may be meant (``set format`` behind ``set``), else the example
+            of this one, is named.
+    """
+    try:
+        return convert(param, word.value, word.start, word.end)
+    except StatementError as error:
+        count = len(command.words)
+        longer = [words[count] for words in commands() if len(words) > count and words[:count] == command.words]
+        near = (*difflib.get_close_matches(word.value.lower(), longer, n=2), *error.suggestions)
+        hint = "" if near or error.hint else f"for example: {command.example}"
+        raise StatementError(
+            error.message, start=error.start, end=error.end, suggestions=near, hint=hint or error.hint * (not near)
+        ) from error
 
 
 def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tuple[Call, dict[str, Value]]:
@@ -189,7 +225,7 @@ def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tupl
             break
         key, equals, raw_value = word.raw.partition("=")
         if param.positional:
-            args[param.name] = convert(param, word.value, word.start, word.end)
+            args[param.name] = _positional(command, param, word)
             position += 1
         elif equals and key.lower() == param.name.lower():
             args[param.name] = convert(param, raw_value, word.start, word.end)
@@ -211,10 +247,11 @@ def _named(
             extra[key] = value
             return
         names = [p.name for p in command.params if not p.positional]
-        near = tuple(difflib.get_close_matches(key.lower(), names, n=3))
-        takes = "it takes " + ", ".join(names) if names else "it takes none"
+        near = tuple(difflib.get_close_matches(key.lower(), [name.lower() for name in names], n=3))
+        near = tuple(name for each in near for name in names if name.lower() == each)
+        takes = "" if near else ": it takes " + ", ".join(names) if names else ": it takes none"
         raise StatementError(
-            f"'{key}' is not a parameter of {command.name}: {takes}",
+            f"'{key}' is not a parameter of {command.name}{takes}",
             start=word.start,
             end=word.start + len(key),
             suggestions=near,
@@ -231,4 +268,11 @@ def _too_much(command: Command, word: Word) -> StatementError:
         message = f"'{word.value}' is one word too many: {command.usage}"
     else:
         message = f"'{word.value}' is not a parameter of {command.name}: {command.usage}"
-    return StatementError(message, start=word.start, end=word.end, suggestions=near)
+    hint = ""
+    if not near and command.effect in (Effect.READ, Effect.WRITE) and _A_CELL.fullmatch(word.value):
+        hint = f"for some cells only: on {word.value} {command.name} …"
+    return StatementError(message, start=word.start, end=word.end, suggestions=near, hint=hint)
+
+
+_A_CELL = re.compile(r"@\w+|[A-Za-z][\w.\-]*(?:\d|\[[\d,\-]+\])(?:,[\w.\-\[\]]+)*")
+"""What looks like cells rather than a misspelt word: a group, or a name that ends in a number."""

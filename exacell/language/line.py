@@ -19,7 +19,7 @@ from exacell.cellcli.statement import Statement
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.errors import StatementError
 from exacell.language.calls import VERBS, find_command, read_call, take_flags, unknown_first
-from exacell.language.registry import COMMON_FLAGS, Call, Effect, Value, commands
+from exacell.language.registry import COMMON_FLAGS, Call, Effect, Kind, Value, commands
 from exacell.language.text import RAW_TAILS, strip_comment
 from exacell.language.words import Word, scan, split_words
 from exacell.values import dataclass
@@ -210,6 +210,10 @@ def _complete(text: str, base: int, on: str) -> Line:
     command = find_command(words)
     if command is not None:
         call, flags = read_call(text, base)
+        for param in command.params:
+            cells = call.args.get(param.name)
+            if param.kind is Kind.CELLSET and isinstance(cells, str) and is_condition(cells):
+                _check_condition(cells, base + max(0, text.find(cells)))
         return Line(text=call.text, on=on, call=call, flags=flags)
     first = words[0].value
     if first.upper() not in VERBS:

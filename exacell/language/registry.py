@@ -169,7 +169,7 @@ COMMON_FLAGS: tuple[Flag, ...] = (
         choices=("stop", "continue"),
         help="after a wave with failures: stop (the default), or go on",
     ),
-    Flag(name="timeout", value=Kind.DURATION, help="deadline per cell for this statement; of a wait at a gate"),
+    Flag(name="timeout", value=Kind.DURATION, help="deadline per cell for what is read; of a wait at a gate"),
     Flag(name="format", value=Kind.NAME, choices=FORMATS, help="output format for this statement"),
     Flag(name="diff", help="show only what differs between cells"),
 )
@@ -190,6 +190,7 @@ class Command:
         words: the words that select it, lower case: ``("flush", "flashcache")``.
         open_keys: any ``key=value`` is accepted besides ``params`` (recipe parameters, disk group attributes).
         offers: those of the open keys that completion offers; their values are not checked.
+        options: of a command that reads its words itself, those that stand in front of the others; completion offers them.
         recipe_ok: whether a recipe may hold it.
         streams: it writes while it goes on, until the user ends it, and may take the whole terminal.
         runs: it runs other statements, which may change cells whatever its own effect is.
@@ -206,6 +207,7 @@ class Command:
     flags: tuple[Flag, ...] = ()
     open_keys: bool = False
     offers: tuple[Param, ...] = ()
+    options: tuple[Flag, ...] = ()
     recipe_ok: bool = True
     streams: bool = False
     runs: bool = False
@@ -297,6 +299,7 @@ MODULES = (
     "diskgroup",
     "iorm",
     "care",
+    "readiness",
     "carework",
     "service",
     "metrics",
@@ -309,6 +312,7 @@ MODULES = (
     "emulator",
     "dcli",
     "opaque",
+    "host",
     "help",
     "tutorial",
 )
@@ -327,6 +331,7 @@ def command(
     flags: tuple[Flag, ...] = (),
     open_keys: bool = False,
     offers: tuple[Param, ...] = (),
+    options: tuple[Flag, ...] = (),
     recipe_ok: bool = True,
     streams: bool = False,
     runs: bool = False,
@@ -353,6 +358,7 @@ def command(
             flags=flags,
             open_keys=open_keys,
             offers=offers,
+            options=options,
             recipe_ok=recipe_ok,
             streams=streams,
             runs=runs,

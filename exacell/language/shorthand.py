@@ -15,6 +15,7 @@ from exacell.language.line import Line, parse_line
 from exacell.language.registry import Effect, commands
 from exacell.language.suggestion import Known
 from exacell.language.words import Word, split_words, unquote
+from exacell.units import counted
 from exacell.values import dataclass
 
 ALIAS_NAME = re.compile(r"[A-Za-z][\w\-]*")
@@ -73,7 +74,7 @@ def _filled(alias: Word, body: str, given: Sequence[str]) -> str:
         if match[4] is not None:
             return match[4]
         raise StatementError(
-            f"alias {alias.value} needs {number} word{'' if number == 1 else 's'} behind it: {body}",
+            f"alias {alias.value} needs {counted(number, 'word')} behind it: {body}",
             start=alias.start,
             end=alias.end,
         )

@@ -14,7 +14,6 @@ from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Kind,
 from exacell.language.suggestion import MOST, Fit, Known, Piece, Suggestion, described_metrics, matching, pieces
 
 _VERBS = {verb.value.lower(): verb for verb in Verb}
-_CLIENT_SIDE = ("start", "spool", "rem")
 _READ_FLAGS = ("timeout", "format")
 """Of the flags that every statement takes, those that mean something for one that changes nothing."""
 
@@ -182,10 +181,43 @@ def _rest(command: Command, parts: list[Piece], known: Known) -> Iterator[Sugges
             yield from matching([(f"{param.name}=", param.help)], behind[0].text, behind[0].start)
         elif param.positional or named:
             behind = behind[1:]
-    if rest.kind is Kind.STATEMENT:
+    if command.options:
+        yield from _own_options(command.options, behind, known)
+    elif rest.kind is Kind.STATEMENT:
         yield from _statement(behind, known)
     else:
         yield from _values(rest, behind[-1].text, behind[-1].start, known)
+
+
+def _own_options(options: Sequence[Flag], behind: list[Piece], known: Known) -> Iterator[Suggestion]:
+    """Yield what fits behind a command that reads its words itself: its options, then a command for the cells."""
+    by_name = {name: option for option in options for name in (option.short, option.name) if name}
+    *done, typed = behind
+    while done and done[0].text.startswith("-"):
+        name, equals, _ = done[0].text.partition("=")
+        option = by_name.get(name)
+        takes = option is not None and option.value is not None and not equals
+        if option is not None and option.value is not None and takes and len(done) == 1:
+            yield from _values(option.param(option.value), typed.text, typed.start, known)
+            return
+        done = done[2 if takes else 1 :]
+    if done:
+        if done[0].lower == "cellcli" and len(done) == 1:
+            yield from matching([("-e", "a CellCLI statement")], typed.text, typed.start)
+        elif [piece.lower for piece in done[:2]] == ["cellcli", "-e"]:
+            yield from _statement([*done[2:], typed], known)
+        return
+    name, equals, value = typed.text.partition("=")
+    option = by_name.get(name)
+    if equals and option is not None and option.value is not None:
+        yield from _values(option.param(option.value), value, typed.start + len(name) + 1, known)
+        return
+    if typed.text.startswith("-"):
+        offered = {name: option.help for name, option in by_name.items()}
+        short_first = sorted(offered.items(), key=lambda item: (item[0].startswith("--"), item[0]))
+        yield from matching(short_first, typed.text, typed.start)
+    else:
+        yield from matching([("cellcli", "CellCLI on each target: cellcli -e …")], typed.text, typed.start)
 
 
 def _arguments(command: Command, done: Sequence[Piece], typed: Piece, known: Known) -> Iterator[Suggestion]:

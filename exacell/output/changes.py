@@ -3,31 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from exacell.output.result import Column
 from exacell.output.tables import table_lines, value_text
 
 _SHOWN = ("change", "rack", "at", "who", "statement", "targets", "risk", "ended")
-_LEAST = 24
-"""Columns that a statement has at least."""
+_WANTED = 38
+"""Columns that a statement has, before other columns go."""
 
-_SECONDS = len("2026-11-21T16:03:07")
+_LEAST = 20
+"""Columns that it has in any case."""
+
+_YEAR, _MINUTE = len("2026-"), len("2026-03-10 12:00")
+"""Where the parts of a time begin and end that a narrow terminal shows."""
+
+_ENDED = {"exit 0": "done", "exit 1": "failed", "exit 2": "nothing sent", "exit 4": "interrupted"}
+"""What eyes see of an exit code."""
+
+
+def ended_text(ended: str) -> str:
+    """Return how a change ended for eyes: ``exit 1, undone`` as ``failed, undone``, ``exit 1, finished by 6`` as the latter."""
+    code, comma, more = ended.partition(",")
+    if more.startswith(" finished by "):
+        return more.strip()
+    return _ENDED.get(code, code) + comma + more
+
+
+def local_text(at: object, zone: tzinfo | None) -> str:
+    """Return a row's time to the second; ``zone`` None is this host's. What is no time stays as it is."""
+    try:
+        return f"{datetime.fromisoformat(str(at or '')).astimezone(zone):%Y-%m-%d %H:%M:%S}"
+    except ValueError:
+        return str(at or "")
 
 
 def change_lines(
-    records: Sequence[Mapping[str, Any]], *, racks: bool, width: int | None, color: bool, header: bool
+    records: Sequence[Mapping[str, Any]],
+    *,
+    racks: bool,
+    width: int | None,
+    color: bool,
+    header: bool,
+    zone: tzinfo | None = UTC,
 ) -> Iterator[str]:
     """Yield the lines of a table of changes, as ``journal show`` records them, no wider than ``width`` where it can be.
 
     Args:
         racks: whether the changes are of several racks.
         width: columns of the terminal; None cuts nothing.
+        zone: in which times are told; None is this host's.
     """
     rows = [
         {
             **record,
-            "at": str(record.get("at") or "")[:_SECONDS].replace("T", " "),
+            "at": local_text(record.get("at"), zone),
+            "ended": ended_text(str(record.get("ended") or "")),
             "who": "@".join(str(record[key]) for key in ("user", "host") if record.get(key)),
             "statement": " ".join(str(record.get("statement") or "").split()),
         }
@@ -41,8 +73,11 @@ def change_lines(
             names = [name for name in names if name != dropped]
             others = [name for name in names if name != "statement"]
             taken = sum(2 + max(len(name), *(len(value_text(row.get(name))) for row in rows)) for name in others)
-            if width - taken >= _LEAST:
+            if width - taken >= _WANTED:
                 break
+        if width - taken < _LEAST:
+            rows = [{**row, "at": str(row["at"])[_YEAR:_MINUTE]} for row in rows]
+            taken -= _YEAR + len(":00")
         room = max(width - taken, _LEAST)
         rows = [{**row, "statement": _cut(row["statement"], room)} for row in rows]
     columns = [Column(name, "number" if name == "change" else "text") for name in names]

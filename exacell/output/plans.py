@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from exacell.cellset import CellSet, fold, natural_key
+from exacell.cellset import CellSet, fold, folded_names, natural_key
 from exacell.errors import CellSetError
 from exacell.output.folding import MASK, masker
 from exacell.output.style import hung, paint, printable
 from exacell.plan.model import Change, Gate, Plan, Risk, Stage, Step, Undo
-from exacell.units import format_duration
+from exacell.units import counted, format_duration
 
 _NARROWEST = 40
 _UNKNOWN_WIDTH = 100
@@ -22,6 +23,10 @@ _RISK = {
     Risk.DATA: "DATA WILL BE LOST",
     Risk.UNKNOWN: "UNKNOWN: exacell cannot read what this does",
 }
+
+
+_GROUP_GOES = "redundancy: a disk group goes away; it holds no files"
+"""What is said instead where only ASM is changed: dismounting and dropping a disk group takes no mirror from another."""
 
 
 def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> Iterator[str]:
@@ -43,21 +48,51 @@ def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> 
     yield from _reasons("Already as wanted", plan.done, page)
     yield from _reasons("Not applicable", plan.skipped, page)
     for note in plan.notes:
-        yield from page.text(note, "  Note: ")
+        yield from page.text(_rounded(note), "  Note: ")
     for warning in plan.warnings:
-        yield from page.text(warning, "  Warning: ", style="warning")
-    for reason, targets in _irreversible(plan):
-        yield from page.text(f"{reason} ({targets})", "  Cannot be undone: ", style="warning")
+        yield from page.text(_rounded(warning), "  Warning: ", style="warning")
+    for label, back in _undo(plan):
+        yield from page.text(back, label, style="warning")
     for reason in dict.fromkeys(plan.loss_reasons.values()):
         on = _fold([name for name, why in plan.loss_reasons.items() if why == reason])
         yield from page.text(f"{on}: {reason}", "  Loss: ", style="error")
     if plan.loss:
-        yield from page.text(f"to accept the loss: --accept-data-loss={_fold(plan.loss)}", "  Loss: ", style="error")
+        yield from page.text(
+            f"to accept the loss: --accept-data-loss={folded_names(plan.loss)}", "  Loss: ", style="error"
+        )
     if plan.changes_something:
         style = "error" if plan.risk in (Risk.DATA, Risk.UNKNOWN) else ""
-        yield from page.text(_RISK[plan.risk], "  Risk: ", style=style)
+        yield from page.text(_risk(plan), "  Risk: ", style=style)
     if plan.estimate is not None and plan.changes_something:
         yield from page.text(_time(plan), "  Time: ")
+
+
+def _risk(plan: Plan) -> str:
+    """Say what the risk is, in terms of what this plan does."""
+    risky = [step for step in plan.steps if step.risk is Risk.REDUNDANCY]
+    alone = plan.risk is Risk.REDUNDANCY and risky and all(step.asm for step in risky)
+    return _GROUP_GOES if alone else _RISK[plan.risk]
+
+
+_LONG_SIZE = re.compile(r"(?<![\w.=])(\d+\.\d{5,})([KMGTP])\b")
+
+
+def _rounded(text: str) -> str:
+    """Return ``text`` with sizes as eyes want them: ``23.28692626953125T`` as ``23.287T``; what is sent has them exactly."""
+    return _LONG_SIZE.sub(lambda size: f"{float(size[1]):.3f}".rstrip("0").rstrip(".") + size[2], text)
+
+
+def _undo(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield what undo sends and what it does not bring back, once for what is sent to the same targets, with its label."""
+    but: dict[tuple[str, str], list[str]] = {}
+    for reason, targets in _irreversible(plan):
+        but.setdefault((_sent_by_undo(plan, targets), _fold(targets)), []).append(reason)
+    for (back, where), reasons in but.items():
+        if back:
+            yield "  Undo: ", f"{back} ({where}), but {'; '.join(reasons)}"
+        else:
+            for reason in reasons:
+                yield "  Cannot be undone: ", f"{reason} ({where})"
 
 
 def _time(plan: Plan) -> str:
@@ -86,7 +121,7 @@ def _waves(plan: Plan, page: _Page) -> Iterator[str]:
     elif waves:
         parts.append(f"{_fold(cells)}, {'one cell' if size == 1 else f'{size} cells'} at a time")
     count = len(rolling.waves)
-    yield from page.text(f"{count} wave{'s' if count != 1 else ''}: {', then '.join(parts)}", "  Rolling: ")
+    yield from page.text(f"{counted(count, 'wave')}: {', then '.join(parts)}", "  Rolling: ")
     gate = "disks ONLINE on all cells, other cells' flash normal, no rebalance"
     if any(step.offline for step in plan.steps):
         gate += ", asmDeactivationOutcome Yes on the wave's disks"
@@ -126,7 +161,10 @@ def _steps(stage: Stage, page: _Page) -> Iterator[str]:
         for line in _changes(steps):
             yield from page.text(line, "        ")
         if first.watch is not None:
-            yield from page.text(f"then waits until the {first.watch} is complete and proven", "        ")
+            within = ""
+            if first.limit is not None:
+                within = f", at most {format_duration(first.limit)}: then it is cancelled and caching comes back"
+            yield from page.text(f"then waits until the {first.watch} is complete and proven{within}", "        ")
 
 
 def _mending(plan: Plan, stage: Stage, page: _Page) -> Iterator[str]:
@@ -170,7 +208,10 @@ def _changes(steps: Sequence[Step]) -> Iterator[str]:
         names = mask(_fold([change.name for change in changes if change.name]))
         subject = " ".join(part for part in (kind, names, attribute) if part)
         count = f" ({len(changes)} objects)" if len(changes) > 1 else ""
-        yield f"{subject}: {mask(before) or 'nothing'} -> {mask(after) or 'nothing'}{count}"
+        old, new = _rounded(mask(before)), _rounded(mask(after))
+        if old == new:  # They differ in what rounding leaves out.
+            old, new = mask(before), mask(after)
+        yield f"{subject}: {old or 'nothing'} -> {new or 'nothing'}{count}"
 
 
 def _fold(names: Sequence[str]) -> str:
@@ -190,7 +231,14 @@ def _reasons(title: str, reasons: Mapping[str, str], page: _Page) -> Iterator[st
         yield from page.text(f"{_fold(targets)}: {shown}", f"  {title}: ")
 
 
-def _irreversible(plan: Plan) -> list[tuple[str, str]]:
+def _sent_by_undo(plan: Plan, targets: Sequence[str]) -> str:
+    """Return what undo sends to all of these targets, the same for each; empty where it can do nothing for one of them."""
+    sent = {masker(target)("; ".join(plan.inverse.get(target, ()))) for target in targets}
+    alike = sent.pop() if len(sent) == 1 else ""
+    return alike if len(targets) > 1 else alike.replace(MASK, targets[0])
+
+
+def _irreversible(plan: Plan) -> list[tuple[str, list[str]]]:
     """Return each reason why something cannot be undone, once, with the targets it holds on."""
     reasons: dict[str, list[str]] = {}
     for stage in plan.stages:
@@ -203,6 +251,6 @@ def _irreversible(plan: Plan) -> list[tuple[str, str]]:
                 if step.target not in targets:
                     targets.append(step.target)
     return [
-        (reason if len(targets) > 1 else reason.replace(MASK, targets[0]), _fold(targets))
+        (reason if len(targets) > 1 else reason.replace(MASK, targets[0]), targets)
         for reason, targets in reasons.items()
     ]

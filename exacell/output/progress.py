@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from exacell.cellset import fold
 from exacell.console import Progress
@@ -14,8 +15,14 @@ TOLD_EVERY = 60.0
 """Seconds after which a log tells again where the targets of a stage that goes on stand."""
 
 
-def progress_lines(progress: Progress, width: int) -> Iterator[str]:
-    """Yield a title line and one line for each state, cut at ``width`` columns; targets that failed come last."""
+def progress_lines(progress: Progress, width: int, height: int | None = None) -> Iterator[str]:
+    """Yield a title line and one line for each state, cut at ``width`` columns; targets that failed come last, and behind
+    them, where there is room, one line for the cells of other waves.
+
+    Args:
+        height: lines that there are at most; where they do not suffice, those that are furthest share the last one with
+            how far they are, so that whoever lags behind or failed has a line. None: as many as there are states.
+    """
     eta = "" if progress.eta is None else f", about {format_duration(progress.eta)} left"
     yield _cut(f"[{progress.number}/{progress.of}] {progress.stage}{eta}", width)
     groups: dict[tuple[str, int | None], list[str]] = {}
@@ -23,9 +30,31 @@ def progress_lines(progress: Progress, width: int) -> Iterator[str]:
         fraction = progress.fraction.get(target)
         percent = None if fraction is None else round(100 * min(max(fraction, 0.0), 1.0))
         groups.setdefault((state, percent), []).append(target)
-    for (state, percent), targets in sorted(groups.items(), key=lambda group: group[0][0].startswith("failed")):
+    shown = sorted(groups.items(), key=lambda group: group[0][0].startswith("failed"))
+    room = len(shown) if height is None else max(height - 1, 1)
+    rest: list[tuple[tuple[str, int | None], list[str]]] = []
+    if len(shown) > room:
+        shown.sort(key=lambda group: _far(*group[0]))
+        shown, rest = shown[: room - 1], shown[room - 1 :]
+    for (state, percent), targets in shown:
         bar = "" if percent is None or percent >= 100 else f" {_bar(percent)} {percent:3d}%"
         yield _cut(f"  {fold(targets)}{bar}  {state}", width)
+    if progress.others and (height is None or 1 + len(shown) < height) and not rest:
+        yield _cut(f"  {progress.others}", width)
+    if rest:
+        known = [percent for (_, percent), _ in rest if percent is not None]
+        far = f", {min(known)} to {max(known)}%" if known else ""
+        others = [target for _, targets in rest for target in targets]
+        yield _cut(f"  {len(others)} more{far}: {fold(others)}", width)
+
+
+def _far(state: str, percent: int | None) -> int:
+    """Return how far targets are that are in a state: those that failed first, those that are done last."""
+    if state.startswith("failed"):
+        return -1
+    if percent is not None:
+        return percent
+    return 101 if state.startswith(("done", "proven")) else 0
 
 
 def stage_line(progress: Progress) -> str:
@@ -58,7 +87,8 @@ class ProgressLog:
                 found.append(f"  {target}: failed")
         waiting = any(state.startswith("waiting") for state in progress.states.values())
         if (waiting and not self._waits) or now - self._told >= TOLD_EVERY:
-            found += [line for line in list(progress_lines(progress, _UNCUT))[1:] if "  failed" not in line]
+            own = replace(progress, others="")  # A log has told of the other waves when they went by.
+            found += [line for line in list(progress_lines(own, _UNCUT))[1:] if "  failed" not in line]
             self._told, self._waits = now, True
         self._shown = progress
         return found

@@ -22,7 +22,8 @@ class Column:
     """A column of the table form.
 
     Attributes:
-        kind: text, size (integer bytes), number, percent, time or bool: decides alignment and how eyes see it.
+        kind: text, prose (sentences), size (integer bytes), number, percent, time or bool: decides alignment and how eyes
+            see it.
     """
 
     name: str
@@ -70,3 +71,15 @@ def worst(codes: Sequence[ExitCode]) -> ExitCode:
     """Return the code that several statements together end with: INTERRUPTED, FAILED, NOT_EXECUTED, DRIFT, CHANGES."""
     order = (ExitCode.INTERRUPTED, ExitCode.FAILED, ExitCode.NOT_EXECUTED, ExitCode.DRIFT, ExitCode.CHANGES)
     return next((code for code in order if code in codes), ExitCode.DONE)
+
+
+def together(results: Sequence[Result]) -> Result:
+    """Return what several statements of one kind answered as one: all that was said, the widest table, the worst code."""
+    return Result(
+        records=[record for result in results for record in result.records],
+        columns=max((result.columns for result in results), key=len, default=()),
+        notes=[note for result in results for note in result.notes],
+        problems=[problem for result in results for problem in result.problems],
+        shown=bool(results) and all(result.shown for result in results),
+        exit_code=worst([result.exit_code for result in results]),
+    )

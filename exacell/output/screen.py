@@ -11,6 +11,7 @@ import termios
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, TextIO
 
@@ -51,6 +52,10 @@ class Screen:
         self._before: list[Any] = []
         self._typed: list[str] = []
         self._wake_read, self._wake_write = os.pipe()
+        # Full, it needs no further ring.
+        os.set_blocking(self._wake_write, False)
+        self._waking = threading.Lock()
+        self._over = False
         self._on_terminate: Any = None
         self.draws = 0
 
@@ -69,8 +74,10 @@ class Screen:
     ) -> None:
         self._restore()
         signal.signal(signal.SIGTERM, self._on_terminate)
-        os.close(self._wake_read)
-        os.close(self._wake_write)
+        with self._waking:
+            self._over = True
+            os.close(self._wake_read)
+            os.close(self._wake_write)
 
     def _restore(self) -> None:
         self._write(_LEAVE)
@@ -126,10 +133,11 @@ class Screen:
 
     def wake(self) -> None:
         """Make :meth:`key` return; from any thread, also after the end."""
-        try:
-            os.write(self._wake_write, b".")
-        except OSError:
-            return  # Nobody waits any more.
+        # Once it is over, the pipe's number may be that of a connection or of the journal.
+        with self._waking:
+            if not self._over:
+                with suppress(BlockingIOError):
+                    os.write(self._wake_write, b".")
 
     def _write(self, text: str) -> None:
         self._out.write(text)

@@ -40,6 +40,9 @@ TROUBLE = {
 }  # fmt: skip
 """Words that are coloured wherever they are a value: what CellCLI and ASM call something that is not well."""
 
+PROSE = "prose"
+"""The kind of a column of sentences: they are broken within it where the table is too wide."""
+
 RIGHT = frozenset(("size", "number", "percent"))
 """Kinds of columns whose values stand right."""
 
@@ -125,8 +128,9 @@ def table_blocks(
 
     Args:
         folded: show equal cells once, the odd ones marked.
-        width: columns of the terminal; a short table that is wider is turned, so that each record is a column, and
-            where that does not fit either it is shown one attribute a line. None: never.
+        width: columns of the terminal; in a short table that is wider a column of sentences is broken; one without is
+            turned, so that each record is a column, and where that does not fit either it is shown one attribute a line.
+            None: never.
         color: mark titles and odd cells with colour.
         header: whether the two title lines are wanted.
     """
@@ -143,14 +147,8 @@ def table_blocks(
     grid = [texts_of(body.columns.get(column.name, absent), column.kind) for column in shown]
     titles = [column.title or column.name for column in shown]
     right = [column.kind in RIGHT for column in shown]
-    names = {each: fold(each) for each in set(cells)}
-    if any(names.values()):
-        grid.insert(
-            0,
-            [names[each] for each in cells]
-            if all(names.values())
-            else [names[each] or place for each, place in zip(cells, whose, strict=True)],
-        )
+    if names := _names(cells, whose):
+        grid.insert(0, names)
         titles.insert(0, "cell")
         right.insert(0, False)
     if not grid:
@@ -159,6 +157,15 @@ def table_blocks(
     mark = color and sum(body.odd) * 2 <= count
     aligned = [aligned_column(title, texts, to_right=to) for title, texts, to in zip(titles, grid, right, strict=True)]
     if width is not None and sum(c.size for c in aligned) + _GAP * (len(aligned) - 1) > width and count <= _TURNED:
+        kinds = [*[""] * (len(grid) - len(shown)), *(column.kind for column in shown)]
+        if PROSE in kinds:
+            from exacell.output.prose import prose_lines
+
+            prose = kinds.index(PROSE)
+            ready = _ready(aligned, color=color)
+            if found := prose_lines(ready, prose, grid[prose], width=width, color=color, header=header):
+                yield "\n".join(found)
+                return
         odd = [mark and one for one in body.odd]
         yield "\n".join(turned_lines(titles, grid, odd, width=width, color=color))
         return
@@ -167,12 +174,25 @@ def table_blocks(
         title = gap.join(column.title for column in aligned)
         yield paint(title.rstrip(), "title", color=color)
         yield gap.join("-" * column.size for column in aligned)
-    if color:
-        aligned = [_with_trouble(column) for column in aligned]
+    aligned = _ready(aligned, color=color)
     form = gap.join(column.form for column in aligned)
     fields = [field for column in aligned for field in column.fields]
     odd_rows = [place for place, odd in enumerate(body.odd) if odd] if mark else []
     yield from _blocks(form, fields, odd_rows)
+
+
+def _names(cells: Sequence[tuple[str, ...]], whose: Sequence[str]) -> list[str]:
+    """Return each row's cells, folded, or whose row it is where it is no cell's; nothing where no row has a cell."""
+    names = {each: fold(each) for each in set(cells)}
+    if not any(names.values()):
+        return []
+    if all(names.values()):
+        return [names[each] for each in cells]
+    return [names[each] or place for each, place in zip(cells, whose, strict=True)]
+
+
+def _ready(aligned: list[Aligned], *, color: bool) -> list[Aligned]:
+    return [_with_trouble(column) for column in aligned] if color else aligned
 
 
 def _with_trouble(column: Aligned) -> Aligned:

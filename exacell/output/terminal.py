@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import select
+import shutil
 import signal
 import sys
 import threading
@@ -284,7 +285,8 @@ class TerminalConsole:
         from exacell.output.progress import progress_lines
 
         width = terminal_width(self._err) or _FALLBACK_WIDTH
-        lines = list(progress_lines(progress, width))
+        height = shutil.get_terminal_size((_FALLBACK_WIDTH, 24)).lines - 1 if self._err.isatty() else None
+        lines = list(progress_lines(progress, width, height))
         self._write("".join(paint(line, "dim", color=self.color) + "\n" for line in lines))
         self._drawn, self._shown = len(lines), progress
 

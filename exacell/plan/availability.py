@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts, GridDisk
-from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, in_use, offline_cells
+from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, in_use, needed, offline_cells
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
 from exacell.units import counted
 
@@ -38,9 +38,10 @@ def refuse_deactivation(what: str, facts: Mapping[str, CellFacts]) -> None:
     """
     for cell, fact in facts.items():
         for grid in fact.grid_disks:
-            if in_use(grid) and grid.status == "active" and grid.deactivation.lower() != "yes":
+            if needed(grid) and grid.status == "active" and grid.deactivation.lower() != "yes":
+                pool = f" of the Exascale pool {grid.pool}" if grid.pool else ""
                 raise RefusedError(
-                    f"{what} refused on {cell}: grid disk {grid.name} must not go offline: asmDeactivationOutcome is "
+                    f"{what} refused on {cell}: grid disk {grid.name}{pool} must not go offline: asmDeactivationOutcome is "
                     f"{grid.deactivation or 'unknown'}; nothing was sent",
                     hint="bring the other disks of its disk group back first: show griddisk, show asmdisk, show rebalance",
                 )
@@ -49,8 +50,8 @@ def refuse_deactivation(what: str, facts: Mapping[str, CellFacts]) -> None:
 def may_go(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     """Return what is read again right before disks go offline: ASM can spare the used ones, the others stay unused."""
     # A disk that is offline already takes nothing more away.
-    used = tuple(grid.name for grid in grids if in_use(grid) and grid.status == "active")
-    unused = tuple(grid.name for grid in grids if not in_use(grid))
+    used = tuple(grid.name for grid in grids if needed(grid) and grid.status == "active")
+    unused = tuple(grid.name for grid in grids if not needed(grid))
     checks: list[Check] = []
     if used:
         checks.append(
@@ -96,15 +97,21 @@ def back_online(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
 
 def still_members(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     """Return what must hold for disks to come back by waiting: ASM has neither dropped them nor dismounted their group."""
-    used = tuple(grid.name for grid in grids if in_use(grid) and grid.asm_mode)
     why = "ASM dropped it for good (disk_repair_time has passed): ALTER DISKGROUP … ADD DISK takes it in again"
+    return (*_never(grids, "DROPPED", why), *_mounted(grids))
+
+
+def _mounted(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    """Return what must hold for ASM to tell where disks are: that it has not dismounted their group."""
+    lost = 'no ASM instance has its disk group mounted: resume mounts it, or sql asm "alter diskgroup … mount"'
+    return _never(grids, UNMOUNTED, lost)
+
+
+def _never(grids: Sequence[GridDisk], mode: str, why: str) -> tuple[Check, ...]:
+    used = tuple(grid.name for grid in grids if in_use(grid) and grid.asm_mode)
     if not used:
         return ()
-    lost = 'no ASM instance has its disk group mounted: resume mounts it, or sql asm "alter diskgroup … mount"'
-    return tuple(
-        Check(object="griddisk", attribute="asmModeStatus", op=Op.NE, value=value, where={"name": used}, why=reason)
-        for value, reason in (("DROPPED", why), (UNMOUNTED, lost))
-    )
+    return (Check(object="griddisk", attribute="asmModeStatus", op=Op.NE, value=mode, where={"name": used}, why=why),)
 
 
 def deactivate(fact: CellFacts) -> Step | None:
@@ -113,7 +120,7 @@ def deactivate(fact: CellFacts) -> Step | None:
     if not grids:
         return None
     names = tuple(grid.name for grid in grids)
-    used = any(in_use(grid) for grid in grids)
+    used = any(needed(grid) for grid in grids)
     return Step(
         target=fact.cell,
         statement=f"ALTER GRIDDISK {_which(fact, names)} INACTIVE",
@@ -129,6 +136,7 @@ def deactivate(fact: CellFacts) -> Step | None:
                 where={"name": names},
             ),
         ),
+        hopes=_mounted(grids),
         within=OFFLINE_WITHIN,
         expect=len(names),
         risk=Risk.REDUNDANCY if used else Risk.NONE,
@@ -321,7 +329,7 @@ def restart_plan(rack: str, facts: Mapping[str, CellFacts], *, service: str, sta
     stages: list[Stage] = []
     warnings: list[str] = []
     if stops:
-        _refuse_flushing(facts)
+        refuse_flushing("restart of CELLSRV", facts)
         refuse_unspared(f"restart service {service}", facts)
         steps = tuple(step for fact in cells if (step := deactivate(fact)) is not None)
         if steps:
@@ -380,11 +388,16 @@ def refuse_unspared(what: str, facts: Mapping[str, CellFacts]) -> None:
         refuse_deactivation(what, facts)
 
 
-def _refuse_flushing(facts: Mapping[str, CellFacts]) -> None:
+def refuse_flushing(what: str, facts: Mapping[str, CellFacts]) -> None:
+    """Raise when a flush is in force on a cell: without CELLSRV it is over.
+
+    Raises:
+        RefusedError: naming the cells.
+    """
     flushing = [cell for cell, fact in facts.items() if fact.flash_cache and fact.flash_cache.caching == "off"]
     if flushing:
         raise RefusedError(
-            f"restart of CELLSRV refused on {fold(flushing)}: the flash cache is flushing or flushed, and a restart ends "
-            "that; nothing was sent",
+            f"{what} refused on {fold(flushing)}: the flash cache is flushing or flushed, and a stop of CELLSRV ends that; "
+            "nothing was sent",
             hint="let flush flashcache end, or: alter flashcache all cancel flush",
         )

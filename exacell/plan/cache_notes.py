@@ -34,10 +34,8 @@ def flush_notes(cells: Mapping[str, CellFacts]) -> tuple[str, ...]:
     else:
         most = max(known, key=lambda cell: known[cell][0])
         dirty, used = (sum(pair[place] for pair in known.values()) for place in (0, 1))
-        notes = [
-            f"{len(known)} cells: {human_size(dirty)} dirty in all, most on {most} ({human_size(known[most][0])}); "
-            f"{human_size(used)} used"
-        ]
+        where = f"{human_size(dirty)} dirty in all, most on {most} ({human_size(known[most][0])})"
+        notes = [f"{len(known)} cells: {where if dirty else 'nothing dirty'}; {human_size(used)} used"]
     return (*notes, *filter(None, [flush_note(list(cells.values()))]))
 
 

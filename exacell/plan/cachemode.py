@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from exacell.cellset import fold
 from exacell.plan.availability import active_stages, cellsrv, deactivate, refuse_unspared, services_check
+from exacell.plan.doubts import hidden_cache
 from exacell.plan.estimate import flush_note
 from exacell.plan.facts import CellFacts
 from exacell.plan.flashcache import (
@@ -95,7 +96,7 @@ def _refuse(todo: Sequence[CellFacts]) -> None:
             reasons[fact.cell] = (
                 f"release {fact.release} knows no write-back flash cache; {WRITE_BACK_SINCE} is the first that does"
             )
-        elif fact.flash_cache is not None and (reason := flush_refusal(fact)):
+        elif reason := hidden_cache(fact) if fact.flash_cache is None else flush_refusal(fact):
             reasons[fact.cell] = reason
     refuse(reasons, "set flashcache")
     refuse_unspared("set flashcache", {fact.cell: fact for fact in todo if _old(fact)})
@@ -177,7 +178,7 @@ def _stages(
     if mode == "writethrough":
         stages += leave_writeback_stages([*todo, *left], dropped)
         # By the time the flash cache is dropped, its PMEM is write-through.
-        todo = [replace(fact, pmem_mode="") for fact in todo]
+        todo = [replace(fact, pmem_mode="writethrough") for fact in todo]
     flushing = [fact for fact in todo if fact.flash_cache is not None and fact.writeback]
     cached = [fact for fact in todo if fact.flash_cache is not None]
     old = [fact for fact in todo if _old(fact)]

@@ -108,11 +108,7 @@ def carve_plan(
     clients = _available_to(facts, groups) if available_to is None else available_to
     steps = tuple(_create(facts[cell], disks[cell], words[cell], prefix, size, clients) for cell in todo)
     count = sum(len(disks[cell]) for cell in todo)
-    notes = [
-        f"smallest free space: {format_size(free)} on {tightest}; each grid disk {format_size(size)} "
-        f"({size // ALLOCATION_UNIT} × 16M, {size} bytes)",
-        f"{count} grid disks, {format_size(size * count)} in all",
-    ]
+    notes = [_room_note(free, tightest, size), f"{count} grid disks, {format_size(size * count)} in all"]
     if clients:
         said = "" if available_to is not None else ", as the ASM cluster's other grid disks have"
         notes.append(f"availableTo={clients}{said}")
@@ -128,6 +124,12 @@ def carve_plan(
         notes=tuple(notes),
         stages=(Stage(title=f"create grid disks {prefix}_*", key="create", steps=steps), *stages),
     )
+
+
+def _room_note(free: int, tightest: str, size: int) -> str:
+    """Return the arithmetic behind the size of each grid disk, in bytes: the tightest disk's free space, rounded down."""
+    each = f"each grid disk {format_size(size)} ({size // ALLOCATION_UNIT} × 16M, {size} bytes)"
+    return f"smallest free space: {format_size(free)} on {tightest}; {each}"
 
 
 def _awake(facts: Mapping[str, CellFacts], existing: Mapping[str, Sequence[GridDisk]]) -> list[Stage]:

@@ -67,14 +67,7 @@ def create_plan(
     if existing is not None:
         return _existing(rack, asm, existing, wanted, expected, nodes, statement)
     _refuse_mismatch(name, wanted.prefix, matched, expected)
-    version = min((i.version for i in asm.instances), key=_version_key)
-    attributes = {
-        "compatible.asm": version,
-        "compatible.rdbms": _rdbms(asm, version),
-        "cell.smart_scan_capable": "TRUE",
-        "au_size": f"{wanted.au_size >> 20}M",
-        **wanted.attributes,
-    }
+    attributes = _attributes(asm, wanted)
     sql = (
         f"CREATE DISKGROUP {name} {wanted.redundancy.upper()} REDUNDANCY DISK 'o/*/{wanted.prefix}_*' ATTRIBUTE "
         + ", ".join(f"'{key}'='{value}'" for key, value in attributes.items())
@@ -100,6 +93,18 @@ def create_plan(
         inverse={first: (f"drop diskgroup {name} asm={asm.cluster}",)},
         warnings=("compatible.asm and compatible.rdbms can only be raised, never lowered",),
     )
+
+
+def _attributes(asm: AsmFacts, wanted: Wanted) -> dict[str, str]:
+    """Return the attributes that the group gets: what was asked for, and what cells and databases need where it was not."""
+    version = min((i.version for i in asm.instances), key=_version_key)
+    return {
+        "compatible.asm": version,
+        "compatible.rdbms": _rdbms(asm, version),
+        "cell.smart_scan_capable": "TRUE",
+        "au_size": f"{wanted.au_size >> 20}M",
+        **wanted.attributes,
+    }
 
 
 def _version_key(text: str) -> tuple[int, ...]:
@@ -293,75 +298,66 @@ def drop_plan(
     group = asm.group(name)
     if group is None:
         return Plan(statement=statement, rack=rack, done={asm.node: f"there is no disk group {name}"})
-    if group.files is None:
-        raise RefusedError(
-            f"drop diskgroup {name} refused: it is {group.state} on {asm.node}, so its files can't be counted",
-            hint=f'sql asm "alter diskgroup {name} mount" first',
-        )
-    _refuse_strangers(asm, group, nodes)
-    contents = ""
-    risk = Risk.REDUNDANCY
-    why = ""
-    loss: tuple[str, ...] = ()
-    if group.files:
-        used = f", in use by {', '.join(group.clients)}" if group.clients else ""
-        why = f"it has {group.files} files{used}, which would be destroyed"
-        if not may_ask and name not in (item.upper() for item in accepted):
-            voting = " and voting files" if group.voting_files else ""
-            raise RefusedError(
-                f"drop diskgroup {name} refused: it has {group.files} files{voting}{used}; nothing was sent",
-                hint=f"move them away first; --accept-data-loss={name} would destroy them",
-            )
-        contents, risk, loss = " INCLUDING CONTENTS", Risk.DATA, (name,)
-    if group.voting_files:
-        raise RefusedError(f"drop diskgroup {name} refused: it holds voting files; the cluster would stop")
-    if group.clients:
-        raise RefusedError(
-            f"drop diskgroup {name} refused: {', '.join(group.clients)} {'is' if len(group.clients) == 1 else 'are'} "
-            "connected to it; nothing was sent",
-            hint="stop them or move them to another disk group first",
-        )
+    _refuse_drop(asm, group, nodes, accepted, may_ask=may_ask)
     others = [node for node, inst in nodes.items() if node != asm.node and group.states.get(inst) == "MOUNTED"]
     members = asm.members(group)
-    stages = []
-    if others:
-        stages.append(
-            Stage(
-                title="dismount it on the other nodes",
-                key="dismount",
-                steps=tuple(_mount(asm, node, nodes, name, away=True) for node in others),
-            )
-        )
-    stages.append(
-        Stage(
-            title="drop the disk group",
-            key="drop",
-            gate=Gate.ALL,
-            steps=(_drop(asm, group, members, name, contents, risk),),
-        )
-    )
-    if others:
-        back = _mount_stages(asm, others, nodes, name)[0]
-        stages.append(
-            Stage(
-                title="mount it again after the failure",
-                key="back",
-                gate=Gate.MEND,
-                mends="dismount",
-                unless="drop",
-                steps=back.steps,
-            )
-        )
+    drop = _drop(asm, group, members)
+    loss = (name,) if group.files else ()
     return Plan(
         statement=statement,
         rack=rack,
-        stages=tuple(stages),
-        risk=risk,
+        stages=tuple(_drop_stages(asm, name, drop, others, nodes)),
+        risk=drop.risk,
         loss=loss,
-        loss_reasons=dict.fromkeys(loss, why),
-        inverse={} if contents else _created_again(asm, group, members, (asm.node, *others)),
+        loss_reasons=dict.fromkeys(loss, f"it has {group.files} files, which would be destroyed"),
+        inverse={} if loss else _created_again(asm, group, members, (asm.node, *others)),
         notes=(f"{name}: {group.files} files, {len(members)} disks, {group.total_mb} MB; their headers become FORMER",),
     )
+
+
+def _refuse_drop(
+    asm: AsmFacts, group: DiskGroup, nodes: Mapping[str, str], accepted: Sequence[str], *, may_ask: bool
+) -> None:
+    """Refuse to drop a group whose loss was not accepted, or that somebody needs; see :func:`drop_plan`."""
+    begin = f"drop diskgroup {group.name} refused"
+    if group.files is None:
+        raise RefusedError(
+            f"{begin}: it is {group.state} on {asm.node}, so its files can't be counted",
+            hint=f'sql asm "alter diskgroup {group.name} mount" first',
+        )
+    _refuse_strangers(asm, group, nodes)
+    if group.files and not may_ask and group.name not in (item.upper() for item in accepted):
+        voting = " and voting files" if group.voting_files else ""
+        used = f", in use by {', '.join(group.clients)}" if group.clients else ""
+        raise RefusedError(
+            f"{begin}: it has {group.files} files{voting}{used}; nothing was sent",
+            hint=f"move them away first; --accept-data-loss={group.name} would destroy them",
+        )
+    if group.voting_files:
+        raise RefusedError(f"{begin}: it holds voting files; the cluster would stop")
+    if group.clients:
+        raise RefusedError(
+            f"{begin}: {', '.join(group.clients)} {'is' if len(group.clients) == 1 else 'are'} connected to it; nothing "
+            "was sent",
+            hint="stop them or move them to another disk group first",
+        )
+
+
+def _drop_stages(asm: AsmFacts, name: str, drop: Step, others: Sequence[str], nodes: Mapping[str, str]) -> list[Stage]:
+    """Return the drop with a dismount on the other nodes before it, which is taken back when the drop fails."""
+    stages = [Stage(title="drop the disk group", key="drop", gate=Gate.ALL, steps=(drop,))]
+    if not others:
+        return stages
+    away = tuple(_mount(asm, node, nodes, name, away=True) for node in others)
+    back = Stage(
+        title="mount it again after the failure",
+        key="back",
+        gate=Gate.MEND,
+        mends="dismount",
+        unless="drop",
+        steps=_mount_stages(asm, others, nodes, name)[0].steps,
+    )
+    return [Stage(title="dismount it on the other nodes", key="dismount", steps=away), *stages, back]
 
 
 def _refuse_strangers(asm: AsmFacts, group: DiskGroup, nodes: Mapping[str, str]) -> None:
@@ -398,7 +394,8 @@ def _created_again(
     return dict.fromkeys(nodes, (statement,))
 
 
-def _drop(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk], name: str, contents: str, risk: Risk) -> Step:
+def _drop(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk]) -> Step:
+    name, contents = group.name, " INCLUDING CONTENTS" if group.files else ""
     paths = tuple(disk.grid_disk for disk in members)
     alone = group_check(name, "clients", (), why="databases use it")
     files = (alone,) if contents else (group_check(name, "files", 0), alone)
@@ -420,7 +417,7 @@ def _drop(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk], name: str
         what=f"drop {name}",
         needs=files,
         proves=proofs,
-        risk=risk,
+        risk=Risk.DATA if contents else Risk.REDUNDANCY,
         undo=Undo.IMPOSSIBLE if contents else Undo.STATEMENT,
         inverse="its files are destroyed" if contents else again,
         changes=(Change(object="diskgroup", name=name, attribute="state", before=group.state, after="-"),),

@@ -5,10 +5,13 @@ Ids, times and other attributes that are each cell's own are left out, and the c
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from exacell.cellcli.fold import VOLATILE, neutral_text
+from exacell.cellcli.fold import OWN_NAME, VOLATILE, neutral_text
+from exacell.cellset import CellSet, fold
+from exacell.errors import CellSetError
 from exacell.values import dataclass
 
 Facts = Mapping[str, Mapping[str, str]]
@@ -27,6 +30,9 @@ OWN = VOLATILE | {"efficiency", "offset", "physicalDisk"}
 
 _OWN_ENDS = ("serial", "serialnumber", "time", "uuid", "macaddress")
 """Ends of the names of further ones, in lower case."""
+
+ASM = "ASM "
+"""Stands before an ASM cluster's name where cells' names stand."""
 
 ASM_ATTRIBUTES = (
     "state", "type", "auSize", "disks", "failgroups", "compatibleAsm", "compatibleRdbms", "mountedOn"
@@ -110,6 +116,116 @@ def from_baseline(baseline: Facts, facts: Facts) -> list[Difference]:
             if own.get(path, "") != before.get(path, "")
         ]
     return found
+
+
+def told(found: Sequence[Difference], facts: Facts, baseline: Facts | None = None) -> list[Difference]:
+    """Return the differences as somebody wants to read them.
+
+    An attribute that one of the two releases does not have is left out: ``releaseVersion`` tells that. An object that is
+    missing, or there in addition, is one difference, of its name; so is a cell that the baseline has not.
+
+    Args:
+        baseline: what ``found`` was compared with; None for cells with each other.
+    """
+    new = [cell for cell in facts if baseline is not None and cell not in baseline]
+    kept = [d for d in found if d.cell not in new and not _of_another_release(d, facts, baseline)]
+    objects: dict[tuple[str, str, str], list[Difference]] = {}
+    for difference in kept:
+        objects.setdefault((difference.cell, difference.object, difference.name), []).append(difference)
+    rows = [row for (cell, _, _), items in objects.items() for row in _as_one(items, facts[cell])]
+    return [*rows, *(_whole(cell, "cell", cell, value=cell) for cell in new)]
+
+
+def gone(baseline: Facts, cells: Sequence[str]) -> list[Difference]:
+    """Return one difference for each cell of a baseline that the rack has no more.
+
+    Args:
+        cells: all of the rack's.
+    """
+    lost = [cell for cell in baseline if cell not in cells and not cell.startswith(ASM)]
+    return [_whole(cell, "cell", cell, expected=cell) for cell in lost]
+
+
+def folded(found: Sequence[Difference]) -> list[Difference]:
+    """Return differences for eyes: what is the same of several objects, and then on several cells, is one of all of them.
+
+    Names and cells are folded as cell sets are (``DATA_CD_[00-11]_{cell}``), nothing left out and nothing added.
+    """
+    objects: dict[tuple[str, ...], list[str]] = {}
+    for d in found:
+        objects.setdefault((d.cell, d.object, d.attribute, *_sides(d)), []).append(d.name)
+    cells: dict[tuple[str, ...], list[str]] = {}
+    for (cell, kind, attribute, value, expected), names in objects.items():
+        one = _named(names)
+        told = (one if value == _NAME else value, one if expected == _NAME else expected)
+        cells.setdefault((kind, one, attribute, *told), []).append(cell)
+    return [
+        Difference(cell=_named(some), object=kind, name=name, attribute=attribute, value=value, expected=expected)
+        for (kind, name, attribute, value, expected), some in cells.items()
+    ]
+
+
+def _sides(d: Difference) -> tuple[str, str]:
+    """Return value and expected value, an object's own name replaced by what is the same of all."""
+    if d.attribute != "name":
+        return d.value, d.expected
+    return (_NAME if d.value == d.name else d.value), (_NAME if d.expected == d.name else d.expected)
+
+
+_NAME = "\0name"
+"""Stands for the name of an object that is missing, or there in addition."""
+
+_OWN_WORD = "ownname"
+"""Stands for a cell's own name in a name while it is folded, which braces are in the way of."""
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return names folded where that loses nothing, a list otherwise."""
+    plain = [name.replace(OWN_NAME, _OWN_WORD) for name in names]
+    if len(names) == 1 or not all(re.fullmatch(r"[A-Za-z0-9_.:+-]+", name) for name in plain):
+        return ",".join(names)
+    try:
+        text = fold(plain)
+        same = sorted(CellSet.parse(text)) == sorted(plain)
+    except CellSetError:
+        same = False
+    return text.replace(_OWN_WORD, OWN_NAME) if same else ",".join(names)
+
+
+def _as_one(items: Sequence[Difference], own: Mapping[str, str]) -> Sequence[Difference]:
+    """Return the one difference that an object is missing or additional, the given ones when it is neither."""
+    first = items[0]
+    begin = f"{first.object}|{first.name}|"
+    held = {path for path, value in own.items() if value and path.startswith(begin)}
+    if len(items) > 1 and not held:
+        return (_whole(first.cell, first.object, first.name, expected=first.name),)
+    if len(items) > 1 and len(held) == len(items) and not any(item.expected for item in items):
+        return (_whole(first.cell, first.object, first.name, value=first.name),)
+    return items
+
+
+def _whole(cell: str, kind: str, name: str, *, value: str = "", expected: str = "") -> Difference:
+    return Difference(cell=cell, object=kind, name=name, attribute="name", value=value, expected=expected)
+
+
+def _of_another_release(difference: Difference, facts: Facts, baseline: Facts | None) -> bool:
+    """Whether an attribute is empty on one side because that release prints it of no object of its kind."""
+    if difference.value and difference.expected:
+        return False
+    own = facts[difference.cell]
+    others = list(facts.values()) if baseline is None else [baseline.get(difference.cell, {})]
+    others = [other for other in others if other.get(_RELEASE) != own.get(_RELEASE)]
+    lacking = others if difference.value else [own] if others else []
+    return any(_knows_not(side, difference.object, difference.attribute) for side in lacking)
+
+
+def _knows_not(own: Mapping[str, str], kind: str, attribute: str) -> bool:
+    """Whether there are objects of a kind, and not one has the attribute."""
+    printed = {path.rpartition("|")[2] for path in own if path.startswith(f"{kind}|")}
+    return bool(printed) and attribute not in printed
+
+
+_RELEASE = "cell|{cell}|releaseVersion"
 
 
 def _paths(facts: Facts) -> list[str]:

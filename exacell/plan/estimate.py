@@ -82,6 +82,8 @@ def flush_note(facts: Sequence[CellFacts]) -> str:
     _, slowest = max(known, key=lambda item: item[0])
     dirty = slowest.metric_bytes("FC_BY_DIRTY") or 0
     disks = sum(1 for disk in slowest.cell_disks if disk.hard)
+    if not dirty:
+        return "time of the flush: nothing is dirty, so a collection of metrics"
     return (
         f"time of the flush: {human_size(dirty)} dirty on {slowest.cell} to {disks} hard disks, {human_size(FLUSH_RATE)} a "
         "second each (assumed), and a collection of metrics"

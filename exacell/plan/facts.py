@@ -26,7 +26,7 @@ CELLDISK = "list celldisk attributes name, diskType, size, freeSpace, status, fl
 FLASH_PHYSICALDISK = "list physicaldisk attributes name, diskType, status where diskType=flashdisk"
 GRIDDISK = (
     "list griddisk attributes name, cellDisk, diskType, size, status, availableTo, cachingPolicy, "
-    "asmDiskGroupName, asmModeStatus, asmDeactivationOutcome"
+    "asmDiskGroupName, asmModeStatus, asmDeactivationOutcome, cachedBy"
 )
 GRIDDISK_PLAIN = "list griddisk attributes name, cellDisk, diskType, size, status"
 """Without what only ASM can tell through CELLSRV, for a cell whose CELLSRV is stopped."""
@@ -38,6 +38,9 @@ FLASH_METRICS = (
 PMEM_METRICS = "list metriccurrent where objectType = 'PMEMCACHE' and name like 'PC_BY_ALLOCATED'"
 XRMEM_METRICS = "list metriccurrent where objectType = 'XRMEMCACHE' and name like 'XRM_BY_ALLOCATED'"
 DATABASE = "list database attributes name"
+
+MODE_SINCE = "11.2.3.2.0"
+"""The release since which a cell tells flashCacheMode. Source: reference cellcli.md section 8."""
 
 PMEM_SINCE, PMEM_UNTIL = "19.3", "23.1"
 """The releases whose PMEM cache may be write-back. Source: reference cellcli.md section 8."""
@@ -102,7 +105,10 @@ class CellDisk:
 
 @dataclass(frozen=True, kw_only=True)
 class GridDisk:
-    """A grid disk; asm_* are empty where the cell prints nothing, upper case for the mode."""
+    """A grid disk; asm_* are empty where the cell prints nothing, upper case for the mode.
+
+    ``cached_by`` are the flash and PMEM cell disks that hold write-back data for it. Source: cellcli.md 6.6.
+    """
 
     name: str
     cell_disk: str
@@ -115,6 +121,7 @@ class GridDisk:
     asm_mode: str
     deactivation: str
     pool: str
+    cached_by: tuple[str, ...] = ()
 
     @property
     def prefix(self) -> str:
@@ -151,12 +158,16 @@ class CellFacts:
     """What is known of one cell; what was not asked for is empty.
 
     Attributes:
-        mode: ``writeback`` or ``writethrough``, lower case; empty on releases without the attribute (write-through).
+        cell: under which name it is asked, a host's.
+        name: its own, which need not be the host's; empty where it was not asked for.
+        mode: ``writeback`` or ``writethrough``, lower case; empty on releases without the attribute (write-through), and where a
+            cell does not tell it.
         pmem_mode: the same of the PMEM cache; empty on cells and releases without.
         metrics: FC_BY_* → (bytes, collectionTime in epoch ms).
     """
 
     cell: str
+    name: str = ""
     release: str = ""
     mode: str = ""
     pmem_mode: str = ""
@@ -181,8 +192,8 @@ class CellFacts:
 
     @property
     def writeback(self) -> bool:
-        """Whether the flash cache may hold the only copy of data."""
-        return self.mode == "writeback"
+        """Whether the flash cache may hold the only copy of data; so where the cell should tell its mode and does not."""
+        return self.mode == "writeback" or (self.mode != "writethrough" and self.at_least(MODE_SINCE))
 
     @property
     def memory_cache(self) -> str:
@@ -190,9 +201,15 @@ class CellFacts:
         return "xrmemcache" if self.at_least(PMEM_UNTIL) else "pmemcache"
 
     @property
+    def tells_pmem(self) -> bool:
+        """Whether its release has a PMEM cache that may be write-back, and tells it."""
+        return self.at_least(PMEM_SINCE) and not self.at_least(PMEM_UNTIL)
+
+    @property
     def pmem_writeback(self) -> bool:
-        """Whether the PMEM cache may hold the only copy of data."""
-        return self.pmem_mode == "writeback" and self.pmem_cache is not None
+        """Whether the PMEM cache may hold the only copy of data; so where the cell should tell its mode and does not."""
+        unsure = self.tells_pmem and self.pmem_mode != "writethrough"
+        return self.pmem_cache is not None and (self.pmem_mode == "writeback" or unsure)
 
     def metric_bytes(self, name: str) -> int | None:
         """Return an FC_BY_* metric in bytes, None when the cell did not give it."""
@@ -283,7 +300,10 @@ def _epoch_ms(value: object) -> int:
         return int(text)
     if not text:
         return 0
-    return int(datetime.fromisoformat(text).timestamp() * 1000)
+    try:
+        return int(datetime.fromisoformat(text).timestamp() * 1000)
+    except ValueError:
+        return 0  # Older than anything that is waited for.
 
 
 def build(cell: str, statements: Sequence[str], tables: Sequence[Sequence[Record]]) -> CellFacts:
@@ -297,6 +317,7 @@ def build(cell: str, statements: Sequence[str], tables: Sequence[Sequence[Record
 def _cell(rows: Sequence[Record]) -> dict[str, Any]:
     row = rows[0] if rows else {}
     return {
+        "name": _text(row, "name"),
         "release": _text(row, "releaseVersion"),
         "mode": _text(row, "flashCacheMode").lower(),
         "pmem_mode": _text(row, "pmemCacheMode").lower(),
@@ -370,6 +391,7 @@ def _griddisk(rows: Sequence[Record]) -> dict[str, Any]:
                 asm_mode=_text(row, "asmModeStatus").upper(),
                 deactivation=_text(row, "asmDeactivationOutcome"),
                 pool=_text(row, "storagePool") or _text(row, "poolDiskStatus"),
+                cached_by=_names(row, "cachedBy"),
             )
             for row in rows
         )

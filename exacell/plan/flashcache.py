@@ -19,7 +19,7 @@ FLUSH_SINCE = "11.2.3.2"
 FLUSHED = "normal - flushed"
 
 _GONE = "the cached blocks are gone; reads are slower until the cache is warm again"
-_NEW = "there was no flash cache before; drop flashcache would remove it"
+NEW = "there was no flash cache before; drop flashcache would remove it"
 
 _COLD = Check(
     object="flashcache",
@@ -135,10 +135,20 @@ def _rearm(fact: CellFacts) -> Step:
     )
 
 
+def still_write_through(fact: CellFacts) -> tuple[Check, ...]:
+    """Return what must still hold when the flash cache of a cell that is not write-back goes: nothing in it can be dirty.
+
+    Releases without flashCacheMode know write-through only, for as long as the cell runs one of them.
+    """
+    if fact.mode:
+        return (WRITE_THROUGH,)
+    why = f"release {fact.release} knows write-through only"
+    return (Check(object="cell", attribute="releaseVersion", value=fact.release, why=why),) if fact.release else ()
+
+
 def drop_step(fact: CellFacts, cache: FlashCache, *, only_if: tuple[Check, ...] = ()) -> Step:
     """Return the step that drops the cache; a write-back one only while it is proven flushed, another while it is none."""
-    # Releases without the attribute know write-through only.
-    guard: tuple[Check, ...] = (_COLD,) if fact.writeback else (WRITE_THROUGH,) if fact.mode else ()
+    guard: tuple[Check, ...] = (_COLD,) if fact.writeback else still_write_through(fact)
     if fact.pmem_writeback:
         # Data in write-back PMEM has yet to come through this cache.
         guard += (PMEM_FLUSHED,)
@@ -179,7 +189,7 @@ def create_step(fact: CellFacts, size: int, *, what: str, before: str = "-") -> 
         expect=1,
         risk=Risk.PERFORMANCE,
         undo=Undo.IMPOSSIBLE if before == "-" else Undo.NOTHING,
-        inverse=(_GONE if fact.flash_cache is not None else _NEW) if before == "-" else "",
+        inverse=(_GONE if fact.flash_cache is not None else NEW) if before == "-" else "",
         changes=(
             Change(
                 object="flashcache",
@@ -394,8 +404,9 @@ def _refuse_size(cells: Mapping[str, CellFacts], sizes: Mapping[str, int], asked
         if sizes[cell] == 0:
             least = len(fact.flash_disks) * 16
             raise RefusedError(
-                f"resize flashcache: {format_size(asked)} is less than 16M on each of {len(fact.flash_disks)} flash disks "
-                f"of {cell}; at least {least}M"
+                f"resize flashcache: {format_size(asked)}{' bytes' if asked < 1024 else ''} is less than 16M on each of "
+                f"{len(fact.flash_disks)} flash disks of {cell}; at least {least}M",
+                hint=f"a number without a unit is bytes: did you mean size={asked}G?" if asked < 1 << 20 else "",
             )
         promised = _promised(fact)
         if sizes[cell] < promised:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts, GridDisk
+from exacell.units import and_more
 from exacell.values import dataclass
 
 GATE_FACTS = (f.GRIDDISK, f.FLASHCACHE)
@@ -34,6 +35,11 @@ class Closed:
 def in_use(grid: GridDisk) -> bool:
     """Return whether ASM may use the disk; what can't be told counts as used."""
     return grid.asm_mode not in NOT_IN_USE
+
+
+def needed(grid: GridDisk) -> bool:
+    """Return whether somebody would miss the disk: ASM, or the Exascale pool that it belongs to."""
+    return in_use(grid) or bool(grid.pool)
 
 
 def closed(
@@ -69,9 +75,9 @@ def _other(fact: CellFacts, *, must_cache: bool) -> str:
 def _own(fact: CellFacts, *, offline: bool) -> str:
     """The wave's own disks: one that an earlier attempt left inactive can't come back by waiting and does no harm."""
     for grid in fact.grid_disks:
-        if not in_use(grid) or grid.status == "inactive":
+        if not needed(grid) or grid.status == "inactive":
             continue
-        if grid.asm_mode != "ONLINE":
+        if in_use(grid) and grid.asm_mode != "ONLINE":
             return f"griddisk {grid.name}: asmModeStatus is {grid.asm_mode or 'unknown'}, not ONLINE"
         if offline and grid.deactivation.lower() != "yes":
             return f"griddisk {grid.name}: asmDeactivationOutcome is {grid.deactivation or 'unknown'}, not Yes"
@@ -102,4 +108,4 @@ def unmounted(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
 def spoken(reasons: Sequence[Closed], *, most: int = 3) -> str:
     """Return the reasons in one line."""
     shown = "; ".join(f"{item.target}: {item.reason}" for item in reasons[:most])
-    return shown + (f" (and {len(reasons) - most} more)" if len(reasons) > most else "")
+    return shown + and_more(len(reasons), most)

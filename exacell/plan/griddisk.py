@@ -26,6 +26,12 @@ def members(facts: Mapping[str, CellFacts], prefix: str) -> dict[str, tuple[Grid
     return {cell: grids for cell, grids in found.items() if grids}
 
 
+EXASCALE_LETS_GO = (
+    "the disks of a pool belong to Exascale: its own administration (escli) takes them out of the pool first"
+)
+"""The way out where a grid disk is a pool disk."""
+
+
 def refuse_used(what: str, grids_by_cell: Mapping[str, Sequence[GridDisk]], headers: Headers) -> None:
     """Raise when any of these grid disks is not free, naming the disk group to drop first.
 
@@ -47,9 +53,12 @@ def refuse_used(what: str, grids_by_cell: Mapping[str, Sequence[GridDisk]], head
     more = "" if len(used) == 1 else f" (and {counted(len(used) - 1, 'more reason')})"
     hint = " and ".join(f"drop diskgroup {group}" for group in sorted(groups))
     lets = "lets" if len(groups) == 1 else "let"
-    hint = (
-        f"{hint} {lets} go of them first" if hint else "start ASM and mount its disk groups, or wait for it to let go"
-    )
+    if hint:
+        hint += f" {lets} go of them first"
+    elif any(grid.pool for grids in grids_by_cell.values() for grid in grids):
+        hint = EXASCALE_LETS_GO
+    else:
+        hint = "start ASM and mount its disk groups, or wait for it to let go"
     raise RefusedError(f"{what} refused on {fold(cells)}: {reason}{more}; nothing was sent", hint=hint)
 
 
@@ -77,12 +86,18 @@ def release_plan(
         sizes = sorted({grid.size for grids in found.values() for grid in grids})
         count = sum(len(grids) for grids in found.values())
         notes.append(f"{count} grid disks of {', '.join(format_size(size) for size in sizes)} are free (no disk group)")
+    inverse = _taken_back(facts, found, prefix, regrown=bool(regrow))
     if regrow:
         grown, sizes_by_cell = _regrow(facts, found)
         if grown:
             stages += recreate_stages(grown, sizes_by_cell)
             for cell in (fact.cell for fact in grown):
                 done.pop(cell, None)
+            inverse |= {
+                fact.cell: (f"resize flashcache size={whole_size(_cache(fact))}",)
+                for fact in grown
+                if fact.cell not in found and fact.flash_cache is not None
+            }
             grows: dict[str, list[str]] = {}
             for cell, size in sizes_by_cell.items():
                 grows.setdefault(f"{format_size(_cache(facts[cell]))} → {format_size(size)}", []).append(cell)
@@ -94,7 +109,7 @@ def release_plan(
         rack=rack,
         stages=tuple(stages),
         done=done,
-        inverse=_taken_back(facts, found, prefix, regrown=bool(regrow)),
+        inverse=inverse,
         notes=tuple(notes),
         warnings=warnings,
         risk=Risk.PERFORMANCE if stages else Risk.NONE,

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from exacell.cellcli.statement import Change as CellChange
 from exacell.cellcli.statement import Scalar
 from exacell.cellset import fold
 from exacell.errors import ExacellError, RefusedError
-from exacell.plan.facts import CellFacts, rounded_cache
-from exacell.plan.flashcache import FLUSHED, WRITE_THROUGH, flush_refusal
+from exacell.plan.doubts import hidden_cache
+from exacell.plan.facts import PMEM_UNTIL, CellFacts, rounded_cache
+from exacell.plan.flashcache import FLUSHED, flush_refusal, still_write_through
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
-from exacell.plan.model import Check, Op, Plan, Risk, Step, Undo
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
 from exacell.plan.pmem import FLUSH_WITHIN, PMEM_FLUSHED
-from exacell.units import parse_size
+from exacell.units import format_size, parse_size, whole_size
 
 FLUSHING = ("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed")
 
@@ -27,14 +29,24 @@ def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
     """Return the plan for a statement on the flash cache."""
     if statement.verb == "CREATE":
         steps = [
-            guarded_step(c, statement, Risk.PERFORMANCE, caching_on=True, expect=1, proves=_made(fact, statement))
+            guarded_step(
+                c,
+                statement,
+                Risk.PERFORMANCE,
+                caching_on=True,
+                expect=1,
+                proves=_made(fact, statement),
+                changes=_resized(fact, statement),
+            )
             for c, fact in facts.items()
         ]
         return guarded_plan(rack, text, steps)
-    if statement.action == "CANCEL FLUSH":
+    # With a size or members it is a resize, whatever else it says.
+    alone = not statement.has("FORCE") and statement.setting("size") is None
+    if statement.action == "CANCEL FLUSH" and alone:
         normal = (Check(object="flashcache", attribute="status", value="normal"),)
         return guarded_plan(rack, text, [_cancel(cell, statement, proves=normal) for cell in facts])
-    if statement.action == "FLUSH":
+    if statement.action == "FLUSH" and alone:
         return _flush(rack, facts, statement, text)
     if any(fact.flash_cache is None for fact in facts.values()) and statement.verb == "ALTER":
         cells = [cell for cell, fact in facts.items() if fact.flash_cache is None]
@@ -42,18 +54,25 @@ def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
     force = statement.has("FORCE")
     reasons = {cell: reason for cell, fact in facts.items() if (reason := unproven_cache(fact, force=force))}
     dropping = statement.verb == "DROP"
-    return lossy(
+    plan = lossy(
         rack,
         facts,
         statement,
         text,
         reasons,
         needs={cell: _proof(fact) for cell, fact in facts.items()},
+        changes={cell: _resized(fact, statement) for cell, fact in facts.items()},
         proves={cell: (_GONE,) if dropping else _made(fact, statement) for cell, fact in facts.items()},
         caching_off=dropping,
         caching_on=not dropping,
         expect=1,
         inverse="the cached blocks are gone",
+    )
+    # Of members that were left out or added nothing tells how to have them back at their old share.
+    whole = dropping or (statement.all and statement.setting("size") is not None)
+    sizes = {cell: fact.cache_size for cell, fact in facts.items() if whole and fact.cache_size}
+    return replace(
+        plan, inverse={cell: (f"resize flashcache size={whole_size(size)}",) for cell, size in sizes.items()}
     )
 
 
@@ -62,9 +81,23 @@ def _proof(fact: CellFacts) -> tuple[Check, ...]:
     if fact.flash_cache is None:
         return (_GONE,)
     if not fact.writeback:
-        # Releases without the attribute know write-through only.
-        return (WRITE_THROUGH,) if fact.mode else ()
+        return still_write_through(fact)
     return (_PROOF, PMEM_FLUSHED) if fact.pmem_writeback else (_PROOF,)
+
+
+def _resized(fact: CellFacts, statement: CellChange) -> tuple[Change, ...]:
+    """The cache's size before and after, where the statement says it."""
+    cache, said = fact.flash_cache, statement.setting("size")
+    after = "-"
+    if statement.verb != "DROP":
+        if not statement.all or not isinstance(said, Scalar):
+            return ()
+        after = said.text
+    before = format_size(cache.size) if cache is not None else "-"
+    if before == after:
+        return ()
+    name = cache.name if cache is not None else f"{fact.cell}_FLASHCACHE"
+    return (Change(object="flashcache", name=name, attribute="size", before=before, after=after),)
 
 
 def _made(fact: CellFacts, statement: CellChange) -> tuple[Check, ...]:
@@ -118,7 +151,7 @@ def unproven_cache(fact: CellFacts, *, force: bool = False) -> str:
     that; ``normal`` with FC_BY_DIRTY = 0 is none, because caching goes on. Source: reference cellcli.md 6.3.
     """
     if fact.flash_cache is None:
-        return ""
+        return hidden_cache(fact)
     if fact.writeback and force:
         return "FORCE throws away dirty data that can't be flushed"
     if not fact.writeback:
@@ -133,26 +166,29 @@ def unproven_cache(fact: CellFacts, *, force: bool = False) -> str:
 
 def _unproven_pmem(fact: CellFacts) -> str:
     cache = fact.pmem_cache
-    if fact.pmem_mode == "writeback" and cache is not None and cache.status != FLUSHED:
+    if fact.pmem_writeback and cache is not None and cache.status != FLUSHED:
         return f"its write-back PMEM cache is {cache.status}, not {FLUSHED}: it may hold the only copy of data"
     return ""
 
 
 def _pmem_proof(fact: CellFacts) -> tuple[Check, ...]:
     """What has to hold still when a statement leaves that takes the PMEM cache away: as :func:`_proof`."""
+    if fact.at_least(PMEM_UNTIL):
+        return ()  # The old name of what is write-through only.
     if fact.pmem_cache is None:
         return (Check(object="pmemcache", op=Op.ABSENT),)
-    if fact.pmem_mode == "writeback":
+    if fact.pmem_writeback:
         return (PMEM_FLUSHED,)
     through = Check(object="pmem", attribute="pmemCacheMode", value="writethrough", why="then nothing in it is dirty")
     return (through,) if fact.pmem_mode else ()
 
 
 def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
-    """Return the plan for a statement on the PMEM cache (XRMEM from 23.1, which is never write-back)."""
+    """Return the plan for a statement on the PMEM cache (XRMEM from 23.1, where it is never write-back)."""
     cache = statement.object.lower()
     guarded = partial(lossy, rack, facts, statement, text)
-    if statement.action == "FLUSH":
+    alone = not statement.has("FORCE") and statement.setting("size") is None
+    if statement.action == "FLUSH" and alone:
         # What XRMEMCACHE says of a flush on PMEM is not documented: there the reply alone counts.
         waits = "NOWAIT" not in statement.flags and cache == "pmemcache"
         back = f"alter {cache} all cancel flush"
@@ -168,7 +204,7 @@ def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
             inverse=back.upper(),
             back=back,
         )
-    if statement.action == "CANCEL FLUSH":
+    if statement.action == "CANCEL FLUSH" and alone:
         return guarded_plan(rack, text, [_cancel(cell, statement, cache=cache) for cell in facts])
     if statement.verb == "CREATE":
         made = (Check(object=cache, op=Op.COUNT, value=1),)
@@ -179,7 +215,7 @@ def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
         for cell, fact in facts.items()
         if fact.pmem_writeback and (force or _unproven_pmem(fact))
     }
-    needs = {cell: _pmem_proof(fact) for cell, fact in facts.items()} if cache == "pmemcache" else {}
+    needs = {cell: _pmem_proof(fact) for cell, fact in facts.items() if cache == "pmemcache" or fact.pmem_writeback}
     gone = (Check(object=cache, op=Op.ABSENT),) if statement.verb == "DROP" else ()
     return guarded(
         reasons,
@@ -212,5 +248,25 @@ def flashlog(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
         ),
     )
     gone = (Check(object="flashlog", op=Op.ABSENT),)
-    steps = [guarded_step(c, statement, Risk.PERFORMANCE, needs=saved, proves=gone, expect=1) for c in facts]
-    return guarded_plan(rack, text, steps)
+    back = {
+        cell: f"CREATE FLASHLOG ALL size={whole_size(fact.flash_log)}" for cell, fact in facts.items() if fact.flash_log
+    }
+    steps = [
+        guarded_step(
+            cell,
+            statement,
+            Risk.PERFORMANCE,
+            needs=saved,
+            proves=gone,
+            expect=1,
+            changes=_log_gone(fact),
+            **({"undo": Undo.STATEMENT, "inverse": back[cell]} if cell in back else {}),
+        )
+        for cell, fact in facts.items()
+    ]
+    return guarded_plan(rack, text, steps, inverse={cell: (again,) for cell, again in back.items()})
+
+
+def _log_gone(fact: CellFacts) -> tuple[Change, ...]:
+    before = format_size(fact.flash_log) if fact.flash_log else "-"
+    return (Change(object="flashlog", name=f"{fact.cell}_FLASHLOG", attribute="size", before=before, after="-"),)

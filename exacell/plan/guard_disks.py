@@ -1,57 +1,64 @@
-"""Guards for CellCLI's statements on grid disks and cell disks: what ASM uses is never taken away. Pure."""
+"""Guards for CellCLI's statements on grid disks: what ASM uses is never taken away. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Group, Media, Scalar
+from exacell.cellcli.statement import Scalar, render
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.availability import may_go
 from exacell.plan.facts import CellFacts, GridDisk
-from exacell.plan.gate import NOT_IN_USE, in_use
+from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, needed
 from exacell.plan.griddisk import Headers, refuse_used
-from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
-from exacell.plan.model import Check, Op, Plan, Risk, Undo
-from exacell.units import parse_size, round_down
+from exacell.plan.guard_settings import only_words, settings_proof
+from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy
+from exacell.plan.guard_targets import items, names_made, prefixes, targets_of
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
+from exacell.units import counted, format_size, parse_size, round_down
 
-
-def targets_of(fact: CellFacts, statement: CellChange) -> tuple[GridDisk, ...]:
-    """Return the grid disks that the statement names on this cell."""
-    if not statement.all:
-        names = {name.lower() for name in statement.names}
-        return tuple(grid for grid in fact.grid_disks if grid.name.lower() in names)
-    grids = fact.grid_disks
-    if statement.media is Media.HARDDISK:
-        grids = tuple(grid for grid in grids if not grid.flash)
-    elif statement.media is not None:
-        grids = tuple(grid for grid in grids if grid.flash)
-    prefixes = [prefix.lower() for prefix in _prefixes(statement)]
-    # The prefix is matched as the start of the name, the widest way in which a cell could read it.
-    return tuple(g for g in grids if not prefixes or any(g.name.lower().startswith(p + "_") for p in prefixes))
-
-
-def _prefixes(statement: CellChange) -> list[str]:
-    """The words of prefix=, which is one text or a list."""
-    value = statement.setting("prefix")
-    items = value.items if isinstance(value, Group) else (value,)
-    return [part.strip() for item in items if isinstance(item, Scalar) for part in item.text.split(",") if part.strip()]
+_NAMED = 2
+"""More disks than these are counted in what a plan shows of before and after."""
 
 
 def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, headers: Headers) -> Plan:
-    """Return the plan for a statement on grid disks."""
+    """Return the plan for a statement on grid disks; each cell gets the names of its own disks alone."""
     if statement.verb == "CREATE":
         return _create(rack, facts, statement, text)
+    plan = _judged(rack, facts, statement, text, headers)
+    if not statement.names:
+        return plan
+
+    def own(step: Step) -> Step:
+        names = tuple(grid.name for grid in targets_of(facts[step.target], statement))
+        return replace(step, statement=render(replace(statement, names=names)))
+
+    stages = tuple(replace(stage, steps=tuple(map(own, stage.steps))) for stage in plan.stages)
+    return replace(plan, stages=stages)
+
+
+def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, headers: Headers) -> Plan:
+    """The plan with the statement as it was typed."""
     hit = {cell: targets_of(fact, statement) for cell, fact in facts.items()}
     if not any(hit.values()):
+        if statement.verb == "DROP":
+            return Plan(statement=text, rack=rack, done=dict.fromkeys(facts, "it has no such grid disk"))
         raise RefusedError(f"{text}: there is no such grid disk on {fold(facts)}; nothing was sent")
     facts = {cell: fact for cell, fact in facts.items() if hit[cell]}
     hit = {cell: hit[cell] for cell in facts}
     changed = {s.attribute.lower() for s in statement.settings}
     if statement.verb == "DROP" or statement.has("FORCE") or "size" in changed:
         refuse_used(text, hit, headers)
-    free = {cell: _unused(hit[cell]) for cell in facts}
+    if statement.settings and statement.action:
+        raise RefusedError(
+            f"{text}: one statement sets attributes, another one is for {statement.action}; nothing was sent",
+            hint="two statements, each judged by what the one before it has left",
+        )
+    if statement.action in ("FLUSH", "CANCEL FLUSH"):
+        return flush(rack, facts, statement, text)
+    free = {cell: unused(hit[cell]) for cell in facts}
     # What a WHERE leaves of them only the cell knows.
     expect = {cell: 0 if statement.filters else len(hit[cell]) for cell in facts}
     proves = {cell: () if statement.filters else _proof(hit[cell], statement) for cell in facts}
@@ -61,17 +68,91 @@ def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
     if statement.verb == "DROP":
         gone = "what the grid disks held is gone"
         steps = [
-            guarded_step(c, statement, Risk.REDUNDANCY, needs=free[c], expect=expect[c], inverse=gone, proves=proves[c])
+            guarded_step(
+                c,
+                statement,
+                Risk.REDUNDANCY,
+                needs=free[c],
+                expect=expect[c],
+                inverse=gone,
+                proves=proves[c],
+                changes=_gone(hit[c]) if proves[c] else (),
+            )
             for c in facts
         ]
         return guarded_plan(rack, text, steps)
     if statement.action in ("INACTIVE", "ACTIVE"):
         return _switch(rack, hit, statement, text, expect, proves)
-    needs = free if "size" in changed else dict.fromkeys(facts, ())
+    needs = free if "size" in changed else {cell: _apart(text, hit[cell], statement) for cell in facts}
+    risk = Risk.NONE if only_words(statement) else Risk.PERFORMANCE
     steps = [
-        guarded_step(c, statement, Risk.PERFORMANCE, needs=needs[c], expect=expect[c], proves=proves[c]) for c in facts
+        guarded_step(
+            c,
+            statement,
+            risk,
+            needs=needs[c],
+            expect=expect[c],
+            proves=proves[c],
+        )
+        for c in facts
     ]
     return guarded_plan(rack, text, steps)
+
+
+def _apart(text: str, grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
+    """What must hold for a new name or for other clients: nobody works with a disk that he would not find any more.
+
+    A disk group that is dismounted everywhere may be prepared so; UNKNOWN is what its disks then say.
+
+    Raises:
+        RefusedError: ASM works with one of the disks.
+    """
+    name = statement.setting("name")
+    allowed = {client.lower() for client in items(statement.setting("availableTo"))}
+
+    def shut_out(grid: GridDisk) -> bool:
+        now = {client.strip().lower() for client in grid.available_to.split(",") if client.strip()}
+        return bool(allowed) and (not now or not now <= allowed)
+
+    moved = [grid for grid in grids if name is not None or shut_out(grid)]
+    if not moved:
+        return ()
+    states = (*NOT_IN_USE, UNMOUNTED)
+    pooled = next((grid for grid in moved if grid.pool), None)
+    if pooled is not None:
+        raise RefusedError(
+            f"{text}: refused: {pooled.name} belongs to the Exascale pool {pooled.pool}; nothing was sent"
+        )
+    used = next((grid for grid in moved if grid.asm_mode not in states), None)
+    if used is not None:
+        what = "under another name" if name is not None else "when it is no longer available to all that it is now"
+        raise RefusedError(
+            f"{text}: refused: {used.use(None)}: {used.name} would not be found {what}; nothing was sent",
+            hint="dismount the disk group on all nodes first",
+        )
+    where = {"name": tuple(grid.name for grid in moved)}
+    why = "a mounted disk group would lose it"
+    return (Check(object="griddisk", attribute="asmModeStatus", op=Op.IN, value=states, where=where, why=why),)
+
+
+def flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for a FLUSH of single disks, or for its end: what is flushed is not cached again before that.
+
+    Source: reference cellcli.md 6.2.
+    """
+    what = statement.object.lower()
+    which = ("ALL " + (statement.media or "")).strip() if statement.all else ",".join(statement.names)
+    back = f"ALTER {statement.object} {which} CANCEL FLUSH"
+    if statement.action == "CANCEL FLUSH":
+        steps = [guarded_step(c, statement, Risk.NONE, undo=Undo.NOTHING, inverse="", caching_on=True) for c in facts]
+        return guarded_plan(rack, text, steps)
+    if statement.filters:
+        undo, inverse, inverses = Undo.IMPOSSIBLE, "only the cell knows which disks WHERE left", {}
+    else:
+        undo, inverse, inverses = Undo.STATEMENT, back, dict.fromkeys(facts, (back,))
+    steps = [guarded_step(c, statement, Risk.PERFORMANCE, caching_off=True, undo=undo, inverse=inverse) for c in facts]
+    warning = f"what these {what}s had cached is not cached again until {back}"
+    return guarded_plan(rack, text, steps, inverse=inverses, warnings=(warning,))
 
 
 def _switch(
@@ -92,7 +173,7 @@ def _switch(
         undo, inverse = _taken_back(grids, statement)
         if undo is Undo.STATEMENT:
             back[cell] = (inverse,)
-        offline = leaving and any(in_use(grid) and grid.status == "active" for grid in grids)
+        offline = leaving and any(needed(grid) and grid.status == "active" for grid in grids)
         steps.append(
             guarded_step(
                 cell,
@@ -104,9 +185,30 @@ def _switch(
                 offline=offline,
                 undo=undo,
                 inverse=inverse,
+                changes=_switched(grids, statement),
             )
         )
     return guarded_plan(rack, text, steps, inverse=back)
+
+
+def _gone(grids: Sequence[GridDisk]) -> tuple[Change, ...]:
+    """What goes, by size."""
+    sizes = dict.fromkeys(grid.size for grid in grids)
+    alike = ([grid for grid in grids if grid.size == size] for size in sizes)
+    return tuple(change for some in alike for change in _count(some, "size", format_size(some[0].size), "-"))
+
+
+def _switched(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Change, ...]:
+    """The state of those disks whose state changes; nothing where only the cell knows which these are."""
+    after = statement.action.lower()
+    moved = [grid for grid in grids if grid.status != after]
+    return () if statement.filters or not moved else _count(moved, "status", moved[0].status, after)
+
+
+def _count(grids: Sequence[GridDisk], attribute: str, before: str, after: str) -> tuple[Change, ...]:
+    """One change for a few disks by name, or for more of them by their number."""
+    name = ",".join(grid.name for grid in grids) if len(grids) <= _NAMED else counted(len(grids), "disk")
+    return (Change(object="griddisk", name=name, attribute=attribute, before=before, after=after),)
 
 
 def _taken_back(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Undo, str]:
@@ -129,7 +231,7 @@ def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     steps = []
     back: dict[str, tuple[str, ...]] = {}
     for cell, fact in facts.items():
-        names = _names_made(fact, statement)
+        names = names_made(fact, statement)
         where = {"name": names}
         more: dict[str, object] = {}
         if names:
@@ -146,49 +248,39 @@ def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
 def _uncreated(fact: CellFacts, statement: CellChange, names: Sequence[str]) -> tuple[str, ...]:
     """The statements that take CREATE GRIDDISK back on a cell; none where some of it was there before."""
     known = {grid.name.lower() for grid in fact.grid_disks}
-    prefixes = {prefix.lower(): prefix for prefix in _prefixes(statement)}
+    wanted = {prefix.lower(): prefix for prefix in prefixes(statement)}
     taken = {grid.prefix.lower() for grid in fact.grid_disks}
-    if not names or any(name.lower() in known for name in names) or taken & set(prefixes):
+    if not names or any(name.lower() in known for name in names) or taken & set(wanted):
         return ()
-    if prefixes:
-        return tuple(f"release griddisk prefix={prefix}" for prefix in prefixes.values())
+    if wanted:
+        return tuple(f"release griddisk prefix={prefix}" for prefix in wanted.values())
     # An active disk is not dropped.
     return (f"ALTER GRIDDISK {','.join(names)} INACTIVE", f"DROP GRIDDISK {','.join(names)}")
-
-
-def _names_made(fact: CellFacts, statement: CellChange) -> tuple[str, ...]:
-    """The names of the grid disks that CREATE GRIDDISK makes on a cell; none where they can't be told beforehand."""
-    names = list(statement.names)
-    if statement.all:
-        if statement.media not in (Media.FLASHDISK, Media.HARDDISK):
-            return ()
-        flash = statement.media is Media.FLASHDISK
-        disks = [disk.name for disk in fact.cell_disks if (disk.flash if flash else disk.hard)]
-        names = [f"{prefix}_{disk}" for prefix in _prefixes(statement) for disk in disks]
-    return tuple(names)
 
 
 def _proof(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
     where = {"name": tuple(grid.name for grid in grids)}
     if statement.verb == "DROP":
-        return (Check(object="griddisk", op=Op.ABSENT, where=where),) if not _slow(statement) else ()
+        return (Check(object="griddisk", op=Op.ABSENT, where=where),) if not slow(statement) else ()
     if statement.action in ("INACTIVE", "ACTIVE"):
         return (Check(object="griddisk", attribute="status", value=statement.action.lower(), where=where),)
     size = statement.setting("size")
     if not isinstance(size, Scalar):
-        return ()
+        return settings_proof(statement, where["name"])
     wanted = parse_size(size.text)
     sizes = tuple(dict.fromkeys((wanted, round_down(wanted))))
-    return (Check(object="griddisk", attribute="size", op=Op.IN, value=sizes, where=where),)
+    resized = Check(object="griddisk", attribute="size", op=Op.IN, value=sizes, where=where)
+    return (resized, *settings_proof(statement, where["name"]))
 
 
-def _slow(statement: CellChange) -> bool:
-    """Whether DROP goes on in the background, or is only prepared."""
+def slow(statement: CellChange) -> bool:
+    """Return whether DROP goes on in the background, or is only prepared."""
     changed = any(setting.attribute.lower() != "prefix" for setting in statement.settings)
     return changed or any(flag in statement.flags for flag in ("NOWAIT", "PREPARE", "CANCEL"))
 
 
-def _unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+def unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    """Return what must hold right before grid disks go: no disk group uses one."""
     if not grids:
         return ()
     return (
@@ -205,7 +297,7 @@ def _unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
 
 def _leaving(hit: Mapping[str, Sequence[GridDisk]]) -> dict[str, list[GridDisk]]:
     """The disks that ASM would miss, by cell; cells without such disks are left out."""
-    used = {cell: [grid for grid in grids if in_use(grid) and grid.status == "active"] for cell, grids in hit.items()}
+    used = {cell: [grid for grid in grids if needed(grid) and grid.status == "active"] for cell, grids in hit.items()}
     return {cell: grids for cell, grids in used.items() if grids}
 
 
@@ -237,28 +329,3 @@ def refuse_offline(text: str, hit: Mapping[str, Sequence[GridDisk]]) -> None:
                 f"{bad.deactivation or 'unknown'}); nothing was sent"
             )
     refuse_together(text, hit)
-
-
-def celldisk(
-    rack: str,
-    facts: Mapping[str, CellFacts],
-    statement: CellChange,
-    text: str,
-    headers: Headers,
-) -> Plan:
-    """Return the plan for a statement on cell disks: what takes one away takes its contents."""
-    takes = statement.verb in ("DROP", "EXPORT") or statement.has("FORCE")
-    if not takes:
-        return simple(rack, facts, statement, text, Risk.PERFORMANCE)
-    names = {name.lower() for name in statement.names}
-    hit = {
-        cell: tuple(g for g in fact.grid_disks if statement.all or g.cell_disk.lower() in names)
-        for cell, fact in facts.items()
-    }
-    refuse_used(text, {cell: grids for cell, grids in hit.items() if grids}, headers)
-    reason = "the cell disks' contents are lost"
-    always = {cell: _unused(grids) for cell, grids in hit.items()}
-    gone = (Check(object="celldisk", op=Op.ABSENT, where={"name": statement.names}),)
-    proves = gone if statement.verb == "DROP" and statement.names and not _slow(statement) else ()
-    reasons = dict.fromkeys(facts, reason)
-    return lossy(rack, facts, statement, text, reasons, always=always, proves=dict.fromkeys(facts, proves))

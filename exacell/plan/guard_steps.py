@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from exacell.cellcli.statement import Statement, render
 from exacell.plan.facts import CellFacts
-from exacell.plan.model import Check, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Plan, Risk, Stage, Step, Undo
 
 Checks = Mapping[str, tuple[Check, ...]]
 """Checks by cell; a cell without an entry has none."""
+
+NO_INVERSE = "exacell keeps no inverse of CellCLI's own statement"
+"""Why a statement of CellCLI's own can't be undone, where nothing else is known."""
 
 
 def guarded_step(cell: str, statement: Statement, risk: Risk, **more: object) -> Step:
@@ -21,7 +24,7 @@ def guarded_step(cell: str, statement: Statement, risk: Risk, **more: object) ->
         "risk": risk,
         "expect": 0,
         "undo": Undo.IMPOSSIBLE,
-        "inverse": "exacell keeps no inverse of CellCLI's own statement",
+        "inverse": NO_INVERSE,
         **more,
     }
     return Step(**values)  # type: ignore[arg-type]  # the keywords are Step's own
@@ -56,6 +59,7 @@ def lossy(
     needs: Checks | None = None,
     always: Checks | None = None,
     proves: Checks | None = None,
+    changes: Mapping[str, tuple[Change, ...]] | None = None,
     warnings: tuple[str, ...] = (),
     back: str = "",
     **more: object,
@@ -65,6 +69,7 @@ def lossy(
     Args:
         needs: what stands in for the acceptance on the other cells, read again right before.
         always: what no acceptance replaces.
+        changes: what each cell's plan shows of before and after.
         back: exacell's statement that takes the change back, empty for none.
     """
     steps = [
@@ -74,6 +79,7 @@ def lossy(
             Risk.DATA if cell in reasons else Risk.PERFORMANCE,
             needs=((always or {}).get(cell, ())) + (() if cell in reasons else (needs or {}).get(cell, ())),
             proves=(proves or {}).get(cell, ()),
+            changes=(changes or {}).get(cell, ()),
             **more,
         )
         for cell in facts

@@ -61,6 +61,11 @@ def known_database(facts: Mapping[str, CellFacts], db: str, plan: IormPlan) -> s
     raise RefusedError(f"no cell knows a database {db}; LIST DATABASE has: {listed}")
 
 
+def _is_listed(facts: Mapping[str, CellFacts], db: str) -> bool:
+    """Whether a cell has seen a database of that name."""
+    return any(db.lower() == name.rsplit(".", 1)[-1].lower() for fact in facts.values() for name in fact.databases)
+
+
 def _lists_databases(fact: CellFacts) -> bool:
     """Whether the cell's release has LIST DATABASE."""
     database = find_object("DATABASE")
@@ -115,64 +120,53 @@ def goal_plan(
     ALTER IORMPLAN dbplan= replaces the complete dbplan; plans and objective that are not mentioned stay. Source:
     reference cellcli.md 7.2.
     """
-    steps = []
-    inverse: dict[str, tuple[str, ...]] = {}
-    done: dict[str, str] = {}
-    for cell, goal in goals.items():
-        fact = facts[cell]
-        old = fact.iorm or IormPlan()
-        new = old if goal.dbplan is None else goal.dbplan
-        differences = diff(old, new)
-        objective = goal.objective if goal.objective.lower() != fact.objective.lower() else ""
-        if not differences and not objective:
-            done[cell] = "it holds that IORM plan already"
-            continue
-        sets = [f"objective={objective}"] if objective else []
-        back = [f"objective={fact.objective}"] if objective else []
-        needs, proves = [], []
-        if objective:
-            needs.append(_holds("objective", fact.objective))
-            proves.append(_holds("objective", objective))
-        if differences:
-            sets.append(f"dbplan={render(new)}")
-            back.append(f"dbplan={render(old)}")
-            needs.append(_holds("dbPlan", render(old)))
-            proves.append(_holds("dbPlan", render(new)))
-        inverse[cell] = (f"alter iormplan {', '.join(back)}",)
-        changes = [
-            Change(
-                object="iormplan",
-                name=found.directive,
-                attribute=found.attribute or "directive",
-                before=found.before or "-",
-                after=found.after or "-",
-            )
-            for found in differences
-        ]
-        if objective:
-            changes.insert(
-                0,
-                Change(
-                    object="iormplan", name="", attribute="objective", before=fact.objective or "-", after=objective
-                ),
-            )
-        steps.append(
-            Step(
-                target=cell,
-                statement=f"ALTER IORMPLAN {', '.join(sets)}",
-                what="send the whole dbplan" if differences else "set the objective",
-                needs=tuple(needs),
-                proves=tuple(proves),
-                expect=1,
-                risk=Risk.PERFORMANCE,
-                undo=Undo.STATEMENT,
-                inverse=f"ALTER IORMPLAN {', '.join(back)}",
-                changes=tuple(changes),
-            )
-        )
+    reached = {cell: found for cell, goal in goals.items() if (found := _reach(facts[cell], goal)) is not None}
+    steps = [step for step, _ in reached.values()]
     title = "replace the dbplan" if any("dbplan=" in step.statement for step in steps) else "set the objective"
-    stages = (Stage(title=title, key="iorm", steps=tuple(steps)),) if steps else ()
-    return Plan(statement=statement, rack=rack, stages=stages, done=done, inverse=inverse, warnings=warnings)
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=(Stage(title=title, key="iorm", steps=tuple(steps)),) if steps else (),
+        done={cell: "it holds that IORM plan already" for cell in goals if cell not in reached},
+        inverse={cell: (f"alter iormplan {back}",) for cell, (_, back) in reached.items()},
+        warnings=warnings,
+    )
+
+
+def _reach(fact: CellFacts, goal: Goal) -> tuple[Step, str] | None:
+    """Return the step that makes one cell hold its goal, and the settings that take it back; None when it holds it."""
+    old = fact.iorm or IormPlan()
+    new = old if goal.dbplan is None else goal.dbplan
+    differences = diff(old, new)
+    # attribute in the statement, in the answer → before and after
+    moved: dict[tuple[str, str], tuple[str, str]] = {}
+    changes = []
+    if goal.objective.lower() not in ("", fact.objective.lower()):
+        moved["objective", "objective"] = fact.objective, goal.objective
+        changes.append(_change("", "objective", fact.objective, goal.objective))
+    if differences:
+        moved["dbplan", "dbPlan"] = render(old), render(new)
+        changes += [_change(d.directive, d.attribute or "directive", d.before, d.after) for d in differences]
+    if not moved:
+        return None
+    back = ", ".join(f"{word}={before}" for (word, _), (before, _) in moved.items())
+    step = Step(
+        target=fact.cell,
+        statement="ALTER IORMPLAN " + ", ".join(f"{word}={after}" for (word, _), (_, after) in moved.items()),
+        what="send the whole dbplan" if differences else "set the objective",
+        needs=tuple(_holds(attribute, before) for (_, attribute), (before, _) in moved.items()),
+        proves=tuple(_holds(attribute, after) for (_, attribute), (_, after) in moved.items()),
+        expect=1,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.STATEMENT,
+        inverse=f"ALTER IORMPLAN {back}",
+        changes=tuple(changes),
+    )
+    return step, back
+
+
+def _change(name: str, attribute: str, before: str | None, after: str | None) -> Change:
+    return Change(object="iormplan", name=name, attribute=attribute, before=before or "-", after=after or "-")
 
 
 def _holds(attribute: str, value: str) -> Check:
@@ -218,19 +212,20 @@ def unset_plan(
     """Return the plan that takes attributes out of one database's directive, or the directive itself when none is named.
 
     Raises:
-        RefusedError: the cells disagree, or there is no such directive or attribute in it.
+        RefusedError: the cells disagree, the database is unknown, or nothing but its name would be left.
+        StatementError: an attribute is unknown.
     """
     old = agree(facts)
+    spelled = [_attribute(name) for name in attributes]
     own = old.named(db)
+    if not own and _is_listed(facts, db):
+        return plan_change(rack, facts, old, old, statement)
     if not own:
         names = ", ".join(dict.fromkeys(found.name for found in old.directives)) or "none"
         raise RefusedError(f"the dbplan has no directive for {db}; it has: {names}; nothing was sent")
     if not attributes:
         return plan_change(rack, facts, old, remove(old, db), statement)
-    spelled = [_attribute(name) for name in attributes]
-    missing = [name for name in spelled if all(found.get(name) is None for found in own)]
-    if missing:
-        raise RefusedError(f"the directive for {own[0].name} has no {', '.join(missing)}: {own[0]}; nothing was sent")
+    spelled = [name for name in spelled if any(found.get(name) is not None for found in own)]
     new = set_attributes(old, db, dict.fromkeys(spelled))
     if any(len(found.attributes) < 2 for found in new.named(db)):
         raise RefusedError(
@@ -249,8 +244,9 @@ def _attribute(name: str) -> str:
     found = _SPELLED.get(name.lower())
     if found is None:
         near = tuple(difflib.get_close_matches(name.lower(), _SPELLED, n=2))
+        there_are = "" if near else f": {', '.join(_SPELLED.values())}"  # A wall of names only where no name is near.
         raise StatementError(
-            f"'{name}' is not an attribute of a dbplan directive: {', '.join(_SPELLED.values())}",
+            f"'{name}' is not an attribute of a dbplan directive{there_are}",
             suggestions=tuple(_SPELLED[key] for key in near),
         )
     return found

@@ -16,7 +16,7 @@ from exacell.plan.checks import group_check
 from exacell.plan.estimate import rebalance_seconds
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import in_use
-from exacell.plan.griddisk import members
+from exacell.plan.griddisk import EXASCALE_LETS_GO, members
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
 from exacell.units import ALLOCATION_UNIT, MIB, format_size, round_down, whole_size
 from exacell.values import dataclass
@@ -163,17 +163,7 @@ def resize_griddisk_plan(
         raise RefusedError(
             f"resize griddisk: there are no grid disks {prefix}_* on {fold(facts)}", hint="show griddisk"
         )
-    if wanted.size < ALLOCATION_UNIT:
-        raise RefusedError(
-            f"resize griddisk: {format_size(size)} is less than the least size of a grid disk, 16M",
-            hint=f"release griddisk prefix={prefix} removes grid disks that nothing uses",
-        )
-    if wanted.shrinks and wanted.grows:
-        sizes = ", ".join(sorted({format_size(grid.size) for grid in wanted.all}))
-        raise RefusedError(
-            f"resize griddisk: the grid disks {prefix}_* are {sizes}: some would shrink and some grow; nothing was sent",
-            hint="make them equal first, with the largest or the smallest of these sizes",
-        )
+    _refuse_unfit(wanted, size)
     _refuse_no_room(wanted, facts)
     wanted = replace(wanted, others=_resized_elsewhere(wanted, asm))
     group = _group(wanted, asm)
@@ -200,6 +190,27 @@ def resize_griddisk_plan(
         warnings=_warnings(wanted, group, shrinking=shrinking),
         risk=Risk.PERFORMANCE,
     )
+
+
+def _refuse_unfit(wanted: _Resize, size: int) -> None:
+    """Refuse what these grid disks can't be resized to, whatever room there is; ``size`` is as it was given."""
+    pooled = next((grid for grid in wanted.all if grid.pool), None)
+    if pooled is not None:
+        raise RefusedError(
+            f"resize griddisk: {pooled.name} belongs to the Exascale pool {pooled.pool}; nothing was sent",
+            hint=EXASCALE_LETS_GO,
+        )
+    if wanted.size < ALLOCATION_UNIT:
+        raise RefusedError(
+            f"resize griddisk: {format_size(size)} is less than the least size of a grid disk, 16M",
+            hint=f"release griddisk prefix={wanted.prefix} removes grid disks that nothing uses",
+        )
+    if wanted.shrinks and wanted.grows:
+        sizes = ", ".join(sorted({format_size(grid.size) for grid in wanted.all}))
+        raise RefusedError(
+            f"resize griddisk: the grid disks {wanted.prefix}_* are {sizes}: some would shrink and some grow; nothing was sent",
+            hint="make them equal first, with the largest or the smallest of these sizes",
+        )
 
 
 def _inverse(wanted: _Resize, asm: AsmFacts | None) -> dict[str, tuple[str, ...]]:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts
-from exacell.plan.model import Plan
-from exacell.units import format_size
+from exacell.plan.model import Plan, as_data
+from exacell.units import and_more, format_size
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.language.registry import Value
 
-_MOVING = ("metrics",)
+_MOVING = ("metrics", "cached_by")
 """Facts that move by themselves; steps that depend on them read them again right before they run."""
 
 _TOLD = ("cell", "iorm")
@@ -86,7 +86,7 @@ def _typed(value: Value) -> str:
 
 def stages_json(plan: Plan) -> str:
     """Return a plan's stages as canonical JSON, without estimates and notes: their figures move by themselves."""
-    stages = asdict(plan)["stages"]
+    stages = as_data(plan)["stages"]
     for step in (step for stage in stages for step in stage["steps"]):
         del step["estimate"]
     return json.dumps(stages, sort_keys=True, separators=(",", ":"))
@@ -104,32 +104,35 @@ def flatten(fact: CellFacts) -> dict[str, str]:
 def _walk(path: str, value: Any, flat: dict[str, str]) -> None:
     if isinstance(value, Mapping):
         for key, item in value.items():
-            _walk(f"{path}.{key}", item, flat)
+            if key not in _MOVING:
+                _walk(f"{path}.{key}", item, flat)
+    elif isinstance(value, (list, tuple)) and value and all(isinstance(item, str) for item in value):
+        flat[path] = ",".join(sorted(value))  # Cells print lists in any order.
     elif isinstance(value, (list, tuple)):
         for place, item in enumerate(value):
+            if isinstance(item, tuple) and len(item) == 2:
+                _walk(f"{path}[{item[0]}]", item[1], flat)
+                continue
             name = item.get("name") if isinstance(item, Mapping) else None
             _walk(f"{path}[{name or place}]", item, flat)
     else:
         flat[path] = "" if value is None else str(value)
 
 
-def refuse_moved(saved: SavedPlan, facts: Mapping[str, CellFacts]) -> None:
-    """Raise when a fact is another than the saved plan was made from.
-
-    Raises:
-        RefusedError: names cell, attribute, old and new value.
-    """
+def moved(saved: SavedPlan, facts: Mapping[str, CellFacts]) -> RefusedError | None:
+    """Return what refuses the saved plan when a fact is another than it was made from: cell, attribute, old and new value."""
     for cell, fact in facts.items():
         before, now = saved.facts.get(cell), flatten(fact)
         if before is None:
-            raise RefusedError(f"plan {saved.name} was not made for {cell}; nothing was sent", hint=_AGAIN)
-        for path in sorted({*before, *now}):
-            old, new = before.get(path, "absent"), now.get(path, "absent")
-            if old != new:
-                what, (was, now_is) = _spoken(path, old, new)
-                raise RefusedError(
-                    f"plan {saved.name}: {cell}: {what} was {was} and is {now_is}; nothing was sent", hint=_AGAIN
-                )
+            return RefusedError(f"plan {saved.name} was not made for {cell}; nothing was sent", hint=_AGAIN)
+        other = [path for path in {*before, *now} if before.get(path, "absent") != now.get(path, "absent")]
+        for path in sorted(other, key=lambda path: (path.endswith(".free"), path)):  # Free space is what follows.
+            what, (was, now_is) = _spoken(path, before.get(path, "absent"), now.get(path, "absent"))
+            more = and_more(len(other))
+            return RefusedError(
+                f"plan {saved.name}: {cell}: {what} was {was} and is {now_is}{more}; nothing was sent", hint=_AGAIN
+            )
+    return None
 
 
 def _spoken(path: str, *values: str) -> tuple[str, list[str]]:
@@ -186,12 +189,37 @@ def refuse_other_plan(saved: SavedPlan, plan: Plan) -> None:
     """Raise when the statement would do something else now than when it was saved.
 
     Raises:
-        RefusedError: the steps differ.
+        RefusedError: the steps differ; names the first one that does, and in what.
     """
-    if stages_json(plan) != saved.stages:
+    now = stages_json(plan)
+    if now != saved.stages:
+        why = _difference(_by_place(saved.stages), _by_place(now))
         raise RefusedError(
-            f"plan {saved.name}: '{saved.statement}' would do something else now; nothing was sent", hint=_AGAIN
+            f"plan {saved.name}: '{saved.statement}' would do something else now: {why}; nothing was sent", hint=_AGAIN
         )
+
+
+def _by_place(stages: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return (stage's title, target) → what a step is made of, in order."""
+    return {
+        (g["title"], step["target"]): {**step, "gate": g["gate"]} for g in json.loads(stages) for step in g["steps"]
+    }
+
+
+def _difference(before: Mapping[tuple[str, str], dict[str, Any]], now: Mapping[tuple[str, str], dict[str, Any]]) -> str:
+    """Return the first difference between two plans' steps."""
+    for place in (*before, *now):
+        step = f"'{place[0]}' on {place[1]}"
+        if place not in now:
+            return f"{step} is not needed any more"
+        if place not in before:
+            return f"{step} comes on top"
+        for name in dict.fromkeys(("statement", "risk", *before[place])):
+            was, would_be = before[place][name], now[place].get(name)
+            if was != would_be:
+                told = isinstance(was, str)
+                return f"{step}: {name} was {was} and is {would_be}" if told else f"{step} has other {name}"
+    return "its steps come in another order"
 
 
 _AGAIN = "plan it again: plan as=NAME <statement>"

@@ -120,60 +120,47 @@ class FlushWatch:
             self.first = left
         if value is not None:
             self._sample(value[1], int(value[0]), now)
-        error = next((d for d in disks if d.get("flushError")), None)
-        if error is not None:
-            return FlushState(
-                phrase="failed",
-                dirty=dirty,
-                used=used,
-                failed=f"flush of cell disk {error.get('name')} failed: {error['flushError']}",
-            )
-        stale = metrics.get("FC_BY_STALE_DIRTY")
-        if stale is not None and stale[0] > 0:
-            return FlushState(
-                phrase="failed",
-                dirty=dirty,
-                used=used,
-                failed=f"{human_size(stale[0])} of dirty data belong to grid disks that cannot be written "
-                "(FC_BY_STALE_DIRTY): bring those grid disks back first",
-            )
-        if not status:
-            return FlushState(phrase="failed", failed=f"the {meter.noun} is gone", dirty=dirty, used=used)
-        if "flush" not in status:
-            return FlushState(
-                phrase="failed",
-                failed=f"the flush ended early: status is {status} (a CELLSRV restart or CANCEL FLUSH)",
-                dirty=dirty,
-                used=used,
-            )
+        why = self._why_failed(status, disks, metrics)
+        if why:
+            return FlushState(phrase="failed", failed=why, dirty=dirty, used=used)
         open_disks = [d for d in disks if str(d.get("flushStatus", "")).lower() not in COMPLETE]
         if open_disks or not disks or "flushed" not in status:
             self.completed_at = None
             return self._flushing(left, dirty, used, len(disks) - len(open_disks), len(disks))
         if status != FLUSHED:
-            return FlushState(
-                phrase="failed",
-                failed=f"the flush ended with status {status}, not {FLUSHED}",
-                dirty=dirty,
-                used=used,
-            )
+            why = f"the flush ended with status {status}, not {FLUSHED}"
+            return FlushState(phrase="failed", failed=why, dirty=dirty, used=used)
         if value is None:
             if not meter.needed:
                 return FlushState(phrase="proven flushed", fraction=1.0, done=True, dirty=0)
             return FlushState(phrase=f"flushed, waiting for {meter.falls}", fraction=0.99, used=used)
-        collected = value[1]
         if self.completed_at is None:
-            self.completed_at = collected
-        if collected <= self.completed_at:
+            self.completed_at = value[1]
+        if value[1] <= self.completed_at:
             return FlushState(phrase="flushed, waiting for a collection", fraction=0.99, dirty=dirty, used=used)
         if dirty:
-            return FlushState(
-                phrase="failed",
-                dirty=dirty,
-                used=used,
-                failed=f"the flush reports completion, yet {human_size(dirty)} are dirty ({meter.falls})",
-            )
+            why = f"the flush reports completion, yet {human_size(dirty)} are dirty ({meter.falls})"
+            return FlushState(phrase="failed", failed=why, dirty=dirty, used=used)
         return FlushState(phrase="proven flushed", fraction=1.0, done=True, dirty=0, used=used)
+
+    def _why_failed(
+        self, status: str, disks: Sequence[Mapping[str, Any]], metrics: Mapping[str, tuple[float, int]]
+    ) -> str:
+        """Return why the flush can't finish any more, whatever is complete by now; empty while it can."""
+        error = next((d for d in disks if d.get("flushError")), None)
+        if error is not None:
+            return f"flush of cell disk {error.get('name')} failed: {error['flushError']}"
+        stale = metrics.get("FC_BY_STALE_DIRTY")
+        if stale is not None and stale[0] > 0:
+            return (
+                f"{human_size(stale[0])} of dirty data belong to grid disks that cannot be written "
+                "(FC_BY_STALE_DIRTY): bring those grid disks back first"
+            )
+        if not status:
+            return f"the {self.meter.noun} is gone"
+        if "flush" not in status:
+            return f"the flush ended early: status is {status} (a CELLSRV restart or CANCEL FLUSH)"
+        return ""
 
     def _flushing(self, left: int | None, dirty: int | None, used: int | None, ready: int, of: int) -> FlushState:
         fraction = ready / of if of else 0.0
@@ -181,7 +168,7 @@ class FlushWatch:
             fraction = max(fraction, 1 - left / self.first)
         much = "" if left is None else f", {human_size(left)} {self.meter.word}"
         return FlushState(
-            phrase=f"flushing{much}, {ready} of {of} disks complete",
+            phrase=f"flushing{much}, {ready} of {of} disks",
             fraction=min(fraction, 0.98),
             dirty=dirty,
             used=used,

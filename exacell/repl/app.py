@@ -24,6 +24,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.renderer import CPR_Support
 
 from exacell.aliases import Aliases
+from exacell.completion.usage import Usage
 from exacell.errors import ExacellError, ExitCode
 from exacell.history import history_file
 from exacell.opening import find_rack_quietly
@@ -36,7 +37,6 @@ from exacell.repl.look import STYLE, prompt_fragments
 from exacell.repl.store import PrivateHistory, ShortSuggestions
 from exacell.repl.typing_ahead import TypingAhead
 from exacell.signals import AtPrompt, EditRequested, SessionExit
-from exacell.usage import Usage
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -176,7 +176,7 @@ class Prompt:
 
     def _known(self) -> Known:
         ctx = self.ctx
-        from exacell.knowledge import knowledge
+        from exacell.completion.knowledge import knowledge
 
         releases = self._around().releases
         return knowledge(

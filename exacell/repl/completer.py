@@ -9,11 +9,11 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.eventloop import run_in_executor_with_context
 
+from exacell.completion.stored_names import STORED
 from exacell.language.registry import Kind, Param
 from exacell.language.suggest import Used, suggest
 from exacell.language.suggestion import Known
 from exacell.repl.check import flatten
-from exacell.stored_names import STORED
 
 _FROM_DISK = STORED | {Kind.RECIPE}
 """Kinds whose names are read from files at each question."""

@@ -84,7 +84,7 @@ class Learner:
 
     def observe(self, line: Line, result: Result) -> None:
         """Learn from an answer that passes by: to LIST, or to a statement of ours that shows objects."""
-        from exacell.learning import SHOWN, observe
+        from exacell.completion.learning import SHOWN, observe
 
         statement = line.cellcli
         subject = SHOWN.get(line.call.command.name) if line.call is not None else None
@@ -94,8 +94,8 @@ class Learner:
             observe(self._ctx.learned, subject, result.records)
 
     def _work(self, stop: threading.Event) -> None:
+        from exacell.completion.learning import learn_rack, stale
         from exacell.language.registry import Kind
-        from exacell.learning import learn_rack, stale
 
         ctx, cache = self._ctx, self._ctx.learned
         cells = ctx.rack.cells if ctx.rack is not None else ()

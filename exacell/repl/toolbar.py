@@ -17,6 +17,7 @@ from exacell.plan.model import Risk
 from exacell.repl.check import PLAIN, Surroundings, carried, live_error, verdict, verdicts
 from exacell.repl.look import AGAIN, IDLE, Fragments
 from exacell.repl.risks import usual_risk
+from exacell.units import counted
 
 
 def toolbar_fragments(ctx: Context, text: str, cursor: int, around: Surroundings = PLAIN) -> Fragments:
@@ -95,11 +96,11 @@ def _target(ctx: Context, line: Line) -> str:
             count = len(CellSet.parse(line.on)) if ctx.rack is None else len(ctx.resolve(line.on))
         except ExacellError:
             return line.on
-        return f"{count} cell{'' if count == 1 else 's'}"
+        return counted(count, "cell")
     if ctx.rack is None:
         return "no rack yet (connect <rack>)"
     count = len(ctx.selected())
-    return f"{count} cell{'' if count == 1 else 's'}"
+    return counted(count, "cell")
 
 
 def _usage(text: str) -> str:

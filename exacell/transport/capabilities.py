@@ -133,6 +133,20 @@ def split_statements(text: str) -> list[str]:
     return [piece.strip() for piece in pieces if piece.strip()]
 
 
+def refuse_statement(capabilities: Capabilities, statement: str) -> None:
+    """Return when the transport carries a CellCLI statement that somebody typed, whole.
+
+    Raises:
+        RefusedError: it does not.
+    """
+    why = capabilities.problem(statement)
+    if why:
+        raise RefusedError(
+            f"'{statement}' can't go over the transport {capabilities.name}: {why}; nothing was sent",
+            hint="set transport ssh, if the cells may be reached so",
+        )
+
+
 def refuse_programs(capabilities: Capabilities, what: str) -> None:
     """Return when the transport runs any command line on a cell.
 

@@ -30,7 +30,8 @@ _INLINE_STDIN = 16 << 10
 it has read everything cannot block on us while we block on it."""
 
 
-_LAST_WORDS_S = 0.1
+_LAST_WORDS_S = 1.0
+"""How long a transport that is dying may take to say so, on a host with much else to do."""
 
 
 class Store:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import selectors
 import signal
 import subprocess
@@ -29,6 +30,7 @@ class Child:
     """One program, in a session of its own so that it can't ask anything on our terminal. Use once.
 
     Args:
+        account: whose it is; one's own when None.
         on_output: told of each piece of standard output as it arrives, from the thread in :meth:`run`.
     """
 
@@ -38,10 +40,12 @@ class Child:
         *,
         stdin: str | None = None,
         env: Mapping[str, str] | None = None,
+        account: pwd.struct_passwd | None = None,
         on_output: Callable[[bytes], None] | None = None,
     ) -> None:
         self._argv = list(argv)
-        self._input = b"" if stdin is None else stdin.encode("utf-8")
+        self._input = b"" if stdin is None else stdin.encode("utf-8", "surrogateescape")
+        self._account = account
         self._env = {**os.environ, **env} if env else None
         self._on_output = on_output
         self._lock = threading.Lock()
@@ -68,6 +72,7 @@ class Child:
         with self._lock:
             if self._killed:
                 return Ended(status=-signal.SIGTERM, stdout="", stderr="")
+            account = self._account
             try:
                 process = self._process = subprocess.Popen(
                     self._argv,
@@ -76,12 +81,24 @@ class Child:
                     stderr=subprocess.PIPE,
                     env=self._env,
                     start_new_session=True,
+                    cwd=account.pw_dir if account else None,
+                    user=account.pw_uid if account else None,
+                    group=account.pw_gid if account else None,
+                    extra_groups=os.getgrouplist(account.pw_name, account.pw_gid) if account else None,
                 )
             except OSError as error:
                 raise TransportError(f"{self._argv[0]} can't be started: {error.strerror}") from error
         with process:
-            self._talk(process)
-            status = process.wait()
+            try:
+                self._talk(process)
+            except BaseException:
+                self.kill()
+                raise
+            finally:
+                # While nobody has waited for it, its number is nobody else's, and the lock keeps it so for who kills it.
+                os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+                with self._lock:
+                    status = process.wait()
         return Ended(status=status, stdout=self.stdout, stderr=self.stderr)
 
     def _talk(self, process: subprocess.Popen[bytes]) -> None:
@@ -119,6 +136,7 @@ class Child:
         with self._lock:
             self._killed = True
             process = self._process
-        if process is not None and process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            if process is not None and process.returncode is None:
+                # Not poll(), which would give the number back.
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)

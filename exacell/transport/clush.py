@@ -24,6 +24,7 @@ from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, St
 from exacell.transport.capabilities import CLUSH, Capabilities
 from exacell.transport.gateways import gateway_names, import_workers, read_topology, ssh_script
 from exacell.transport.login import login_for
+from exacell.transport.replies import not_logged_in
 from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
 
@@ -179,16 +180,12 @@ class ClushTransport(RackTransport):
             take(cell)
         return again
 
-    @property
-    def _connect_timeout(self) -> float:
-        return self.rack.connect_timeout or self.settings.connect_timeout
-
     def _patience(self, requests: Sequence[Request]) -> float:
         """Return seconds until everything must be over: the longest request, in as many turns as the fan-out needs."""
         leaves = max(1, len(requests) // max(1, len(self._gateways)))
         turns = -(-leaves // self.limit)
         longest = max(self.seconds(request) for request in requests)
-        return longest * turns + _GATEWAY_PHASES * self._connect_timeout + _GRACE_S
+        return longest * turns + _GATEWAY_PHASES * self.connect_timeout + _GRACE_S
 
     def _reply(self, cell: _Cell) -> Reply:
         request, seconds = cell.request, time.monotonic() - cell.started
@@ -206,13 +203,14 @@ class ClushTransport(RackTransport):
         if cell.status == 0:
             return reply(State.OK, "", 0)
         said = next((line for line in reversed(cell.stderr) if line.strip()), "").strip()
-        if cell.status == OWN_STATUS and not out:
+        if cell.status == OWN_STATUS and not out and (not request.role.changes or not_logged_in(cell.stderr)):
             return reply(State.UNREACHABLE, said or "ssh ended with status 255")
         if cell.status is None and not cell.sent:
             return reply(State.UNREACHABLE, said or "no gateway could be reached that leads to it")
         if cell.status is None or cell.status == OWN_STATUS:
+            lost = "its gateway" if self._gateways else "the connection"
             return reply(
-                State.FAILED, "its gateway was lost after the command was sent: whether it ran to its end is unknown"
+                State.FAILED, f"{lost} was lost after the command was sent: whether it ran to its end is unknown"
             )
         return reply(State.FAILED, f"exit status {cell.status}", cell.status)
 
@@ -225,7 +223,7 @@ class ClushTransport(RackTransport):
         task.topology = self._topology
         task.set_info("fanout", self.limit)
         task.set_info("grooming_delay", _GROOMING_S)
-        task.set_info("connect_timeout", max(1, round(self._connect_timeout)))
+        task.set_info("connect_timeout", max(1, round(self.connect_timeout)))
         task.set_info("ssh_path", shlex.join(["sh", "-c", ssh_script(self.rack, self._gateways, user), "ssh"]))
         task.set_info("ssh_options", "-oStrictHostKeyChecking=yes -oLogLevel=ERROR")
 

@@ -69,13 +69,20 @@ def read_answers(targets: Sequence[str], word: str, stdout: str, stderr: str) ->
     lines: dict[str, list[str]] = {target: [] for target in targets}
     said: dict[str, list[str]] = {target: [] for target in targets}
     status: dict[str, int] = {}
+    speaker = ""
     for line in stdout.split("\n"):
         name, colon, rest = line.partition(":")
         if not colon or name not in lines:
+            # More than one line of ssh's words: only the first has a name, and an empty one is the end.
+            speaker = speaker if line.strip() else ""
+            if speaker:
+                said[speaker].append(line)
             continue
+        speaker = ""
         if not rest.startswith(" "):
             # ssh's own words have no blank behind the colon.
             said[name].append(rest)
+            speaker = name
             continue
         text = rest[1:]
         before, found, after = text.rpartition(f"{word} ")

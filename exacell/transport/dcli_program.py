@@ -29,6 +29,7 @@ from exacell.transport.capabilities import DCLI, DCLI_STRIPPING, Capabilities
 from exacell.transport.child import Child, Ended
 from exacell.transport.dcli_answers import Answer, ascii_only, closing, limited, read_answers
 from exacell.transport.login import login_for
+from exacell.transport.replies import not_logged_in
 from exacell.transport.requests import required_program
 from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
@@ -58,6 +59,11 @@ class _Batch:
     @property
     def targets(self) -> list[str]:
         return [request.target for request in self.requests]
+
+    @property
+    def limited(self) -> bool:
+        """Whether timeout(1) ends it on the cell."""
+        return self.reads and self.command.startswith("cellcli ")
 
 
 class DcliTransport(RackTransport):
@@ -171,7 +177,7 @@ class DcliTransport(RackTransport):
         output = batch.requests[0].on_output
         child = Child(self._argv(batch))
         late = threading.Event()
-        patience = batch.seconds + 2 * self._connect_timeout + _GRACE_S
+        patience = batch.seconds + 2 * self.connect_timeout + _GRACE_S
 
         def break_off() -> None:
             late.set()
@@ -210,10 +216,6 @@ class DcliTransport(RackTransport):
             return [*replies, *found] if len(found) == len(second) else _broken_off(replies, again, batch.seconds)
         return replies
 
-    @property
-    def _connect_timeout(self) -> float:
-        return self.rack.connect_timeout or self.settings.connect_timeout
-
     def _argv(self, batch: _Batch) -> list[str]:
         argv = [self._program, "-c", ",".join(batch.targets), "-l", batch.user]
         if self.rack.ssh_config is not None:
@@ -223,9 +225,9 @@ class DcliTransport(RackTransport):
         if "--preserve-spaces" in self._help:
             argv.append("--preserve-spaces")
         if "--ctimeout" in self._help:
-            argv += ["--ctimeout", str(max(1, round(self._connect_timeout)))]
+            argv += ["--ctimeout", str(max(1, round(self.connect_timeout)))]
         command = batch.command
-        if batch.reads and command.startswith("cellcli "):
+        if batch.limited:
             command = limited(command, batch.seconds)
         command = closing(command, batch.word)
         return [*argv, command if batch.reads else ascii_only(command)]
@@ -240,7 +242,7 @@ class DcliTransport(RackTransport):
         text = answer.text
         if answer.status == 0:
             return _reply(request, seconds, State.OK, "", text, 0)
-        if answer.status == TIMEOUT_STATUS and batch.reads:
+        if answer.status == TIMEOUT_STATUS and batch.limited:
             problem = f"no end within {batch.seconds:g}s (set timeout raises the limit)"
             return _reply(request, seconds, State.TIMED_OUT, problem, text)
         if answer.status is not None:
@@ -255,7 +257,8 @@ class DcliTransport(RackTransport):
             # Some of ssh's lines about it begin with a blank, as a command's do; no command has run.
             problem = f"dcli: ssh does not accept the host key of {request.target} ({_STRANGER})"
             return _reply(request, seconds, State.UNREACHABLE, problem)
-        if (answer.unreachable or answer.said) and not text:
+        before = batch.reads or answer.unreachable or not_logged_in(answer.said.split("; "))
+        if (answer.unreachable or answer.said) and not text and before:
             return _reply(request, seconds, State.UNREACHABLE, f"dcli: {answer.said or 'unable to connect'}")
         problem = "its answer has no end: the connection was lost, and whether the command ran to its end is unknown"
         return _reply(request, seconds, State.FAILED, problem, text)

@@ -42,10 +42,13 @@ class EarlyConnections:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._begun: dict[Place, EagerSocket] = {}
+        self._closings = 0
 
     def begin(self, places: Iterable[Place]) -> None:
         """Begin to connect to all places, in the background where a name has to be resolved first."""
-        threading.Thread(target=self._begin, args=(list(places),), name="exacell early", daemon=True).start()
+        with self._lock:
+            closings = self._closings
+        threading.Thread(target=self._begin, args=(list(places), closings), name="exacell early", daemon=True).start()
 
     def take(self, place: Place, deadline: float) -> EagerSocket | None:
         """Return a connected socket, None when there is none that connects by ``deadline`` (monotonic)."""
@@ -63,21 +66,36 @@ class EarlyConnections:
         return sock
 
     def close(self) -> None:
-        """Close what nobody took."""
+        """Close what nobody took, and what is still being begun."""
         with self._lock:
+            self._closings += 1
             begun, self._begun = list(self._begun.values()), {}
         for sock in begun:
             sock.close()
 
-    def _begin(self, places: list[Place]) -> None:
+    def _begin(self, places: list[Place], closings: int) -> None:
         for place in dict.fromkeys(places):
             try:
-                family, address = resolve(*place)[0]
-                sock = EagerSocket(family, socket.SOCK_STREAM)
-                sock.setblocking(False)
-                sock.connect_ex(address)
-                tune(sock)
+                sock = _begun(place)
             except (TransportError, OSError, IndexError):
                 continue
             with self._lock:
-                self._begun[place] = sock
+                wanted = closings == self._closings and place not in self._begun
+                if wanted:
+                    self._begun[place] = sock
+            if not wanted:
+                sock.close()
+
+
+def _begun(place: Place) -> EagerSocket:
+    """Return a socket that connects to a place in the background."""
+    family, address = resolve(*place)[0]
+    sock = EagerSocket(family, socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        sock.connect_ex(address)
+        tune(sock)
+    except OSError:
+        sock.close()
+        raise
+    return sock

@@ -88,6 +88,7 @@ class ExacliTransport(RackTransport):
                 State.FAILED, problem, stdout=ended.stdout, stderr=ended.stderr, exit_status=ended.status
             )
         said = _last_line(ended.stderr) or _last_line(ended.stdout) or f"exit status {ended.status}"
+        said = said.removeprefix("exacli: ")
         if request.role.changes:
             problem = f"exacli: {said}: whether the statement was carried out is unknown"
             return flight.reply(State.FAILED, problem, stdout=ended.stdout, stderr=ended.stderr)

@@ -58,8 +58,9 @@ class Flight:
         seconds = (time.monotonic() if self.ended is None else self.ended) - self.started
         return Reply(target=self.request.target, state=state, problem=problem, seconds=seconds, **details)  # type: ignore[arg-type]  # by name, each of its own type
 
-    def finish(self, reply: Reply | MakeReply) -> None:
-        """End a flight that no worker is on any more; ``reply`` may be made later, by the coordinator."""
+    def finish(self, reply: Reply | MakeReply | BaseException) -> None:
+        """End a flight that no worker is on any more; ``reply`` may be made later, by the coordinator, which raises an
+        exception."""
         self._fan_out.settle(self, reply)
 
     def go_on(self, work: Work) -> None:

@@ -254,7 +254,7 @@ def is_revoked_by(path: Path, key: HostKey) -> bool:
         content = path.read_bytes()
     except OSError as error:
         raise ConfigError(
-            f"RevokedHostKeys {path} cannot be read ({error.strerror}), so no host key is trusted"
+            f"RevokedHostKeys {path} can't be read ({error.strerror}), so no host key is trusted"
         ) from error
     if content.startswith(_KRL_MAGIC):
         raise ConfigError(f"RevokedHostKeys {path} is a binary KRL, which is not supported: list public keys as text")

@@ -52,7 +52,7 @@ def _load(path: Path) -> paramiko.PKey | str:
         # cryptography says TypeError when a key is encrypted and no password is given.
         return f"{path} needs a passphrase: ssh-add it"
     except OSError as error:
-        return f"{path} cannot be read ({error.strerror})"
+        return f"{path} can't be read ({error.strerror})"
     except (ValueError, UnsupportedAlgorithm, paramiko.SSHException, paramiko.pkey.UnknownKeyType) as error:
         return f"{path} is not a usable private key ({' '.join(str(error).split()) or type(error).__name__})"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -53,7 +54,6 @@ class Link:
     """
 
     def __init__(self, connection: Any, *, user: str, fingerprint: str, on_close: Callable[[], None]) -> None:
-        self._connection = connection
         self._on_close = on_close
         self._transport: paramiko.Transport = connection.transport
         self.user = user
@@ -113,9 +113,13 @@ class Link:
             raise TransportError(f"the connection was lost ({reason(error)})") from error
 
     def close(self) -> None:
-        """End the connection; every channel on it ends too."""
-        self._connection.client.close()
-        self._on_close()
+        """End the connection; every channel on it ends too. From any thread, also twice, and the reader never waits."""
+        self._transport.close()
+        if self.wire is not None and self.wire.reader.is_current():
+            # What carries the connection, a ProxyCommand, may take a second to end.
+            threading.Thread(target=self._on_close, name="exacell close", daemon=True).start()
+        else:
+            self._on_close()
 
 
 def reason(error: BaseException) -> str:

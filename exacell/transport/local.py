@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pwd
-import signal
 import socket
-import subprocess
 
 from exacell.config import RackConfig
+from exacell.errors import TransportError
 from exacell.transport.base import Reply, Request, Role, State
+from exacell.transport.child import Child
 from exacell.transport.fanout import Flight
 from exacell.transport.login import login_for
 
@@ -50,32 +49,16 @@ class LocalRunner:
         command = request.command if login.become == own else login.command(request.command)
         try:
             account = pwd.getpwnam(other) if other is not None else None
-            process = subprocess.Popen(
-                ["/bin/sh", "-c", command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-                cwd=account.pw_dir if account else None,
-                user=account.pw_uid if account else None,
-                group=account.pw_gid if account else None,
-                extra_groups=os.getgrouplist(account.pw_name, account.pw_gid) if account else None,
-            )
-        except (OSError, KeyError) as error:
+            child = Child(["/bin/sh", "-c", command], stdin=request.stdin, account=account, on_output=request.on_output)
+
+            def late() -> Reply:
+                return flight.reply(State.TIMED_OUT, f"no end within {seconds:g}s; the command was killed")
+
+            flight.stage(seconds, abort=child.kill, late=late)
+            ended = child.run()
+        except (TransportError, KeyError) as error:
             return flight.reply(State.UNREACHABLE, f"the command cannot be started here as {other or 'you'}: {error}")
-
-        def kill() -> None:
-            # It may have ended in this very moment.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-
-        def late() -> Reply:
-            return flight.reply(State.TIMED_OUT, f"no end within {seconds:g}s; the command was killed")
-
-        flight.stage(seconds, abort=kill, late=late)
-        out, err = process.communicate((request.stdin or "").encode("utf-8", "surrogateescape"))
-        stdout, stderr = out.decode("utf-8", "backslashreplace"), err.decode("utf-8", "backslashreplace")
-        status = process.returncode
+        status, stdout, stderr = ended.status, ended.stdout, ended.stderr
         if status == 0:
             return flight.reply(State.OK, stdout=stdout, stderr=stderr, exit_status=0)
         if status < 0:

@@ -30,7 +30,7 @@ from exacell.transport.identity import KeyRing, KeyStrategy
 from exacell.transport.link import AuthRefusedError, HostKeyError, Link, Progress, handshake_problem, login_late, reason
 from exacell.transport.reader import Reader
 from exacell.transport.route import Hop, Route, jump_hops
-from exacell.transport.sockets import EagerSocket, connect, end, resolve, through_command
+from exacell.transport.sockets import EagerSocket, break_off, connect, end, resolve, through_command
 from exacell.transport.sshconfig import SshConfigFiles
 from exacell.transport.wire import Wire, prefer_framed, supported
 from exacell.values import dataclass
@@ -121,7 +121,7 @@ class Opener:
         transport = None
         seconds, started = route.login_timeout, time.monotonic()
         try:
-            progress(login_late(route), seconds + _GRACE_S, functools.partial(end, sock))
+            progress(login_late(route), seconds + _GRACE_S, functools.partial(break_off, sock))
             transport = self._transport(route, sock)
             transport.start_client(timeout=seconds)
             return self._judge(route, transport.get_remote_server_key())
@@ -168,7 +168,7 @@ class Opener:
         strategy = KeyStrategy(ring=self._ring, ssh_config=route.options, username=route.user)
         seconds, started = route.login_timeout, time.monotonic()
         try:
-            progress(login_late(route), seconds + _GRACE_S, functools.partial(end, sock))
+            progress(login_late(route), seconds + _GRACE_S, functools.partial(break_off, sock))
             # The client's own tables stay empty, so every key comes to the policy.
             connection.client.set_missing_host_key_policy(_Policy(functools.partial(self._judge, route)))
             tried = connection.log_in(
@@ -183,8 +183,10 @@ class Opener:
                 # The server took the key and wants a second factor too.
                 raise AuthRefusedError(strategy.refusal(route, second_factor=True))
         except BaseException as error:
+            transport = connection.client.get_transport()
             connection.client.close()
-            end(sock)
+            if not isinstance(transport, Wire):
+                end(sock)
             on_close()
             if isinstance(error, AuthFailure) and strategy.was_refused(error):
                 raise AuthRefusedError(strategy.refusal(route)) from error
@@ -278,7 +280,9 @@ def _tcp(route: Route, progress: Progress) -> EagerSocket:
     for family, address in resolve(route.host, route.port, route.option("addressfamily", "any").lower()):
         sock = EagerSocket(family, socket.SOCK_STREAM)
         left = max(0.0, deadline - time.monotonic())
-        progress(f"no answer from {route.place} within {seconds:g}s", left + _GRACE_S, functools.partial(end, sock))
+        progress(
+            f"no answer from {route.place} within {seconds:g}s", left + _GRACE_S, functools.partial(break_off, sock)
+        )
         try:
             connect(sock, address, host=route.host, port=route.port, deadline=deadline, seconds=seconds)
         except TransportError as error:

@@ -36,6 +36,10 @@ OWN_STATUS = 255
 
 _PERSIST_S = 600
 """Seconds for which an idle connection outlives us when nobody ends it, as after a crash."""
+_SOCKET_PATH = 107
+"""Bytes that a socket's path may have. Source: unix(7), sun_path."""
+_SOCKET_NAME = 24
+"""Bytes that a socket's own name may take: a slash, a number, and a dot with 16 letters while ssh makes it."""
 _PHASES = 3
 """Connect timeouts that a login may take: connection, key exchange, authentication."""
 _ALWAYS = ("BatchMode=yes", "StrictHostKeyChecking=yes", "ControlMaster=no", "EscapeChar=none", "LogLevel=ERROR")
@@ -112,10 +116,6 @@ class OpensshTransport(RackTransport):
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
 
-    @property
-    def _connect_timeout(self) -> float:
-        return self.rack.connect_timeout or self.settings.connect_timeout
-
     def _perform(self, flight: Flight) -> Reply:
         request = flight.request
         seconds = self.seconds(request)
@@ -181,11 +181,10 @@ class OpensshTransport(RackTransport):
         """Return the kept connection of this login, opening it when there is none, and whether it was open already."""
         with self._lock:
             if self._folder is None:
-                # mkdtemp makes it 0700; socket paths are short (about 100 bytes), so it is in /tmp or its like.
-                self._folder = Path(tempfile.mkdtemp(prefix="exacell-ssh-"))
+                self._folder = _folder()
             place = str(self._folder / f"{len(self._masters)}")
             master = self._masters.setdefault((target, user), _Master(place))
-        limit = self._connect_timeout
+        limit = self.connect_timeout
         waiting = "another statement is still connecting to it"
         flight.stage(
             _PHASES * limit * 2, abort=_nothing, late=lambda: flight.reply(State.UNREACHABLE, waiting)
@@ -235,10 +234,19 @@ class OpensshTransport(RackTransport):
         config = ["-F", str(self.rack.ssh_config)] if self.rack.ssh_config else []
         argv = [self._program, *config, "-S", master.path, "-O", word, "--", target]
         try:
-            done = subprocess.run(argv, capture_output=True, timeout=self._connect_timeout, check=False)
+            done = subprocess.run(argv, capture_output=True, timeout=self.connect_timeout, check=False)
         except subprocess.TimeoutExpired:
             return False
         return done.returncode == 0
+
+
+def _folder() -> Path:
+    """Return a new folder for sockets, which nobody else may enter, where TMPDIR says or in /tmp if that is too long."""
+    folder = Path(tempfile.mkdtemp(prefix="exacell-ssh-"))
+    if len(os.fsencode(folder)) + _SOCKET_NAME <= _SOCKET_PATH:
+        return folder
+    folder.rmdir()
+    return Path(tempfile.mkdtemp(prefix="exacell-ssh-", dir="/tmp"))
 
 
 def _user(user: str | None) -> list[str]:

@@ -3,10 +3,12 @@
 What it reads are wires (:mod:`exacell.transport.wire`) and tunnels (:mod:`exacell.transport.tunnel`). Everything that
 happens to one that is attached happens in this thread, so neither they nor the streams on them need locks.
 Nothing in it may wait: what takes long (a name, a TCP connection, a login, a disk) is done elsewhere and handed over.
+What goes wrong with one connection ends that one, and all others are read on.
 """
 
 from __future__ import annotations
 
+import functools
 import heapq
 import itertools
 import os
@@ -54,6 +56,9 @@ class Watched(Protocol):
     def check_life(self, now: float) -> None:
         """Ask for a sign of life, or give up, where nothing was heard for long."""
 
+    def fail(self, error: Exception) -> None:
+        """Have itself detached: ``error`` was raised when it, or somebody for it, did something."""
+
     def end(self) -> None:
         """Close the socket; it is not read any more."""
 
@@ -61,10 +66,11 @@ class Watched(Protocol):
 class Timer:
     """A call to come. :meth:`cancel` takes it back, from any thread."""
 
-    __slots__ = ("work",)
+    __slots__ = ("of", "work")
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, of: Watched | None) -> None:
         self.work: Work | None = work
+        self.of = of
 
     def cancel(self) -> None:
         """Make it not happen, if it has not happened yet."""
@@ -77,7 +83,7 @@ class Reader:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._calls: deque[Work] = deque()
+        self._calls: deque[tuple[Work, Watched | None]] = deque()
         self._timers: list[tuple[float, int, Timer]] = []
         self._tidy_at = _FEW_TIMERS
         self._order = itertools.count()
@@ -91,23 +97,28 @@ class Reader:
 
     # -- from any thread -------------------------------------------------------------------------------------------
 
-    def call(self, work: Work) -> None:
-        """Have ``work`` done in the reader's thread, in the order of the calls; at once when this is that thread."""
+    def call(self, work: Work, *, of: Watched | None = None) -> None:
+        """Have ``work`` done in the reader's thread, in the order of the calls; at once when this is that thread.
+
+        Args:
+            of: for whom; it fails when the work does.
+        """
         if self.is_current():
             work()
             return
         with self._lock:
-            self._calls.append(work)
+            # Rung first: Ctrl-C between the two leaves a ring for nothing, not work that nobody looks for.
             self._ring()
+            self._calls.append((work, of))
 
-    def later(self, seconds: float, work: Work) -> Timer:
-        """Have ``work`` done in the reader's thread after ``seconds``; in the reader's thread only."""
+    def later(self, seconds: float, work: Work, *, of: Watched | None = None) -> Timer:
+        """Have ``work`` done in the reader's thread after ``seconds``; in the reader's thread only. ``of``: as for calls."""
         if len(self._timers) >= self._tidy_at:
             # Each answer of a kept CellCLI takes back a call in five minutes: they would add up.
             self._timers = [entry for entry in self._timers if entry[2].work is not None]
             heapq.heapify(self._timers)
             self._tidy_at = max(_FEW_TIMERS, 2 * len(self._timers))
-        timer = Timer(work)
+        timer = Timer(work, of)
         heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), timer))
         return timer
 
@@ -117,15 +128,19 @@ class Reader:
 
     def attach(self, watched: Watched) -> None:
         """Read ``watched`` from now on."""
-        self.call(lambda: self._attach(watched))
+        self.call(lambda: self._attach(watched), of=watched)
 
     def wants_to_write(self, watched: Watched) -> None:
         """Have :meth:`Watched.flush` called when its socket can be written."""
-        self.call(lambda: self._watch(watched, add=selectors.EVENT_WRITE))
+        self.call(lambda: self._watch(watched, add=selectors.EVENT_WRITE), of=watched)
 
     def wrote(self, watched: Watched) -> None:
         """Have :meth:`Watched.flush` called when what is being done now is done; in the reader's thread only."""
         self._unsent[watched] = None
+
+    def do(self, work: Work) -> None:
+        """Do ``work`` now; what goes wrong in it is told and nothing else. In the reader's thread only."""
+        self._do(work, None)
 
     def pause(self, watched: Watched, *, paused: bool) -> None:
         """Leave what comes from ``watched`` with the kernel, or take it again; in the reader's thread only."""
@@ -160,9 +175,10 @@ class Reader:
             self._stopping = self._rung = False
             self._thread = threading.Thread(target=self._run, args=(ours,), name="exacell reader", daemon=True)
             self._thread.start()
-        elif not self._rung and not self.is_current():
-            self._rung = True
+        if not self._rung and not self.is_current():
+            # Rung first: Ctrl-C between the two costs a second ring; the other way round nobody would ring again.
             os.write(self._bell, b"!")
+            self._rung = True
 
     # -- in the thread ---------------------------------------------------------------------------------------------
 
@@ -177,9 +193,9 @@ class Reader:
     def _finish(self, bell: int) -> None:
         while True:
             for watched in list(self._watched):
-                self._detach(watched)
+                self._do(functools.partial(self._detach, watched), None)
             while self._calls:
-                self._calls.popleft()()
+                self._do(*self._calls.popleft())
             with self._lock:
                 if self._calls or self._watched:
                     continue
@@ -187,6 +203,7 @@ class Reader:
                 os.close(bell)
                 os.close(self._bell)
                 self._timers.clear()
+                self._unsent.clear()
                 self._thread = None
                 return
 
@@ -207,28 +224,45 @@ class Reader:
                     self._rung = False
                 continue
             watched = key.data
-            if events & selectors.EVENT_WRITE and watched in self._watched and watched.flush():
-                self._watch(watched, drop=selectors.EVENT_WRITE)
-            if events & selectors.EVENT_READ and watched in self._watched:
-                watched.readable()
-                self._write_out()
+            self._do(functools.partial(self._happened, watched, events), watched)
         for _ in range(len(self._calls)):
-            self._calls.popleft()()
+            self._do(*self._calls.popleft())
             # At once, not when all calls are done: the host works while we go on.
             self._write_out()
         now = time.monotonic()
         while self._timers and self._timers[0][0] <= now:
-            work = heapq.heappop(self._timers)[2].work
-            if work is not None:
-                work()
+            timer = heapq.heappop(self._timers)[2]
+            if timer.work is not None:
+                self._do(timer.work, timer.of)
         self._write_out()
+
+    def _do(self, work: Work, of: Watched | None) -> None:
+        """Do ``work``; what goes wrong in it is told and ends ``of`` alone."""
+        try:
+            work()
+        except Exception as error:  # A mistake in what is done for one connection must not end all others.
+            told = (type(error), error, error.__traceback__, threading.current_thread())
+            threading.excepthook(threading.ExceptHookArgs(told))
+            if of is not None and of in self._watched:
+                self._do(functools.partial(of.fail, error), None)
+
+    def _happened(self, watched: Watched, events: int) -> None:
+        """Do what is to be done for a socket that can be written or read."""
+        if events & selectors.EVENT_WRITE and watched in self._watched and watched.flush():
+            self._watch(watched, drop=selectors.EVENT_WRITE)
+        if events & selectors.EVENT_READ and watched in self._watched:
+            watched.readable()
+            self._write_out()
 
     def _write_out(self) -> None:
         """Write what was said and not written yet."""
         while self._unsent:
             watched, _ = self._unsent.popitem()
-            if watched in self._watched and not watched.flush():
-                self._watch(watched, add=selectors.EVENT_WRITE)
+            self._do(functools.partial(self._write, watched), watched)
+
+    def _write(self, watched: Watched) -> None:
+        if watched in self._watched and not watched.flush():
+            self._watch(watched, add=selectors.EVENT_WRITE)
 
     def _attach(self, watched: Watched) -> None:
         self._watched[watched] = 0
@@ -251,12 +285,14 @@ class Reader:
 
     def _detach(self, watched: Watched) -> None:
         if watched in self._watched:
-            self._watch(watched, drop=selectors.EVENT_READ | selectors.EVENT_WRITE)
-            del self._watched[watched]
-            watched.end()
+            try:
+                self._watch(watched, drop=selectors.EVENT_READ | selectors.EVENT_WRITE)
+            finally:
+                del self._watched[watched]
+                self._do(watched.end, None)
 
     def _keep_alive(self) -> None:
         now = time.monotonic()
         for watched in list(self._watched):
-            watched.check_life(now)
+            self._do(functools.partial(watched.check_life, now), watched)
         self.later(KEEPALIVE_S, self._keep_alive)

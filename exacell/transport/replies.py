@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from exacell.transport.base import Reply, State
@@ -14,14 +15,27 @@ if TYPE_CHECKING:
 
     from exacell.transport.link import Link
 
+ENDED_BY_SIGNAL = "the command ended without an exit status, as after a signal"
 PROBLEMS = {
     End.STATUS: "exit status {status}",
-    End.NO_STATUS: "the command ended without an exit status, as after a signal",
+    End.NO_STATUS: ENDED_BY_SIGNAL,
     End.REFUSED: "the SSH server refused to run a command for this login (a forced command or a closed shell)",
     End.LOST: "the connection was lost after the command was sent: whether it ran to its end is unknown",
     End.NO_CHANNEL: "the SSH server refused a session: {refusal}",
 }
 """What a reply says of an ending that is not good."""
+
+_NO_LOGIN = re.compile(
+    r"ssh: (connect to host|Could not resolve hostname) |kex_exchange_identification: |Unable to negotiate with "
+    r"|Host key verification failed|(\S+: )?Permission denied \([a-z0-9,-]+\)\.?$"
+)
+"""What the ssh program says before there is a login. Source: OpenSSH sshconnect.c, sshconnect2.c, kex.c; whatever else it
+says may come when the command has begun."""
+
+
+def not_logged_in(said: Iterable[str]) -> bool:
+    """Return whether the ssh program's words say that there was no login, so that its command did not begin."""
+    return any(_NO_LOGIN.match(line.strip()) for line in said)
 
 
 def late_reply(

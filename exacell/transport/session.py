@@ -8,6 +8,7 @@ asks with a CellCLI of its own. All methods run in the reader's thread.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from enum import StrEnum
 
@@ -25,9 +26,14 @@ IDLE_S = 300.0
 START_S = 30.0
 """A CellCLI that has said nothing for so long after its start is given up."""
 QUIET_S = 1.0
-"""After so much silence a probe has its answers, and an error without a marker behind it will get none."""
+"""After so much silence a probe may have the answers that it gets, and an error may get no marker behind it: whoever waits
+asks elsewhere. A CellCLI that took longer to say its first word is given as long as that."""
+DOUBT_S = 30.0
+"""After so much more silence nothing will come: it is not just a cell that is slow."""
 MOST_LOSSES = 3
 """After so many CellCLIs that were lost, a connection goes without."""
+
+_ENDLESS = "this CellCLI shows no end of an answer"
 
 
 class Phase(StrEnum):
@@ -56,11 +62,12 @@ class Session:
 
     def __init__(self, wire: Wire, program: str, on_end: Callable[[Session, str, bool], None]) -> None:
         self._wire = wire
-        self._xml = "xml" in program
         self._on_end = on_end
         self._probe = Probe([_name() for _ in range(2 * len(TEMPLATES))])
-        self._framer = Framer(None)
-        self._marked = False
+        self._framer: Framer | None = None
+        self._late = self._doubtful = False
+        self._fed_at = 0.0
+        self._quiet_s = 0.0
         self._question: Question | None = None
         self._timer: Timer | None = None
         self.phase = Phase.PROBING
@@ -71,12 +78,22 @@ class Session:
     @property
     def free(self) -> bool:
         """Whether it can take a question now; while it starts, it takes one that then waits."""
+        return self.idle and not self._doubtful
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody waits for it."""
         return self.phase is not Phase.DEAD and self._question is None
+
+    @property
+    def unproven(self) -> bool:
+        """Whether it fell silent before it had shown an end of an answer."""
+        return self._doubtful and self.phase is Phase.PROBING
 
     @property
     def partial(self) -> bytes:
         """What has come of the answer to the question under way."""
-        return self._framer.partial if self._framer.pending else b""
+        return self._framer.partial if self._framer is not None and self._framer.pending else b""
 
     def ask(self, question: Question) -> None:
         """Take a question; the session has to be free."""
@@ -94,11 +111,14 @@ class Session:
     def take(self, piece: bytes) -> None:
         """Take standard output."""
         if self.phase is Phase.PROBING:
+            self._quiet_s = self._quiet_s or max(QUIET_S, time.monotonic() - self._fed_at)
             if self._probe.feed(piece):
-                self._learned()
+                self._learned(late=False)
             else:
-                self._wait(QUIET_S, self._learned)
-        elif self.phase is Phase.READY:
+                self._wait(self._quiet_s, self._silent)
+        elif self._framer is not None and self.phase is Phase.READY:
+            if self._late and not self._framer.pending:
+                return  # An answer to the probe that was given up: the fence stands behind all of them.
             try:
                 answer = self._framer.feed(piece)
             except ReplyError as error:
@@ -106,8 +126,8 @@ class Session:
                 return
             if answer is not None:
                 self._answered(answer)
-            elif self._marked and self._framer.error_came:
-                self._wait(QUIET_S, lambda: self._give_up("an error came, and no marker behind it"))
+            elif self._framer.error_came:
+                self._wait(self._quiet_s, lambda: self._doubt("an error came, and no marker behind it", hopeless=False))
 
     def take_error(self, piece: bytes) -> None:
         """Take standard error: what Java says at the start is none of ours, later it belongs to an answer."""
@@ -116,6 +136,7 @@ class Session:
 
     def _opened(self) -> None:
         self._wait(START_S, lambda: self._give_up(f"CellCLI said nothing within {START_S:g}s"))
+        self._fed_at = time.monotonic()
         self._stream.feed(self._probe.text)
 
     def _ended(self, ending: Ending) -> None:
@@ -124,28 +145,47 @@ class Session:
 
     # -- its life --------------------------------------------------------------------------------------------------
 
-    def _learned(self) -> None:
+    def _silent(self) -> None:
+        """Go on with a marker that works by now; where none does, the answers that show one may still come."""
+        if self._probe.found() is not None:
+            self._learned(late=True)
+        else:
+            self._doubt(_ENDLESS, hopeless=True)
+
+    def _doubt(self, reason: str, *, hopeless: bool) -> None:
+        """Have whoever waits ask elsewhere, and wait for what may only be late: silence alone proves nothing."""
+        self._doubtful = True
+        self._wait(DOUBT_S, lambda: self._over(reason, hopeless=hopeless))
+        question, self._question = self._question, None
+        if question is not None:
+            question.on_lost(reason)
+
+    def _learned(self, *, late: bool) -> None:
+        """Go on with the marker that works; ``late`` says that some of what was sent to learn it may still be answered."""
         marker = self._probe.found()
-        if marker is None and not self._xml:
-            self._over("this CellCLI shows no end of an answer in plain text", hopeless=True)
+        if marker is None:
+            self._over(_ENDLESS, hopeless=True)
             return
-        self._framer, self._marked = Framer(marker), marker is not None
-        self.phase = Phase.READY
+        self._framer, self._late = Framer(marker), late
+        self.phase, self._doubtful = Phase.READY, False
         if self._question is not None:
             self._send()
         else:
             self._rest()
 
     def _send(self) -> None:
-        assert self._question is not None
+        assert self._question is not None and self._framer is not None
         self._stop_waiting()
-        self._stream.feed(self._framer.ask(self._question.statements, _name()))
+        fence = _name() if self._late else None
+        self._late = False
+        self._stream.feed(self._framer.ask(self._question.statements, _name(), fence=fence))
 
     def _answered(self, answer: bytes) -> None:
         question, self._question = self._question, None
-        assert question is not None
+        self._doubtful = False
         self._rest()
-        question.on_answer(answer)
+        if question is not None:
+            question.on_answer(answer)
 
     def _rest(self) -> None:
         self._wait(IDLE_S, lambda: self._over("idle", hopeless=False))
@@ -166,7 +206,7 @@ class Session:
 
     def _wait(self, seconds: float, work: Callable[[], None]) -> None:
         self._stop_waiting()
-        self._timer = self._wire.reader.later(seconds, work)
+        self._timer = self._wire.reader.later(seconds, work, of=self._wire)
 
     def _stop_waiting(self) -> None:
         if self._timer is not None:
@@ -192,6 +232,8 @@ class Sessions:
         if self.problem or not all(can_be_fed(statement) for statement in feed.statements):
             return None
         session = self._sessions.get(feed.program)
+        if session is None and any(other.unproven for other in self._sessions.values()):
+            return None  # One that is waited for in vain is enough.
         if session is None:
             session = self._sessions[feed.program] = Session(self._wire, feed.program, self._forget)
         if not session.free:
@@ -201,7 +243,7 @@ class Sessions:
 
     def end(self) -> bool:
         """Close those that have nothing to do, to give their channels back; return whether there was one."""
-        idle = [session for session in self._sessions.values() if session.free]
+        idle = [session for session in self._sessions.values() if session.idle]
         for session in idle:
             session.end()
         return bool(idle)

@@ -45,6 +45,11 @@ class RackTransport:
         """How many targets are worked on at a time."""
         return self.rack.fanout or self.settings.fanout
 
+    @property
+    def connect_timeout(self) -> float:
+        """Seconds that connecting to a target may take."""
+        return self.rack.connect_timeout or self.settings.connect_timeout
+
     def _check(self, requests: Sequence[Request]) -> None:
         """Return when all requests may be sent.
 

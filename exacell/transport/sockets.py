@@ -109,11 +109,18 @@ def tune(sock: socket.socket) -> None:
 
 def end(sock: Any) -> None:
     """Close a socket or a channel so that a thread blocked in it wakes; closing twice is fine."""
-    if isinstance(sock, socket.socket):
-        # Not connected (any more): there is nobody to wake then.
-        with contextlib.suppress(OSError):
-            sock.shutdown(socket.SHUT_RDWR)
+    break_off(sock)
     sock.close()
+
+
+def break_off(sock: Any) -> None:
+    """Wake who waits in a socket or a channel of somebody else: nothing comes any more, and its owner closes it."""
+    if not isinstance(sock, socket.socket):
+        sock.close()
+        return
+    # Not connected (any more): there is nobody to wake then.
+    with contextlib.suppress(OSError):
+        sock.shutdown(socket.SHUT_RDWR)
 
 
 def through_command(command: str) -> tuple[socket.socket, Callable[[], None]]:

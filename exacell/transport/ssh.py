@@ -265,11 +265,10 @@ class SshTransport(RackTransport):
 
         def stop() -> None:
             for session in asked:
-                wire.reader.call(session.end)
+                wire.reader.call(session.end, of=wire)
 
         def answered(answer: bytes) -> None:
-            if request.on_output is not None:
-                request.on_output(answer)
+            _hear(flight, answer)
             flight.finish(lambda: kept_answer(flight, link, answer))
 
         def lost(reason: str) -> None:
@@ -285,7 +284,7 @@ class SshTransport(RackTransport):
                 asked.append(session)
 
         flight.stage(seconds, abort=stop, late=late)
-        wire.reader.call(ask)
+        wire.reader.call(ask, of=wire)
 
     def _send(self, flight: Flight, link: Link, command: str, *, kept: bool, ends: float | None = None) -> None:
         """Send ``command`` as a stream of the link's wire; the reader's thread sees it through to its reply.
@@ -298,10 +297,11 @@ class SshTransport(RackTransport):
 
         request, wire = flight.request, link.wire
         assert wire is not None
-        capture = Capture(request.on_output)
+        capture = Capture(None if request.on_output is None else functools.partial(_hear, flight))
         seconds = self.seconds(request)
 
-        def opened() -> None:
+        def may_be_sent() -> None:
+            # Whose flight was answered meanwhile has been told that nothing was sent: this cancels it.
             flight.stage(seconds if ends is None else ends - time.monotonic(), abort=stream.cancel, late=late)
 
         def late() -> Reply:
@@ -325,8 +325,8 @@ class SshTransport(RackTransport):
         stream = Stream(
             wire, command, capture, stdin=(request.stdin or "").encode("utf-8", "surrogateescape"), on_end=ended
         )
-        stream.on_open = opened
-        patience = self.rack.connect_timeout or self.settings.connect_timeout
+        stream.on_channel = may_be_sent
+        patience = self.connect_timeout
         problem = f"the connection is silent for {patience:g}s"
         flight.stage(patience + _GRACE_S, abort=stream.cancel, late=lambda: flight.reply(State.UNREACHABLE, problem))
         stream.start(patience, link.close)
@@ -391,7 +391,7 @@ class SshTransport(RackTransport):
         def progress(late: str, seconds: float, abort: Callable[[], None]) -> None:
             flight.stage(seconds, abort=abort, late=lambda: flight.reply(State.UNREACHABLE, late))
 
-        patience = _PATIENCE * (self.rack.connect_timeout or self.settings.connect_timeout)
+        patience = _PATIENCE * self.connect_timeout
         progress("another statement is still connecting to it", patience, _nothing)
         with slot.lock:
             if slot.link is not None and slot.link.alive:
@@ -408,7 +408,7 @@ class SshTransport(RackTransport):
         return link, False
 
     def _open_channel(self, flight: Flight, link: Link) -> paramiko.Channel:
-        seconds = self.rack.connect_timeout or self.settings.connect_timeout
+        seconds = self.connect_timeout
         problem = f"the connection is silent for {seconds:g}s"
         flight.stage(seconds + _GRACE_S, abort=link.close, late=lambda: flight.reply(State.UNREACHABLE, problem))
         return link.open_channel(seconds)
@@ -419,6 +419,15 @@ def _import_opening() -> None:
 
     import_fabric()
     import exacell.transport.opening  # noqa: F401
+
+
+def _hear(flight: Flight, piece: bytes) -> None:
+    """Tell who listens of a piece of output; what goes wrong there ends the flight, not the connection it came by."""
+    try:
+        if flight.request.on_output is not None:
+            flight.request.on_output(piece)
+    except BaseException as error:  # Handed to the caller of run(), who raises it.
+        flight.finish(error)
 
 
 def _nothing() -> None:

@@ -15,7 +15,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from exacell.errors import ConfigError
+from exacell.errors import ConfigError, why_unreadable
 from exacell.transport.patterns import matches_list
 from exacell.values import dataclass
 
@@ -83,7 +83,7 @@ def _blocks(path: Path, base: Path, outer: Block, depth: int) -> Iterator[Block]
     try:
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
-        raise ConfigError(f"ssh_config {path} cannot be read: {error.strerror or error}") from error
+        raise ConfigError(f"ssh_config {path} can't be read: {why_unreadable(error)}") from error
     current, lines = outer, list[str]()
     for number, raw in enumerate(text.splitlines(), 1):
         match = _SETTING.fullmatch(raw)

@@ -50,8 +50,9 @@ class Stream:
         on_end: told once how it ended, unless it was cancelled.
 
     Attributes:
+        on_channel: told when there is a channel, before the command is sent on it; it is not when that cancels it.
         on_open: told when the command has been sent.
-        sent: whether the command has been sent.
+        sent: whether the command has been sent, or may have been.
         lost_link: whether it ended because the connection did.
         exit_status: None as long as it is not known.
     """
@@ -69,6 +70,7 @@ class Stream:
         self._command = command
         self._sink = sink
         self._on_end = on_end
+        self.on_channel: Callable[[], None] = _nothing
         self.on_open: Callable[[], None] = _nothing
         self.sent = self.lost_link = False
         self._input: deque[memoryview] = deque([memoryview(stdin)] if stdin else ())
@@ -97,9 +99,9 @@ class Stream:
         def ask() -> None:
             self._start()
             if not self.ended:
-                self._patience = self._wire.reader.later(seconds, too_late)
+                self._patience = self._wire.reader.later(seconds, too_late, of=self._wire)
 
-        self._wire.reader.call(ask)
+        self._wire.reader.call(ask, of=self._wire)
 
     def feed(self, data: bytes) -> None:
         """Send ``data`` to the command's standard input, which stays open."""
@@ -108,11 +110,11 @@ class Stream:
             self._input.append(memoryview(data))
             self._send_input()
 
-        self._wire.reader.call(add)
+        self._wire.reader.call(add, of=self._wire)
 
     def cancel(self) -> None:
         """Close the channel; the command's server ends it or not. Nobody is told."""
-        self._wire.reader.call(self._cancel)
+        self._wire.reader.call(self._cancel, of=self._wire)
 
     # -- in the reader's thread ------------------------------------------------------------------------------------
 
@@ -168,10 +170,12 @@ class Stream:
 
     def _opened(self, message: paramiko.Message) -> None:
         self._channel.opened(message)
-        self._stage = Stage.RUNNING
+        self.on_channel()
+        if self.ended:
+            return
+        self._stage, self.sent = Stage.RUNNING, True
         self._channel.request("exec", self._command.encode("utf-8", "surrogateescape"))
         self._send_input()
-        self.sent = True
         self.on_open()
 
     def _requested(self, message: paramiko.Message) -> None:

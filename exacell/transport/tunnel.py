@@ -130,6 +130,11 @@ class Tunnel:
         self._fail("the connection was lost")
         self._wire.reader.detach(self)
 
+    def fail(self, error: Exception) -> None:
+        """End this connection alone."""
+        self._fail(f"the connection was lost ({error})")
+        self._wire.reader.detach(self)
+
     # -- in the reader's thread: the socket's side -------------------------------------------------------------------
 
     def take(self) -> None:

@@ -6,16 +6,21 @@ one, and a directory is copied with ``-r`` only.
 
 from __future__ import annotations
 
+import errno
 import posixpath
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from exacell.transport.base import Upload
 from exacell.transport.channel import Capture, End, Ending, hang_up, is_dead
 
 if TYPE_CHECKING:
     import paramiko
+
+
+_PIECE = 32768
+"""Bytes in one request. Source: draft-ietf-secsh-filexfer-02, 3: servers take packets of 34000 bytes at least."""
 
 
 class _Local(Exception):
@@ -82,12 +87,38 @@ def _copy(client: paramiko.SFTPClient, source: Path, name: str, upload: Upload) 
             _copy(client, entry, posixpath.join(name, entry.name), upload)
         return
     with stream:
-        client.putfo(stream, name)
+        _write(client, stream, name)
     # Without -p the umask there has the last word, which only its server knows: the usual one takes write from others.
     mode = stat.S_IMODE(found.st_mode)
     client.chmod(name, mode if upload.keep else mode & 0o755)
     if upload.keep:
         client.utime(name, (found.st_atime, found.st_mtime))
+
+
+def _write(client: paramiko.SFTPClient, stream: BinaryIO, name: str) -> None:
+    """Write a file there, in place: where both ends are one file, as when a host copies to itself, it must not be emptied
+    before it is read. Source: scp(1) of OpenSSH does so, too.
+
+    Raises:
+        OSError: it can't be written, or has another size in the end.
+    """
+    try:
+        there = client.open(name, "r+b")
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.EACCES):
+            raise
+        there = client.open(name, "wb")
+    sent = 0
+    with there:
+        there.set_pipelined(True)
+        while data := stream.read(_PIECE):
+            there.write(data)
+            sent += len(data)
+        there.flush()
+        if (there.stat().st_size or 0) > sent:
+            there.truncate(sent)
+    if client.stat(name).st_size != sent:
+        raise OSError(f"only {client.stat(name).st_size} of {sent} bytes were written")
 
 
 def _is_directory(client: paramiko.SFTPClient, path: str) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
 import threading
 import time
 from collections import deque
@@ -35,6 +36,7 @@ from paramiko.packet import Packetizer
 from exacell.transport import packets as _packets
 from exacell.transport.packets import HandOver, Packets
 from exacell.transport.reader import KEEPALIVE_S, Reader
+from exacell.transport.sockets import end
 
 NEEDED = ("_auth_trigger", "_send_user_message", "_send_kex_init", "_parse_disconnect", "_parse_debug", "_next_channel")
 """Private methods of paramiko's Transport."""
@@ -115,8 +117,10 @@ class Wire(paramiko.Transport):
         self._streams: dict[int, Receiver] = {}
         self._next_stream = _OWN_IDS
         self._held: deque[paramiko.Message] = deque()
+        self._handing_over = threading.RLock()
+        self._closed = False
         self.moved = threading.Event()
-        """Set once the reader has the wire."""
+        """Set once the reader has the wire, or it was closed first."""
         self.last_heard = time.monotonic()
 
     @property
@@ -141,9 +145,11 @@ class Wire(paramiko.Transport):
             # paramiko ends its threads at exit by this list; ours has ended.
             with contextlib.suppress(ValueError):
                 _module._active_threads.remove(self)  # type: ignore[attr-defined]  # not in paramiko's published types
-            self._packets.attached = True
-            self.sock.setblocking(False)
-            self.reader.attach(self)
+            with self._handing_over:
+                if not self._closed:
+                    self._packets.attached = True
+                    self.sock.setblocking(False)
+                    self.reader.attach(self)
             self.moved.set()
 
     # -- what the reader calls, in its thread ----------------------------------------------------------------------
@@ -185,6 +191,8 @@ class Wire(paramiko.Transport):
             self.fail(error)
         except InvalidTag:
             self.fail(paramiko.SSHException("a packet was damaged on its way"))
+        except (ValueError, IndexError, struct.error) as error:
+            self.fail(paramiko.SSHException(f"the host sent a message that cannot be read: {error}"))
 
     def drain(self) -> None:
         """Work through the complete packets that were read.
@@ -263,7 +271,8 @@ class Wire(paramiko.Transport):
         self.sock.close()
         streams, self._streams = list(self._streams.values()), {}
         for stream in streams:
-            stream.lost()
+            # Each by itself: all of them wait for an end.
+            self.reader.do(stream.lost)
         for channel in list(self._channels.values()):
             channel._unlink()
         if self.completion_event is not None:
@@ -299,10 +308,17 @@ class Wire(paramiko.Transport):
         super()._send_user_message(data)  # type: ignore[misc]  # not in paramiko's published types
 
     def close(self) -> None:
-        """End the connection; from any thread, at once."""
-        if not self.attached:
+        """End the connection and its socket; from any thread, at once.
+
+        A socket that the reader has is closed by nobody else: its number may be another's by the time the reader asks
+        for it.
+        """
+        with self._handing_over:
+            self._closed = True
+            attached = self.attached
+        if not attached:
             super().close()
-            return
-        if self.active:
+            end(self.sock)
+        elif self.active:
             self.active = False
             self.reader.detach(self)

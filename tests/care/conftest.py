@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.program import Done, Program
+from tests.support.program import Done, InProcess
 
 
-class Rack(Program):
-    """Runs ``exacell -r care`` with a scratch home."""
+class Rack(InProcess):
+    """Runs ``exacell -r care`` in this process with a scratch home."""
 
     @property
     def env(self) -> dict[str, str]:

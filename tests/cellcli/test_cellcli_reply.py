@@ -78,9 +78,7 @@ def test_a_missing_last_line_end_does_not_matter(layout: Layout) -> None:
 def test_dcli_s_stripping_loses_nothing(layout: Layout) -> None:
     """Lines stripped on both sides, as dcli prints them, give the same records."""
     stripped = "\n".join(line.strip() for line in layout.text.splitlines())
-    prefixed = "".join(f"cel01: {line}\n" for line in stripped.splitlines())
     assert layout.read(stripped) == layout.expected
-    assert layout.read(reply.split_prefixed(prefixed, ["cel01"])["cel01"]) == layout.expected
 
 
 # Without any TABs a banner cannot be told from rows.
@@ -114,6 +112,16 @@ def test_no_published_layout_is_stray(layout: Layout) -> None:
 def test_what_is_no_answer_is_told(text: str, shown: str) -> None:
     """Nothing and messages are answers; a line of a shell, or one that is no text, is shown so that it can be printed."""
     assert reply.stray_line(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("-bash: no\n", "-bash: no"), ("\ue841\x1b[2J\n", "\\ue841\\x1b[2J"), ("x" * 300, "x" * 60)]
+)
+def test_what_is_no_xml_is_told(text: str, shown: str) -> None:
+    """Where XML was asked for, what came instead is shown so that it can be printed, and no more than its beginning."""
+    with pytest.raises(ReplyError) as raised:
+        reply.read_xml_documents(text)
+    assert raised.value.message == f"the cell was asked for XML and answered '{shown}'"
 
 
 @given(st.binary(min_size=64, max_size=300))
@@ -165,16 +173,6 @@ def test_cut_xml_is_an_error() -> None:
     for cut in range(text.index("<cli-output>"), whole + len("</cli-output>") - 1, 7):
         with pytest.raises(ReplyError):
             reply.read_xml(text[:cut])
-
-
-def test_prefixed_lines_go_to_their_targets() -> None:
-    """dcli's output is taken apart by target, its stray lines are left out, silence is an empty text."""
-    text = "noise\ncel01: a: b\ncel02: x\ncel01: \ncel01:\n"
-    assert reply.split_prefixed(text, ["cel01", "cel02", "cel03"]) == {
-        "cel01": "a: b\n\n\n",
-        "cel02": "x\n",
-        "cel03": "",
-    }
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from exacell.cellcli.nodes import (
 )
 from exacell.cellcli.rules import _CHOICES
 from exacell.cellcli.schema import Kind, objects
-from exacell.cellcli.statement import columns, parse, parse_batch, render
+from exacell.cellcli.statement import columns, parse, render
 from exacell.cellcli.tokens import is_word, tokenize
 from exacell.errors import StatementError
 
@@ -77,35 +77,11 @@ def test_offsets_are_those_of_the_whole_line() -> None:
     assert line[caught.value.start : caught.value.end] == "celldsk"
 
 
-def test_a_batch_is_read_statement_by_statement() -> None:
-    """`;` separates statements, empty ones do not count, and quotes protect it."""
-    batch = parse_batch("list cell; ;alter cell comment='a;b';")
-    assert [render(statement) for statement in batch] == ["LIST CELL", "ALTER CELL comment='a;b'"]
-
-
 def test_reading_changes_nothing_and_all_else_does() -> None:
     """LIST and DESCRIBE are reads; whatever else there is counts as a change."""
     assert not parse("list cell").changes and not parse("describe cell").changes
     changing = ["create key", "grant role a to user b", "calibrate", "alter cell validate mail", "drop flashcache"]
     assert all(parse(text).changes for text in changing)
-
-
-def test_a_parameter_s_value_is_data() -> None:
-    """A value filled in for a parameter is no keyword, and its blanks do not make it two words."""
-    tokens = tokenize("alter griddisk $name comment=$text")
-    filled = [tokens[0], tokens[1], tokens[2].substitute("inactive"), *tokens[3:5], tokens[5].substitute("x' y")]
-    statement = parse(filled)
-    assert isinstance(statement, Change)
-    assert statement.names == ("inactive",) and statement.action == "" and statement.settings[0].text == "x' y"
-    assert render(statement) == """ALTER GRIDDISK "inactive" comment="x' y\""""
-
-
-def test_a_parameter_that_is_not_filled_in_passes_as_any_value() -> None:
-    """A recipe can be checked before its parameters have values."""
-    text = "create flashcache all size=$size"
-    assert render(parse(text, parameters=True)) == "CREATE FLASHCACHE ALL size=$size"
-    with pytest.raises(StatementError):
-        parse(text)
 
 
 def test_columns_are_those_asked_for_or_the_default_ones() -> None:
@@ -151,12 +127,45 @@ def groups() -> st.SearchStrategy[Group]:
 @st.composite
 def filters(draw: st.DrawFn, subject: str) -> Filter:
     attributes = [attribute.name for attribute in objects()[subject].attributes.values()] or ["any"]
+    attribute, operator = draw(st.sampled_from(attributes)), draw(st.sampled_from(Operator))
+    known = objects()[subject].attribute(attribute)
+    sized = known is not None and known.kind is Kind.SIZE and operator is not Operator.LIKE
     return Filter(
-        attribute=draw(st.sampled_from(attributes)),
-        operator=draw(st.sampled_from(Operator)),
-        value=draw(SCALARS),
+        attribute=attribute,
+        operator=operator,
+        value=draw(value_of(subject, attribute) if sized else SCALARS),  # type: ignore[arg-type]  # a size is no group
         negated=draw(st.booleans()),
     )
+
+
+SIZES = {
+    "size > 1G": True,
+    "size < 1.5g": True,
+    "size != 16m": True,
+    "size = 1048576": True,
+    "size > 288GB and size < 1TiB": True,
+    "size > .5k": True,
+    "size = '1Q'": True,
+    "size like 1Q": True,
+    "size > nothing": True,
+    "name = 1Q": True,
+    "size > 1Q": False,
+    "size = 288P": False,
+    "size != 1.5mm": False,
+    "size < 1x": False,
+}
+
+
+@pytest.mark.parametrize(("condition", "fits"), SIZES.items())
+def test_a_size_is_compared_with_a_size(condition: str, fits: bool) -> None:
+    """A number with a unit that CellCLI does not know is no size, and the error points at it; text in quotes is text."""
+    text = f"list griddisk where {condition}"
+    if fits:
+        parse(text)
+        return
+    with pytest.raises(StatementError, match="is not a size: a number with K, M, G or T") as wrong:
+        parse(text)
+    assert text[wrong.value.start : wrong.value.end] == condition.split()[-1]
 
 
 @st.composite

@@ -54,12 +54,6 @@ def test_an_open_quote_is_pointed_at(line: str) -> None:
     assert caught.value.start == min(line.find(q) for q in "'\"" if q in line) and caught.value.end == len(line)
 
 
-def test_a_literal_is_never_a_keyword() -> None:
-    """A value that was put in for a parameter stays data even when it spells a keyword."""
-    (token,) = tokenize("$x")
-    assert not token.substitute("detail").is_word("DETAIL") and tokenize("detail")[0].is_word("DETAIL")
-
-
 LINES = st.text(alphabet="ab -'\"\n\r\t=!<>(),;|$--", max_size=40)
 
 

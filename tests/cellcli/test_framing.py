@@ -24,6 +24,7 @@ TEXT = st.binary(max_size=200) | st.sampled_from(
         b"exacell0123456789abcde",
     ]
 )
+ANY = Marker(template="start {name}", before=b"no ")
 CUTS = st.lists(st.integers(min_value=1, max_value=40), min_size=1, max_size=8)
 
 
@@ -120,42 +121,26 @@ def test_more_than_the_answer_is_lost() -> None:
     framer.ask(["list cell"], "n1")
     with pytest.raises(ReplyError, match="more than its answer"):
         framer.feed(b"a\nno n1\nb\n")
-    idle = Framer(None)
+    idle = Framer(ANY)
     assert idle.feed(b"\n \n") is None
     with pytest.raises(ReplyError, match="nobody asked"):
         idle.feed(b"surprise\n")
 
 
-def document(body: str) -> bytes:
-    return f'<?xml version="1.0" encoding="utf-8" ?>\n<cli-output>\n{body}\n</cli-output>\n'.encode()
-
-
-ESCAPED = st.text(st.characters(exclude_characters="<", exclude_categories=("Cs",)), max_size=60)
-
-
-@given(bodies=st.lists(ESCAPED, min_size=1, max_size=4), cuts=CUTS)
-def test_documents_arrive_whole(bodies: list[str], cuts: list[int]) -> None:
-    """It should end an XML answer without a marker at the closing tag of the last statement's document."""
-    framer = Framer(None)
-    for _ in range(2):
-        sent = framer.ask(["list cell"] * len(bodies), "unused")
-        assert sent == b"list cell\n" * len(bodies)
-        whole = b"".join(document(body) for body in bodies)
-        got = [text for text in (framer.feed(piece) for piece in pieces(whole, cuts)) if text is not None]
-        assert [text.strip() for text in got] == [whole.strip()]
-
-
-@pytest.mark.parametrize("position", [0, 1])
-@given(cuts=CUTS)
-def test_a_failure_without_a_marker_is_lost(position: int, cuts: list[int]) -> None:
-    """It should report a batch as lost when one of its statements fails and nothing shows where its error ends."""
-    parts = [document("a"), document("b")]
-    parts[position] = b"CELL-02559: There is a communication error between MS and CELLSRV.\n"
-    framer = Framer(None)
-    framer.ask(["list cell"] * 2, "unused")
-    with pytest.raises(ReplyError, match="where its error ends"):
-        for piece in pieces(b"".join(parts), cuts):
-            framer.feed(piece)
+@given(late=TEXT, answer=TEXT, cuts=CUTS)
+def test_what_comes_before_the_fence_is_no_answer(late: bytes, answer: bytes, cuts: list[int]) -> None:
+    """It should give a batch what came behind its fence, whatever came before it, and show nothing earlier as a part of it."""
+    framer = Framer(Marker(template="start {name}", before=b"E-1: no file "))
+    sent = framer.ask(["list cell"], "end-7e1", fence="fence-7e1").decode().splitlines()
+    assert sent == ["start fence-7e1", "list cell", "start end-7e1"]
+    framer.feed(late)
+    assert framer.partial == b"" and not framer.error_came
+    whole = answer if not answer or answer.endswith(b"\n") else answer + b"\n"
+    behind = b"\nE-1: no file fence-7e1\n" + whole + b"E-1: no file end-7e1\n"
+    got = [framer.feed(piece) for piece in pieces(behind, cuts)]
+    assert [text for text in got if text is not None] == [trimmed(whole)]
+    framer.ask(["list cell"], "next-7e1")
+    assert framer.feed(b"\t a\nE-1: no file next-7e1\n") == b"\t a\n"
 
 
 FED = [
@@ -193,7 +178,7 @@ def test_nothing_else_can_be_fed(statement: str) -> None:
     """It should never feed what changes something, asks for more lines, or is several statements."""
     assert not can_be_fed(statement)
     with pytest.raises(ValueError, match="only LIST"):
-        Framer(None).ask([statement], "x")
+        Framer(ANY).ask([statement], "x")
 
 
 @given(st.text(max_size=80))
@@ -206,7 +191,7 @@ def test_only_reads_can_be_fed(statement: str) -> None:
 
 def test_one_batch_at_a_time() -> None:
     """It should refuse a second batch while an answer is awaited."""
-    framer = Framer(None)
+    framer = Framer(ANY)
     framer.ask(["list cell"], "a")
     with pytest.raises(ValueError, match="one batch"):
         framer.ask(["list cell"], "b")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from exacell.carrying import capabilities_of, refuse_plan
+from exacell.change.carrying import capabilities_of, refuse_plan
 from exacell.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
 from exacell.transport.capabilities import EXACLI_CLOUD, SSH

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.actor import actor
-from exacell.confirming import (
+from exacell.change.confirming import (
     LONGEST,
     Deadline,
     WaitingRun,
@@ -24,11 +23,12 @@ from exacell.confirming import (
     refuse_unrevertible,
     set_deadline,
 )
-from exacell.errors import RefusedError
-from exacell.guardian import Errand, watch
-from exacell.journal import Journal, Row
+from exacell.change.guardian import Errand, watch
+from exacell.change.pending import pending
+from exacell.errors import MovedError, RefusedError
+from exacell.journal.actor import actor
+from exacell.journal.record import Journal, Row
 from exacell.language.line import parse_line
-from exacell.pending import pending
 from exacell.plan.model import Plan, Risk, Stage, Step, Undo
 
 DEAD = {"user": "u", "host": actor()["host"], "pid": "4194305"}
@@ -53,6 +53,7 @@ GUARDED = row("guardian", ALIVE)
 LOST = row("guardian", DEAD)
 TRYING = row("reverting", {})
 TRIED = row("reverted", {"state": "failed", "reason": "cel02 is away"})
+AGAIN = row("reverted", {"state": "failed", "reason": "cel02 is away", "again": True})
 KEPT = row("confirmed", {"unguarded": False})
 
 SENTENCES: list[tuple[str, list[Row], float, str]] = [
@@ -63,6 +64,10 @@ SENTENCES: list[tuple[str, list[Row], float, str]] = [
     ("overdue and guarded", [GUARDED], -60, "is being taken back by process"),
     ("begun and dead", [LOST, TRYING], -60, "was being taken back when its guardian ended: confirm 1 .*undo 1"),
     ("failed", [LOST, TRYING, TRIED], -60, "could not be taken back: cel02 is away; confirm 1 .*undo 1"),
+    ("failed, will try again", [GUARDED, TRYING, AGAIN], -60, "back: cel02 is away; process .* tries it again; confirm 1"),
+    ("failed, gave up", [GUARDED, TRYING, AGAIN, TRYING, TRIED], -60, "not be taken back: cel02 is away; confirm 1"),
+    ("failed, then dead", [LOST, TRYING, AGAIN], -60, "not be taken back: cel02 is away; confirm 1"),
+    ("confirmed between two attempts", [GUARDED, TRYING, AGAIN, KEPT], -60, ""),
     ("failed, tries again", [GUARDED, TRYING, TRIED, TRYING], -60, "is being taken back by process"),
     ("confirmed after a failure", [GUARDED, TRYING, TRIED, KEPT], -60, ""),
     ("confirmed too late", [GUARDED, TRYING, KEPT], -60, "is being taken back by process"),
@@ -88,6 +93,49 @@ def test_what_is_pending_is_one_line_with_the_way_out(
         assert re.search(said, told[0]), told[0]
 
 
+DONE = Row(kind="outcome", target="c1", body={"what": "w", "state": "done"})
+ENDED = row("end", {"exitCode": 0, "done": {"done": 1}})
+CUT_OFF: list[tuple[str, dict[str, str], list[Row], bool]] = [
+    ("killed behind its end", DEAD, [DONE, ENDED], True),
+    ("alive", ALIVE, [DONE, ENDED], False),
+    ("killed before its end", DEAD, [DONE], False),
+    ("nothing done", DEAD, [row("outcome", {"state": "failed"}), ENDED], False),
+    ("abandoned", DEAD, [DONE, row("end", {"exitCode": 4, "done": {"abandoned": 1}})], False),
+    ("undone", DEAD, [DONE, ENDED, row("undone", {"by": 9})], False),
+    ("confirmed", DEAD, [DONE, ENDED, row("confirmed", {"unguarded": True})], False),
+    ("reverted", DEAD, [DONE, ENDED, row("reverted", {"state": "done"})], False),
+]
+
+
+@pytest.mark.parametrize(("who", "rows", "waits"), [c[1:] for c in CUT_OFF], ids=[c[0] for c in CUT_OFF])
+def test_a_change_that_was_killed_before_its_deadline_stood_waits(
+    tmp_path: Path, who: dict[str, str], rows: list[Row], waits: bool
+) -> None:
+    """It should tell a change whose process was killed between its end and its deadline's row, until somebody decides."""
+    journal = Journal(tmp_path / "other.db")
+    change = journal.begin("t1", {"statement": "s", **who, "confirmWithin": 60.0, "plan": {}})
+    for item in rows:
+        journal.append("t1", change, [item])
+    told = open_deadlines(journal, "t1")
+    assert [(item.change, item.guarded) for item in told] == ([(1, False)] if waits else [])
+    assert open_deadlines(journal, "t2") == ()
+    if waits:
+        assert 0 < (told[0].until - datetime.now(UTC)).total_seconds() <= 60
+        assert [item.change for item in confirm(journal, "t1", None)] == [change]
+        assert open_deadlines(journal, "t1") == ()
+
+
+def test_a_change_that_was_gone_on_with_waits_under_its_first_number(tmp_path: Path) -> None:
+    """It should tell the number of the change that was resumed, not that of the plan that finished it, and only once."""
+    journal = Journal(tmp_path / "other.db")
+    journal.begin("t1", {"statement": "s", **DEAD, "confirmWithin": 60.0})
+    second = journal.begin("t1", {"statement": "s", **DEAD, "confirmWithin": 60.0, "finishes": 1, "origin": "resume 1"})
+    journal.append("t1", second, [DONE, ENDED])
+    assert [item.change for item in open_deadlines(journal, "t1")] == [1]
+    set_deadline(journal, "t1", 1, "s", 60)
+    assert [item.change for item in open_deadlines(journal, "t1")] == [1]
+
+
 def test_another_racks_changes_do_not_wait_here(journal: Journal) -> None:
     """It should list the changes of the asked rack only."""
     set_deadline(journal, "t1", 1, "s", 60)
@@ -107,6 +155,37 @@ def test_confirm_keeps_all_or_the_one_that_is_named(journal: Journal) -> None:
     assert [item.change for item in confirm(journal, "t1", None)] == [1]
     with pytest.raises(RefusedError, match="no change of t1 waits"):
         confirm(journal, "t1", None)
+
+
+def test_confirm_keeps_what_it_is_not_too_late_for(journal: Journal) -> None:
+    """It should keep all that still can be kept when one is being taken back, and say both."""
+    for change in (
+        1,
+        journal.begin("t1", {"statement": "b", **actor()}),
+        journal.begin("t1", {"statement": "c", **actor()}),
+    ):
+        set_deadline(journal, "t1", change, "s", 60)
+        journal.append("t1", change, [GUARDED])
+    assert note_reverting(journal, "t1", 2)
+    with pytest.raises(RefusedError, match=r"change 2 .*is being taken back by process .*; kept: 1, 3"):
+        confirm(journal, "t1", None)
+    assert [item.change for item in open_deadlines(journal, "t1")] == [2]
+
+
+def test_somebody_may_decide_between_two_attempts(journal: Journal) -> None:
+    """It should tell why an attempt failed while the guardian waits for the next one, and let a confirmation end it."""
+    set_deadline(journal, "t1", 1, "s", 60)
+    told: list[str] = []
+
+    def decide() -> None:
+        told.extend(item.sentence for item in pending(journal, "t1"))
+        confirm(journal, "t1", 1)
+
+    clock = Clock({65: decide})
+    assert guard(journal, clock, ["the lock is held"])[0] == "ended by somebody else"
+    (line,) = told
+    assert "the lock is held; process" in line and "tries it again" in line
+    assert pending(journal, "t1") == ()
 
 
 def test_the_first_of_confirm_and_guardian_wins(journal: Journal) -> None:
@@ -134,6 +213,7 @@ class Clock:
     def __init__(self, then: dict[float, Callable[[], object]] | None = None) -> None:
         self.at = datetime.now(UTC)
         self.begin = self.at
+        self.passed = 0.0
         self.then = dict(then or {})
 
     def now(self) -> datetime:
@@ -141,6 +221,7 @@ class Clock:
 
     def sleep(self, seconds: float) -> None:
         self.at += timedelta(seconds=seconds)
+        self.passed += seconds
         for when in [w for w in self.then if w <= (self.at - self.begin).total_seconds()]:
             self.then.pop(when)()
 
@@ -153,7 +234,9 @@ def guard(journal: Journal, clock: Clock, answers: list[str]) -> tuple[str, list
         tried.append(round((clock.now() - clock.begin).total_seconds()))
         return answers.pop(0)
 
-    return watch(journal, Errand(rack="t1", change=1), revert, now=clock.now, sleep=clock.sleep), tried
+    return watch(
+        journal, Errand(rack="t1", change=1), revert, now=clock.now, ticks=lambda: clock.passed, sleep=clock.sleep
+    ), tried
 
 
 def test_the_guardian_waits_for_the_deadline(journal: Journal) -> None:
@@ -162,6 +245,26 @@ def test_the_guardian_waits_for_the_deadline(journal: Journal) -> None:
     assert guard(journal, Clock(), [""]) == ("reverted", [1800])
     assert pending(journal, "t1") == ()
     assert [e.kind for e in journal.entries()][-3:] == ["guardian", "reverting", "reverted"]
+
+
+def test_what_has_moved_ends_the_attempts(journal: Journal) -> None:
+    """It should try no more once somebody has changed what the change left, and tell that nobody tries it again."""
+    set_deadline(journal, "t1", 1, "s", 60)
+    tried: list[object] = []
+
+    def revert(item: object) -> str:
+        tried.append(item)
+        if len(tried) == 1:
+            return "the lock is held"
+        raise MovedError("it has been changed since")
+
+    clock = Clock()
+    ended = watch(
+        journal, Errand(rack="t1", change=1), revert, now=clock.now, ticks=lambda: clock.passed, sleep=clock.sleep
+    )
+    (line,) = (item.sentence for item in pending(journal, "t1"))
+    assert (ended, len(tried)) == ("failed", 2)
+    assert "could not be taken back: it has been changed since; confirm 1 keeps it" in line and "again" not in line
 
 
 def test_a_confirmation_ends_the_waiting(journal: Journal) -> None:
@@ -179,6 +282,16 @@ def test_a_clock_that_jumps_is_noticed(journal: Journal) -> None:
     clock.then[10] = lambda: setattr(clock, "at", clock.at + timedelta(days=2))
     ended, tried = guard(journal, clock, [""])
     assert ended == "reverted" and tried[0] < 2 * 86400 + 20
+
+
+@pytest.mark.parametrize("back", [60, 3600, 10 * 86400])
+def test_a_clock_that_is_set_back_delays_nothing(journal: Journal, back: int) -> None:
+    """It should take the change back when so much time has passed as was told, whatever the clock says by then."""
+    set_deadline(journal, "t1", 1, "s", 1800)
+    clock = Clock()
+    clock.then[600] = lambda: setattr(clock, "at", clock.at - timedelta(seconds=back))
+    ended, _ = guard(journal, clock, [""])
+    assert ended == "reverted" and 1790 <= clock.passed <= 1800
 
 
 def test_it_tries_again_and_says_why_it_failed(journal: Journal) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from exacell.cli import main
-from exacell.journal import Journal
+from exacell.journal.record import Journal
 
 PATIENCE = 60.0
 """Seconds after which a wait has failed; a loaded host is slow."""
@@ -108,7 +108,7 @@ def test_an_unconfirmed_run_is_taken_back_as_a_whole(shell: Shell) -> None:
     folder = shell.home / "recipes"
     folder.mkdir(exist_ok=True)
     (folder / "twice.exa").write_text("disable flashlog db=SPOT\nset iorm db=SPOT share=3\n")
-    (folder / "opaque.exa").write_text("disable flashlog db=SPOT\nhost 'true'\n")
+    (folder / "opaque.exa").write_text("disable flashlog db=SPOT\nhost './load.sh'\n")
     before = shell("-r", "t1", "-o", "json", "show", "iorm").stdout
     refused = shell("-r", "t1", "-y", "run", "opaque", "--confirm-within=1s", code=2)
     assert "line 2" in refused.stderr and "nothing was run" in refused.stderr
@@ -161,7 +161,7 @@ def test_a_killed_guardian_is_told_at_the_next_start(shell: Shell) -> None:
 def test_a_change_without_inverse_is_refused_before_it_is_made(shell: Shell) -> None:
     """It should refuse --confirm-within for a change that can't be taken back, and send nothing."""
     before = len(shell.journal.entries())
-    refused = shell("-r", "t1", "on exa1cel01 drop flashlog --confirm-within 30m -y", code=2)
+    refused = shell("-r", "t1", "on exa1cel01 create key --confirm-within 30m -y", code=2)
     assert "could not be taken back on exa1cel01" in refused.stderr and "nothing was sent" in refused.stderr
     assert len(shell.journal.entries()) == before
 
@@ -171,7 +171,7 @@ def test_a_guardian_that_can_not_begin_is_a_failure(shell: Shell) -> None:
     folder = shell.home / "broken"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(
-        "import sys\nif 'exacell.guardian' in sys.orig_argv:\n    raise SystemExit('no guardian today')\n"
+        "import sys\nif 'exacell.change.guardian' in sys.orig_argv:\n    raise SystemExit('no guardian today')\n"
     )
     env = {**shell.env, "PYTHONPATH": str(folder)}
     command = [sys.executable, "-m", "exacell", "-r", "t1", "disable", "flashlog", "db=SPOT"]

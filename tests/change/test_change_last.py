@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from exacell.change.lastchange import last_change
 from exacell.config import RackConfig
 from exacell.errors import CellSetError
-from exacell.journal import Journal, Row
-from exacell.lastchange import last_change
+from exacell.journal.record import Journal, Row
 from exacell.plan.model import Gate, Plan, Stage, Step
 from exacell.selection import Selection
 

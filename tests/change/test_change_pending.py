@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from exacell.actor import actor
+from exacell.change.pending import newest_stopped, observe_caching, pending
 from exacell.errors import ExitCode
-from exacell.journal import Journal, Row
-from exacell.pending import newest_stopped, observe_caching, pending
+from exacell.journal.actor import actor
+from exacell.journal.record import Journal, Row
 
 INTERRUPTED, FAILED = int(ExitCode.INTERRUPTED), int(ExitCode.FAILED)
 BACK = {"c1": ["alter iormplan dbplan=((name=A,share=1))"]}
@@ -115,3 +115,19 @@ def test_a_cache_that_was_left_off_is_told_until_it_is_seen_on(
     assert found == [("caching off", sentence.format(left=left))]
     observe_caching(journal, "t1", {"c1": "on"}, cache)
     assert not pending(journal, "t1")
+
+
+@pytest.mark.parametrize("plan", [True, False])
+def test_a_change_that_left_caching_off_names_one_way_to_go_on(tmp_path: Path, plan: bool) -> None:
+    """Where resume finishes the change that left caching off, both lines name resume; where it can't, a flush does it."""
+    journal = Journal(tmp_path / "journal.db")
+    body = {"statement": "flush flashcache", **actor(), "pid": "4194305"}  # No process has this number.
+    change = journal.begin("t1", {**body, **({"plan": {"inverse": {}}} if plan else {})})
+    intent = {"statement": "ALTER FLASHCACHE ALL FLUSH NOWAIT", "cachingOff": True, "cache": "flashcache"}
+    journal.append("t1", change, [Row(kind="intent", target="c1", body=intent)])
+    found = {item.state: item for item in pending(journal, "t1")}
+    assert ("resume finishes it" in found["unfinished"].sentence) is plan
+    assert ("resume ends that as well" in found["caching off"].sentence) is plan
+    assert ("flush flashcache mends it" in found["caching off"].sentence) is not plan
+    assert found["caching off"].sentence.endswith("(or at once: on c1 alter flashcache all cancel flush)")
+    assert found["caching off"].mend == "on c1 flush flashcache"

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from exacell.changing import refuse_login, refuse_restricted
 from exacell.config import RackConfig
 from exacell.dcli.judge import Judgement, agree
 from exacell.dcli.reach import Group
 from exacell.dcli.targets import target
 from exacell.errors import RefusedError
+from exacell.logins import refuse_login, refuse_restricted
 from exacell.plan.model import Plan, Stage, Step
 from exacell.transport.base import FleetResult, Reply, Request, Role, State
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH, refuse_uploads

@@ -8,11 +8,12 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from exacell.change.racklock import LockedError, RackLock, lock_of
 from exacell.errors import RefusedError
-from exacell.racklock import RackLock, lock_of
 
 
 @pytest.fixture
@@ -94,6 +95,61 @@ def test_a_lock_that_cannot_be_read_counts_as_held(lock: RackLock) -> None:
     assert lock.holder() is None
 
 
+BOB = {"user": "bob", "host": "other", "pid": "77", "since": "2026-01-01T00:00:00+00:00", "why": "x"}
+HOLDERS = [
+    ({"user": "bob"}, "it says no host, pid, since, why"),
+    ({**BOB, "since": "yesterday"}, "its since is no time: yesterday"),
+    ({**BOB, "since": "2026-01-01T00:00:00"}, "its since names no zone"),
+    ({**BOB, "since": 5}, "its since is no text"),
+    ({**BOB, "kept": "yes"}, "its kept is neither true nor false"),
+    ([], "it says no user"),
+    ("bob", "it says no user"),
+]
+
+
+@pytest.mark.parametrize(("holder", "told"), HOLDERS, ids=[told for _, told in HOLDERS])
+@pytest.mark.parametrize("place", ["kept", "running"])
+def test_a_lock_that_was_edited_by_hand_counts_as_held(lock: RackLock, holder: Any, told: str, place: str) -> None:
+    """It should say what is wrong with it in one line, let nobody change the rack, and be freed by a takeover."""
+    lock.path.parent.mkdir(parents=True, exist_ok=True)
+    lock.path.write_text(json.dumps({place: holder}))
+    for deed in (lock.holder, lambda: lock.take("s"), lock.give_back):
+        with pytest.raises(LockedError, match="can't be read") as caught:
+            deed()
+        assert told in caught.value.message and caught.value.hint == "unlock --takeover frees it"
+    assert lock.give_back(takeover=True) is None
+    assert lock.holder() is None
+
+
+def test_what_a_newer_version_says_of_a_holder_is_left_out(lock: RackLock) -> None:
+    """It should name who holds the rack although the lock tells more than this version knows."""
+    lock.path.parent.mkdir(parents=True, exist_ok=True)
+    lock.path.write_text(json.dumps({"running": {**BOB, "colour": "red"}, "reason": 7}))
+    holder = lock.holder()
+    assert holder is not None and holder.user == "bob"
+
+
+def test_the_clock_of_another_host_may_be_ahead(lock: RackLock) -> None:
+    """It should give a lock from the future the age 0, and not one below."""
+    lock.path.parent.mkdir(parents=True, exist_ok=True)
+    lock.path.write_text(json.dumps({"running": {**BOB, "since": "2999-01-01T00:00:00+00:00"}}))
+    holder = lock.holder()
+    assert holder is not None and holder.age == 0 and "for 0" in str(holder)
+
+
+@pytest.mark.parametrize("made", ["directory", "link"])
+def test_what_is_no_file_is_no_lock_to_free(lock: RackLock, tmp_path: Path, made: str) -> None:
+    """It should not offer to free what only somebody with rights to the directory can remove."""
+    lock.path.parent.mkdir(parents=True, exist_ok=True)
+    if made == "directory":
+        lock.path.mkdir()
+    else:
+        lock.path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(LockedError, match="can't be read") as caught:
+        lock.holder()
+    assert "lock= names another" in caught.value.hint
+
+
 def test_emulated_racks_are_locked_at_home(tmp_path: Path) -> None:
     """It should keep an emulated rack's lock with its owner, and a real one's where all users of the host look."""
     assert lock_of("t1", None, emulated=True, state_dir=tmp_path).path == tmp_path / "locks" / "t1.lock"
@@ -143,8 +199,9 @@ def test_whoever_was_taken_over_knows_and_leaves_the_new_holder_alone(lock: Rack
 TAKER = """
 import sys, time
 from pathlib import Path
+from typing import Any
 from exacell.errors import RefusedError
-from exacell.racklock import RackLock
+from exacell.change.racklock import RackLock
 lock, log = RackLock(Path(sys.argv[1]), "r1"), Path(sys.argv[2])
 done = 0
 while done < 15:
@@ -177,3 +234,25 @@ def test_a_link_is_no_lock(lock: RackLock, tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="can't be locked"):
         lock.take("x")
     assert not (tmp_path / "precious").exists()
+
+
+def test_whoever_is_killed_while_writing_leaves_the_keeper(lock: RackLock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At no instant of a change's taking and giving back the lock does the file not tell who keeps the rack."""
+    lock.take("until noon", kept=True)
+    seen: list[str] = []
+
+    def watched(name: str) -> None:
+        real = getattr(os, name)
+
+        def done(*given: object) -> object:
+            result = real(*given)
+            seen.append(json.loads(lock.path.read_text())["kept"]["why"])
+            return result
+
+        monkeypatch.setattr(os, name, done)
+
+    watched("pwrite")
+    watched("ftruncate")
+    with lock.held("flush flashcache"):
+        pass
+    assert len(seen) >= 4 and set(seen) == {"until noon"}

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from exacell.change.reviving import activate_again, bring_back, mount_again, revive, start_again, stopped_by
 from exacell.errors import ExitCode
-from exacell.journal import Journal, Row
+from exacell.journal.record import Journal, Row
 from exacell.output.result import Result
-from exacell.plan.model import Plan, Stage, Step
-from exacell.reviving import bring_back, mount_again, revive, start_again, stopped_by
+from exacell.plan.model import Plan, Stage, Step, as_data
 
 STOP, START = "ALTER CELL SHUTDOWN SERVICES CELLSRV", "ALTER CELL STARTUP SERVICES CELLSRV"
 RESTART = "ALTER CELL RESTART SERVICES ALL"
@@ -189,19 +190,28 @@ class Away(Ctx):
         return SimpleNamespace(good={c: SimpleNamespace(tables=[[self.row]]) for c in cells})
 
 
-def taken_away(tmp_path: Path, *planned: str) -> Journal:
-    """A change that has taken disks of c1 offline, with these statements in its plan."""
-    stages = tuple(
-        Stage(title=text, key=text, steps=(Step(target="c1", statement=text, what=text),)) for text in planned
-    )
-    plan = Plan(statement="s", rack="t1", stages=stages)
-    journal = Journal(tmp_path / "journal.db")
-    change = journal.begin("t1", {"statement": "s", "plan": json.loads(plan.to_json())})
-    journal.append("t1", change, [intent("c1", "ALTER GRIDDISK ALL INACTIVE")])
-    return journal
-
-
 BOTH = ("ALTER GRIDDISK ALL INACTIVE", "ALTER GRIDDISK ALL ACTIVE")
+
+
+def planned(statements: Iterable[str]) -> Any:
+    """A plan of these statements for c1, as the journal keeps it."""
+    stages = tuple(
+        Stage(title=text, key=text, steps=(Step(target="c1", statement=text, what=text),)) for text in statements
+    )
+    return json.loads(json.dumps(as_data(Plan(statement="s", rack="t1", stages=stages))))
+
+
+def borrow(journal: Journal, statements: Iterable[str], **body: Any) -> None:
+    """Leave a change that has taken disks of c1 offline, with these statements in its plan."""
+    change = journal.begin("t1", {"statement": "s", "plan": planned(statements), **body})
+    journal.append("t1", change, [intent("c1", BOTH[0])])
+
+
+def taken_away(tmp_path: Path, *statements: str) -> Journal:
+    """A journal of one change that has taken disks of c1 offline, with these statements in its plan."""
+    journal = Journal(tmp_path / "journal.db")
+    borrow(journal, statements)
+    return journal
 
 
 def test_disks_that_were_to_be_away_for_a_while_are_brought_back(tmp_path: Path) -> None:
@@ -212,12 +222,36 @@ def test_disks_that_were_to_be_away_for_a_while_are_brought_back(tmp_path: Path)
     assert "left 1 grid disks of c1 inactive" in ctx.said[0]
 
 
-@pytest.mark.parametrize(("planned", "status"), [(BOTH, "active"), (BOTH[:1], "inactive")])
+@pytest.mark.parametrize("code", [ExitCode.DONE, ExitCode.FAILED])
+def test_disks_that_an_undo_took_away_are_brought_back(tmp_path: Path, code: ExitCode) -> None:
+    """Before a change is taken back once more, disks that an earlier attempt to do so left inactive are active again, or it
+    is told what kept them away."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.begin("t1", {"statement": "s"})
+    borrow(journal, BOTH, origin="undo 1")
+    ctx: Any = Away(journal, "inactive", "OFFLINE", code)
+    held_up = activate_again(ctx, 1, {"yes": True}, "first")
+    assert (held_up is None) == (code is ExitCode.DONE)
+    assert [(line, origin) for line, origin, _ in ctx.done] == [("on  online cell c1", "first")]
+
+
+def test_disks_that_a_change_leaves_away_and_its_undo_brings_back_are_no_loan(tmp_path: Path) -> None:
+    """What offline cell took away on purpose is brought back by its undo itself, not before it."""
+    journal = Journal(tmp_path / "journal.db")
+    borrow(journal, BOTH[:1])
+    change = journal.begin("t1", {"statement": "s", "origin": "undo 1", "plan": planned(BOTH[1:])})
+    journal.append("t1", change, [intent("c1", BOTH[1])])
+    ctx: Any = Away(journal, "inactive", "OFFLINE")
+    assert activate_again(ctx, 1, {"yes": True}, "first") is None
+    assert ctx.done == []
+
+
+@pytest.mark.parametrize(("statements", "status"), [(BOTH, "active"), (BOTH[:1], "inactive")])
 def test_disks_that_are_back_or_were_to_stay_away_are_left_alone(
-    tmp_path: Path, planned: tuple[str, ...], status: str
+    tmp_path: Path, statements: tuple[str, ...], status: str
 ) -> None:
     """Nothing is done to active disks, nor to those that offline cell took away on purpose."""
-    ctx: Any = Away(taken_away(tmp_path, *planned), status, "ONLINE")
+    ctx: Any = Away(taken_away(tmp_path, *statements), status, "ONLINE")
     assert bring_back(ctx, 1, {"yes": True}, "after") is None
     assert ctx.done == []
 

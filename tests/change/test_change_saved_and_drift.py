@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from exacell.cellcli.iorm import parse as parse_iorm
+from exacell.commands.drift import _row
 from exacell.errors import RefusedError
 from exacell.language.line import parse_line
-from exacell.plan.drift import between_cells, from_baseline, neutral, of_asm
+from exacell.plan.drift import Difference, between_cells, folded, from_baseline, gone, neutral, of_asm, told
 from exacell.plan.facts import CellDisk, CellFacts, FlashCache
 from exacell.plan.model import Plan, Stage, Step
-from exacell.plan.saved import SavedPlan, flatten, kept_flags, refuse_moved, refuse_other_plan, stages_json
+from exacell.plan.saved import SavedPlan, flatten, kept_flags, moved, refuse_other_plan, stages_json
 
 
 def _fact(cell: str, size: int = 100, **more: object) -> CellFacts:
@@ -37,8 +38,16 @@ def _saved(*facts: CellFacts, plan: Plan | None = None) -> SavedPlan:
 def test_a_moved_fact_is_named_with_cell_attribute_old_and_new() -> None:
     """It should refuse a kept plan when an attribute is another now, and say which."""
     saved = _saved(_fact("c1"), _fact("c2"))
-    with pytest.raises(RefusedError, match=r"c2: flashcache size was 100 and is 200"):
-        refuse_moved(saved, {"c1": _fact("c1"), "c2": _fact("c2", 200)})
+    assert "c2: flashcache size was 100 and is 200" in str(moved(saved, {"c1": _fact("c1"), "c2": _fact("c2", 200)}))
+
+
+def test_what_was_changed_is_named_before_the_space_that_follows_from_it() -> None:
+    """Of several facts that moved the one that somebody changed is told, and how many more there are."""
+    disk = CellDisk(name="FD_00", flash=True, size=16 << 30, free=0, status="normal", flush_status="", flush_error="")
+    before = _fact("c1", cell_disks=(disk,))
+    now = _fact("c1", 200, cell_disks=(replace(disk, free=5 << 30),))
+    refused = moved(_saved(before), {"c1": now})
+    assert str(refused).startswith("plan p: c1: flashcache size was 100 and is 200 (and 1 more); nothing was sent")
 
 
 _DISK = CellDisk(name="FD_00", flash=True, size=16 << 30, free=0, status="normal", flush_status="", flush_error="")
@@ -56,33 +65,30 @@ _DISK = CellDisk(name="FD_00", flash=True, size=16 << 30, free=0, status="normal
             {"iorm": parse_iorm("((name=A,share=3))"), "iorm_text": "((name=A,share=3))"},
             "c1: iormplan dbPlan was ((name=A,share=8,limit=80)) and is ((name=A,share=3))",
         ),
-        ({"flash_physical": (("FLASH_1_1", "normal"),)}, {}, "physicaldisk was FLASH_1_1 and is absent"),
+        ({"flash_physical": (("FLASH_1_1", "normal"),)}, {}, "physicaldisk FLASH_1_1 was normal and is absent"),
     ],
 )  # fmt: skip
 def test_a_moved_fact_is_said_as_cellcli_says_it(before: dict[str, Any], now: dict[str, Any], said: str) -> None:
     """It should name objects and attributes as CellCLI does, and sizes with their unit."""
-    with pytest.raises(RefusedError) as caught:
-        refuse_moved(_saved(_fact("c1", **before)), {"c1": _fact("c1", **now)})
-    assert said in str(caught.value)
+    assert said in str(moved(_saved(_fact("c1", **before)), {"c1": _fact("c1", **now)}))
 
 
 def test_metrics_may_move() -> None:
     """It should not refuse a plan because a counter moved by itself."""
     saved = _saved(_fact("c1", metrics={"FC_BY_DIRTY": (1.0, 1)}))
-    refuse_moved(saved, {"c1": _fact("c1", metrics={"FC_BY_DIRTY": (2.0, 2)})})
+    assert moved(saved, {"c1": _fact("c1", metrics={"FC_BY_DIRTY": (2.0, 2)})}) is None
 
 
 def test_a_cell_that_was_not_planned_for_is_refused() -> None:
     """It should refuse to apply a plan to a cell that it was not made for."""
-    with pytest.raises(RefusedError, match="not made for c9"):
-        refuse_moved(_saved(_fact("c1")), {"c9": _fact("c9")})
+    assert "not made for c9" in str(moved(_saved(_fact("c1")), {"c9": _fact("c9")}))
 
 
 def test_other_steps_are_refused() -> None:
     """It should refuse when the statement would do something else now."""
     saved = _saved(_fact("c1"))
     refuse_other_plan(saved, _plan())
-    with pytest.raises(RefusedError, match="something else"):
+    with pytest.raises(RefusedError, match=r"something else now: .*: statement was .* and is CREATE FLASHCACHE ALL"):
         refuse_other_plan(saved, _plan("CREATE FLASHCACHE ALL"))
 
 
@@ -100,6 +106,132 @@ def test_a_missing_object_is_drift() -> None:
         ("c3", "a", "", "1"),
         ("c3", "b", "2", ""),
     }
+
+
+def test_a_list_in_another_order_has_not_moved() -> None:
+    """Cells print lists in any order: a kept plan is refused when a list has other members, not when they stand elsewhere."""
+    one = CellFacts(cell="c1", databases=("SPOT", "ERP"))
+    saved = replace(_saved(), facts={"c1": flatten(one)})
+    assert moved(saved, {"c1": replace(one, databases=("ERP", "SPOT"))}) is None
+    refused = moved(saved, {"c1": replace(one, databases=("ERP",))})
+    assert refused is not None and "c1: database was ERP,SPOT and is ERP;" in refused.message
+
+
+def _cell(release: str, **more: str) -> dict[str, str]:
+    return {"cell|{cell}|releaseVersion": release, **{path.replace("__", "|"): value for path, value in more.items()}}
+
+
+DISK = {"griddisk__p__size": "1", "griddisk__p__status": "active", "griddisk__p__comment": ""}
+BEFORE = {"c1": _cell("19.3", **DISK), "c2": _cell("19.3", **DISK), "ASM main": {}}
+LINES: list[tuple[str, dict[str, dict[str, str]], list[tuple[str, ...]]]] = [
+    ("nothing", {"c1": _cell("19.3", **DISK)}, []),
+    ("an object is gone", {"c1": _cell("19.3")}, [("c1", "griddisk", "p", "name", "", "p")]),
+    (
+        "an object is new",
+        {"c1": _cell("19.3", **DISK, griddisk__q__size="1", griddisk__q__status="active")},
+        [("c1", "griddisk", "q", "name", "q", "")],
+    ),
+    (
+        "attributes are others",
+        {"c1": _cell("19.3", **{**DISK, "griddisk__p__size": "2", "griddisk__p__comment": "x"})},
+        [("c1", "griddisk", "p", "size", "2", "1"), ("c1", "griddisk", "p", "comment", "x", "")],
+    ),
+    (
+        "an attribute is empty",
+        {"c1": _cell("19.3", **{**DISK, "griddisk__p__status": ""})},
+        [("c1", "griddisk", "p", "status", "", "active")],
+    ),
+    ("a cell is new", {"c3": _cell("19.3", **DISK)}, [("c3", "cell", "c3", "name", "c3", "")]),
+    (
+        "another release",
+        {"c1": _cell("12.1.2", griddisk__p__size="1", griddisk__p__sparse="no", griddisk__p__comment="x")},
+        [
+            ("c1", "cell", "{cell}", "releaseVersion", "12.1.2", "19.3"),
+            ("c1", "griddisk", "p", "comment", "x", ""),
+        ],
+    ),
+    (
+        "another release without such objects",
+        {"c1": _cell("12.1.2", lun__a__size="1", lun__a__status="x")},
+        [
+            ("c1", "cell", "{cell}", "releaseVersion", "12.1.2", "19.3"),
+            ("c1", "griddisk", "p", "name", "", "p"),
+            ("c1", "lun", "a", "name", "a", ""),
+        ],
+    ),
+    (
+        "the same release with another attribute",
+        {"c1": _cell("19.3", **DISK, griddisk__p__sparse="no")},
+        [("c1", "griddisk", "p", "sparse", "no", "")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("now", "lines"), [line[1:] for line in LINES], ids=[line[0] for line in LINES])
+def test_drift_is_told_in_few_lines(now: dict[str, dict[str, str]], lines: list[tuple[str, ...]]) -> None:
+    """It should tell an object or a cell that is missing or additional in one line, and nothing of what a release has not."""
+    found = told(from_baseline(BEFORE, now), now, BEFORE)
+    assert [(d.cell, d.object, d.name, d.attribute, d.value, d.expected) for d in found] == lines
+
+
+def test_a_cell_without_an_object_is_one_line_among_others() -> None:
+    """Compared with each other, a cell that lacks an object, or alone has it, is one line; so is another release."""
+    others = {f"c{number}": _cell("19.3", **DISK) for number in (1, 2, 3)}
+    for odd, line in (
+        (_cell("19.3"), ("griddisk", "p", "", "p")),
+        (_cell("19.3", **DISK, griddisk__q__size="1", griddisk__q__status="x"), ("griddisk", "q", "q", "")),
+        (_cell("12.1.2", **DISK, griddisk__p__sparse="true"), ("cell", "{cell}", "12.1.2", "19.3")),
+    ):
+        facts = {**others, "c9": odd}
+        (only,) = told(between_cells(facts), facts)
+        assert (only.cell, only.object, only.name, only.value, only.expected) == ("c9", *line)
+
+
+FOLDED = [
+    (
+        [("c1", f"DATA_CD_{n:02}_{{cell}}", "status", "inactive", "active") for n in range(12)],
+        [("c1", "DATA_CD_[00-11]_{cell}", "status", "inactive", "active")],
+    ),
+    (
+        [(c, f"{p}_CD_{n:02}_{{cell}}", "status", "x", "y") for c in ("c1", "c2", "c4") for p in ("A", "B") for n in (0, 2)],
+        [("c[1-2,4]", "A_CD_[00,02]_{cell},B_CD_[00,02]_{cell}", "status", "x", "y")],
+    ),
+    (  # Another value, another attribute and another cell are lines of their own, in the order in which they come.
+        [
+            ("c1", "p0", "size", "1", "2"), ("c1", "p1", "size", "3", "2"), ("c1", "p0", "status", "1", "2"),
+            ("c2", "p0", "size", "1", "2"),
+        ],
+        [("c[1-2]", "p0", "size", "1", "2"), ("c1", "p1", "size", "3", "2"), ("c1", "p0", "status", "1", "2")],
+    ),
+    (  # Missing and additional objects.
+        [("c1", "p0", "name", "", "p0"), ("c1", "p1", "name", "", "p1"), ("c1", "q", "name", "q", "")],
+        [("c1", "p[0-1]", "name", "", "p[0-1]"), ("c1", "q", "name", "q", "")],
+    ),
+    (  # Names that brackets would say something else of stay a list.
+        [
+            ("c1", "a b1", "x", "1", ""), ("c1", "a b2", "x", "1", ""), ("ASM main", "D1", "y", "1", ""),
+            ("ASM main", "D02", "y", "1", ""),
+        ],
+        [("c1", "a b1,a b2", "x", "1", ""), ("ASM main", "D[1,02]", "y", "1", "")],
+    ),
+    ([("c1", "a[1]", "x", "1", ""), ("c1", "a[2]", "x", "1", "")], [("c1", "a[1],a[2]", "x", "1", "")]),
+    ([("c1", "20:0", "x", "1", ""), ("c1", "20:1", "x", "1", "")], [("c1", "20:[0-1]", "x", "1", "")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "lines"), FOLDED)
+def test_drift_is_folded_for_eyes(rows: list[tuple[str, ...]], lines: list[tuple[str, ...]]) -> None:
+    """It should say once what is the same of several objects and cells, every one of them named and no other."""
+    found = folded(
+        [Difference(cell=c, object="griddisk", name=n, attribute=a, value=v, expected=e) for c, n, a, v, e in rows]
+    )
+    assert [(d.cell, d.name, d.attribute, d.value, d.expected) for d in found] == lines
+
+
+def test_a_cell_that_left_the_rack_is_drift() -> None:
+    """A baseline's cell that the rack has no more is told, one that was only not asked is not, and ASM is no cell."""
+    (only,) = gone(BEFORE, ["c1", "c9"])
+    assert (only.cell, only.attribute, only.value, only.expected) == ("c2", "name", "", "c2")
 
 
 def test_a_baseline_is_each_cells_own() -> None:
@@ -169,3 +301,12 @@ def test_nobody_agrees_in_advance() -> None:
     assert line == "flush flashcache --rolling --limit=300s --reason='a b'"
     parsed = parse_line(line)
     assert parsed is not None and dict(parsed.flags) == {"rolling": True, "limit": 300.0, "reason": "a b"}
+
+
+def test_a_cells_own_name_stands_where_it_is_of_one_cell() -> None:
+    """A record of one cell can be used as it is; one of several keeps the place of the name."""
+    one = Difference(cell="c1", object="griddisk", name="D_{cell}", attribute="name", value="", expected="D_{cell}")
+    assert {name: _row(one)[name] for name in ("name", "expected", "value")} == {
+        "name": "D_c1", "expected": "D_c1", "value": None,
+    }  # fmt: skip
+    assert _row(replace(one, cell="c[1-2]"))["name"] == "D_{cell}"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from exacell.actor import actor
-from exacell.journal import Journal, Row
-from exacell.pending import pending
-from exacell.stopped import observe_services, stopped_services
+from exacell.change.pending import pending
+from exacell.journal.actor import actor
+from exacell.journal.record import Journal, Row
+from exacell.journal.stopped import observe_services, stopped_services
 
 ONE, TWO = "exa1cel01", "exa1cel02"
 

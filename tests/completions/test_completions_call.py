@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from exacell.completions import candidates, complete, completion_files
-from exacell.kept_commands import use_kept
+from exacell.completion.kept_commands import use_kept
+from exacell.completion.names import NameCache
+from exacell.completion.shells import candidates, complete, completion_files
 from exacell.language import registry
 from exacell.language.registry import Kind, commands
-from exacell.names import NameCache
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,9 +33,11 @@ def words(env: dict[str, str], *typed: str) -> list[str]:
 
 
 def test_the_files_are_up_to_date() -> None:
-    """completions/ holds what python -m exacell.completions write would write."""
+    """completions/ holds what python -m exacell.completion.shells write would write."""
     for name, text in completion_files().items():
-        assert (ROOT / "completions" / name).read_text() == text, f"{name}: run python -m exacell.completions write"
+        assert (ROOT / "completions" / name).read_text() == text, (
+            f"{name}: run python -m exacell.completion.shells write"
+        )
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from exacell.completion.names import NameCache
 from exacell.language.registry import Kind
-from exacell.names import NameCache
 from exacell.plan.saved import SavedPlan
 from exacell.store import Store
 
@@ -71,7 +71,7 @@ def test_bash(line: str, wanted: str, env: dict[str, str]) -> None:
         "printf '%s\\n' \"${COMPREPLY[@]}\"\n"
     )
     done = subprocess.run(
-        [need("bash"), "--norc", "-c", script], env=env, capture_output=True, text=True, check=False, timeout=20
+        [need("bash"), "--norc", "-c", script], env=env, capture_output=True, text=True, check=False, timeout=60
     )
     assert wanted in [word.strip() for word in done.stdout.splitlines()], done
 
@@ -81,7 +81,7 @@ def test_fish(line: str, wanted: str, env: dict[str, str]) -> None:
     """fish offers the whole word with its description."""
     script = f"source {ROOT}/completions/exacell.fish; complete -C {line!r}"
     done = subprocess.run(
-        [need("fish"), "-N", "-c", script], env=env, capture_output=True, text=True, timeout=20, check=True
+        [need("fish"), "-N", "-c", script], env=env, capture_output=True, text=True, timeout=60, check=True
     )
     offered = [row.split("\t")[0] for row in done.stdout.splitlines()]
     assert any(word == wanted or word.endswith(f"={wanted}") for word in offered), done.stdout
@@ -89,7 +89,7 @@ def test_fish(line: str, wanted: str, env: dict[str, str]) -> None:
 
 def typed_in(shell: str, argv: list[str], setup: list[str], line: str, env: dict[str, str]) -> str:
     """Type a line and Tab into an interactive shell, then have it echo the line; return what it holds."""
-    child = pexpect.spawn(need(shell), argv, env=env, encoding="utf-8", timeout=20, dimensions=(24, 200))
+    child = pexpect.spawn(need(shell), argv, env=env, encoding="utf-8", timeout=60, dimensions=(24, 200))
     try:
         for command in setup:
             child.sendline(command)
@@ -137,7 +137,7 @@ def test_fish_interactive(env: dict[str, str]) -> None:
     fish = need("fish")
     quiet = "function fish_prompt; echo -n '$ '; end; set -g fish_greeting; set -g fish_autosuggestion_enabled 0"
     for line, wanted in (("exacell list griddisk DATA", "DATA_CD_00_exa1cel01"), ("exacell apply mo", "monday")):
-        child = pexpect.spawn(fish, ["-N", "-i"], env=env, encoding="utf-8", timeout=20, dimensions=(24, 200))
+        child = pexpect.spawn(fish, ["-N", "-i"], env=env, encoding="utf-8", timeout=60, dimensions=(24, 200))
         try:
             child.sendline(f"{quiet}; source {ROOT}/completions/exacell.fish; echo rea''dy")
             child.expect_exact("ready")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from exacell import config
+from exacell.completion.kept_racks import CELLIP, kept_racks
 from exacell.errors import ConfigError
-from exacell.kept_racks import CELLIP, kept_racks
 from exacell.paths import Home
 
 

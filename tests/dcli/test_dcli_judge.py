@@ -13,7 +13,7 @@ from exacell.dcli.judge import Judgement, judge
 from exacell.dcli.scan import scan_script
 from exacell.dcli.sequence import left_away, needs_now
 from exacell.errors import RefusedError
-from exacell.plan.facts import CellFacts, FlashCache, PmemCache
+from exacell.plan.facts import CellDisk, CellFacts, FlashCache, PmemCache
 from exacell.plan.guard import guard_plan
 from tests.plan.plan_factory import grid
 
@@ -117,6 +117,7 @@ def cached(mode: str = "writeback", *, status: str = "normal", **changes: Any) -
 
 FLUSHED = "normal - flushed"
 PMEM: dict[str, Any] = {"pmem_mode": "writeback", "pmem_cache": PmemCache(name="p", size=1, status=FLUSHED)}
+X = CellDisk(name="X", flash=False, size=1, free=1, status="normal", flush_status="", flush_error="")
 SICK = cached(
     flash_cache=FlashCache(name="f", size=1, status="warning", degraded=("FD_00_c1",), cell_disks=("FD_00_c1",))
 )
@@ -180,7 +181,14 @@ SCRIPTS: list[tuple[CellFacts, tuple[str, ...], str]] = [
         "behind a CREATE FLASHLOG",
     ),
     (cached("writethrough"), ("drop flashlog", "create flashlog all"), ""),
-    (cached("writethrough"), ("create flashlog all", "grant role x to user y", "drop celldisk x"), "contents are lost"),
+    (cached("writethrough", cell_disks=(X,)), ("create flashlog all", "drop celldisk x"), "contents are lost"),
+    (cached("writethrough"), ("create celldisk x lun=0_0", "drop celldisk x"), ""),
+    (cached("writethrough"), ("import celldisk all", "drop celldisk x"), "behind an IMPORT CELLDISK"),
+    (cached("writethrough"), ("import celldisk all", "drop griddisk all prefix=p"), "behind an IMPORT CELLDISK"),
+    (cached("writethrough"), ("import celldisk all", "drop flashcache"), ""),
+    (cached("writethrough"), ("import celldisk all", "alter cell comment=x", "drop celldisk x"), "behind an IMPORT"),
+    (cached("writethrough", cell_disks=(X,)), ("import celldisk all", "alter celldisk x comment=y"), ""),
+    (cached("writethrough"), ("alter griddisk all active",), ""),
     (cached("writethrough"), ("create flashlog all", "drop flashcache"), ""),
     (SICK, ("alter flashcache all cancel flush", "alter flashcache all flush"), "FD_00_c1"),
 ]
@@ -323,3 +331,14 @@ def test_two_cells_never_go_offline(serial: bool) -> None:
     else:
         with pytest.raises(RefusedError, match="offline together"):
             judged(group(facts=both), *returning)
+
+
+def test_a_disk_group_goes_by_its_name_only() -> None:
+    """What is not read should never take a disk group away because reading it was done without."""
+    found = scan_script(b"sqlplus / as sysasm <<E\ndrop diskgroup data;\nE\n", "x.sh")
+    call: Any = None
+    target = group(emulated=True)
+    with pytest.raises(RefusedError, match="data would be lost on DATA"):
+        judge(target, found, call, serial=False, flags={"accept-opaque": True})
+    target.ctx.accepted_loss = lambda _: ("data",)
+    assert judge(target, found, call, serial=False, flags={}).opaque

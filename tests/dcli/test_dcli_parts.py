@@ -91,7 +91,8 @@ def test_files_are_checked_before_anything_else(script: Path, tmp_path: Path, mo
     """Missing files, directories and files that may not be executed should be errors of the environment."""
     monkeypatch.setenv("SOMEWHERE", str(tmp_path))
     (tmp_path / "plain").write_text("x")
-    for argv in (["-x", "/none"], ["-f", "/none"], ["-f", "/none*"], ["-x", str(tmp_path)], ["-x", "$SOMEWHERE/plain"]):
+    gone = str(tmp_path / "none")
+    for argv in (["-x", gone], ["-f", gone], ["-f", f"{gone}*"], ["-x", str(tmp_path)], ["-x", "$SOMEWHERE/plain"]):
         with pytest.raises(DcliExit) as end:
             delivery_of(parse_dcli(argv), SshOptions())
         assert (end.value.status, end.value.out) == (2, ""), argv

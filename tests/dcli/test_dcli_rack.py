@@ -2,170 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sqlite3
+import signal
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from textwrap import dedent
-from typing import Any
 
 import pytest
+from dcli_bench import CELLS, SHORT, Dcli, flushcache, journalled
 
 from exacell.cli import main
-from exacell.emulator import control
-
-CELLS = "exa1cel01,exa1cel02,exa1cel03"
-SHORT = "exa1cel01,exa1cel02"
-
-
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def lines(self) -> list[str]:
-        return self.out.splitlines()
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A home with a write-through rack wt, a write-back one wb, and two racks that reach wb's cells as if they were real."""
-    path = tmp_path_factory.mktemp("home")
-    small = {"cells": 3, "dbnodes": 1}
-    control.start(path, "wt", options={**small, "mode": "writethrough"})
-    control.start(path, "wb", options=small)
-    config = path / "emulator" / "wb" / "ssh_config"
-    text = f'cells = "exa1cel[01-03]"\nssh_config = "{config}"\n'
-    (path / "racks.d" / "real.toml").write_text(text)
-    (path / "racks.d" / "prod.toml").write_text(text.replace("exa1cel[01-03]", "exa1cel03") + "production = true\n")
-    yield path
-    control.stop(path, "wt")
-    control.stop(path, "wb")
-
-
-@pytest.fixture
-def dcli(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Done]:
-    """Run ``exacell -r RACK … dcli …`` in a scratch directory that is also HOME."""
-    for name, value in {"EXACELL_HOME": str(home), "HOME": str(tmp_path), "COLUMNS": "200"}.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.delenv("EXACELL_RACK", raising=False)
-    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
-
-    def run(*words: str, rack: str = "wb", before: tuple[str, ...] = ()) -> Done:
-        code = main(["-r", rack, *before, "dcli", *words])
-        shown = capsys.readouterr()
-        return Done(code, shown.out, shown.err)
-
-    return run
-
-
-Dcli = Callable[..., Done]
-
-
-def caches(home: Path, rack: str) -> list[Any]:
-    """What the cells of a rack say about their caches now."""
-    out, sys.stdout = sys.stdout, io.StringIO()
-    try:
-        assert main(["-r", rack, "-o", "json", "list flashcache attributes id, size, status"]) == 0
-        return json.loads(sys.stdout.getvalue())
-    finally:
-        sys.stdout = out
-
-
-def journalled(home: Path, statement: str) -> list[tuple[str, str, dict[str, Any]]]:
-    """The rows of the changes whose statement begins so."""
-    with sqlite3.connect(home / "journal.db") as connection:
-        rows = connection.execute("select change, kind, target, body from entry order by seq").fetchall()
-    numbers = {n for n, kind, _, body in rows if kind == "plan" and json.loads(body)["statement"].startswith(statement)}
-    return [(kind, target, json.loads(body)) for n, kind, target, body in rows if n in numbers]
-
-
-BLOG = """\
-    #!/bin/bash
-    cellcli <<EOF
-    drop flashcache
-    create flashcache all
-    EOF
-    """
-
-
-def flushcache(mark: bool = True) -> Path:
-    text = dedent(BLOG)
-    path = Path("flushcache.sh")
-    path.write_text(text if mark else text.removesuffix("EOF\n"))
-    path.chmod(0o755)
-    return path
-
-
-@pytest.mark.parametrize("mark", [True, False])
-def test_the_flush_script_runs_on_a_write_through_rack(dcli: Dcli, home: Path, mark: bool) -> None:
-    """The script of the blog post should run as it is, with and without its closing mark, key and all."""
-    flushcache(mark)
-    before = {row["id"] for row in caches(home, "wt")}
-    done = dcli("-c", CELLS, "--serial", "-k", "-l", "celladmin", "-x", "flushcache.sh", rack="wt")
-    assert done.code == 0, done.err
-    for cell in CELLS.split(","):
-        ours = [line for line in done.lines if line.startswith(f"{cell}: ")]
-        assert ours[0] == f"{cell}: ssh key added" or ours[0] == f"{cell}: ssh key already exists"
-        assert sum("successfully dropped" in line for line in ours) == 1
-        assert sum("successfully created" in line for line in ours) == 1
-    assert [line.partition(":")[0] for line in done.lines] == sorted(line.partition(":")[0] for line in done.lines)
-    after = caches(home, "wt")
-    assert {row["status"] for row in after} == {"normal"} and not before & {row["id"] for row in after}
-
-
-def test_the_flush_script_is_refused_on_dirty_write_back_caches(dcli: Dcli, home: Path) -> None:
-    """With dirty data in the cache nothing should be sent, exit 2, and every cell be named with the reason."""
-    flushcache().rename("refused.sh")
-    before = caches(home, "wb")
-    done = dcli("-c", CELLS, "--serial", "-k", "-l", "celladmin", "-x", "refused.sh")
-    assert (done.code, done.out) == (2, "")
-    assert "drop flashcache: refused on exa1cel[01-03]" in done.err and "only copy of data" in done.err
-    assert caches(home, "wb") == before
-    assert "refused.sh" not in dcli("-c", CELLS, "ls").out
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("cellcli -e drop flashcache",),
-        ("cellcli", "-e", "drop", "flashcache"),
-        ("echo drop flashcache | cellcli",),
-        ("cellcli -e 'alter cell flashCacheMode=writethrough'",),
-        ("CMD='drop flashcache'; cellcli -e $CMD",),
-    ],
-)
-def test_a_change_in_a_command_is_guarded_like_a_typed_one(dcli: Dcli, home: Path, words: tuple[str, ...]) -> None:
-    """However a dangerous CellCLI change is wrapped, it should be refused with 2 before anything is sent."""
-    before = caches(home, "wb")
-    done = dcli("-c", CELLS, *words)
-    assert (done.code, done.out) == (2, "") and "refused on" in done.err and caches(home, "wb") == before
-
-
-def test_accepted_loss_lets_it_through(dcli: Dcli, home: Path) -> None:
-    """Naming every cell should send what the guard refuses; the cell then has its own say."""
-    done = dcli("-c", "exa1cel03", "cellcli -e drop flashcache", before=("--accept-data-loss=exa1cel03",))
-    assert "refused on" not in done.err and done.out.startswith("exa1cel03: CELL-")
-
-
-def test_a_scl_script_is_guarded_too(dcli: Dcli) -> None:
-    """A .scl file should be run by cellcli, and refused when a line of it is."""
-    path = Path("a.scl")
-    path.write_text("list cell attributes name\nREM end\n")
-    path.chmod(0o755)
-    done = dcli("-c", SHORT, "-x", "a.scl")
-    assert (done.code, done.lines) == (0, ["exa1cel01: exa1cel01", "exa1cel02: exa1cel02"])
-    path.write_text("list cell\ndrop flashcache all\n")
-    assert dcli("-c", SHORT, "-x", "a.scl").code == 2
 
 
 def test_words_reach_the_remote_shell_joined_with_blanks(dcli: Dcli) -> None:
@@ -276,6 +122,20 @@ def test_files_are_copied_where_d_says(dcli: Dcli, tmp_path: Path) -> None:
     assert done.code == 0 and dcli("-c", "exa1cel01", "wc -c < one").out == "exa1cel01: 10000\n"
 
 
+def test_a_file_may_be_copied_onto_itself(dcli: Dcli, tmp_path: Path) -> None:
+    """Where a target is the very host and path that one copies from, the file keeps what it holds, and -x runs it."""
+    path = tmp_path / "self.sh"
+    path.write_text("#!/bin/sh\necho ran\n" + "# filler\n" * 9000)
+    path.chmod(0o755)
+    before = path.read_bytes()
+    done = dcli("-c", SHORT, "-x", "self.sh", "-d", str(tmp_path))
+    assert (done.code, done.lines) == (0, ["exa1cel01: ran", "exa1cel02: ran"]), done.err
+    assert path.read_bytes() == before
+    Path("short").write_text("x")
+    assert dcli("-c", "exa1cel01", "-f", "short", "-d", str(path)).code == 0
+    assert path.read_text() == "x"
+
+
 def test_a_copy_that_fails_stops_the_target(dcli: Dcli, tmp_path: Path) -> None:
     """scp's sentence should be told and nothing be run behind it."""
     flushcache()
@@ -340,7 +200,7 @@ def test_usage_errors_print_the_options(dcli: Dcli) -> None:
     assert done.code == 2 and done.err.startswith("Error: ") and "--vmstat" in done.out
     done = dcli("hostname")
     assert done.code == 2 and "no target" in done.err and "--vmstat" in done.out
-    done = dcli("-c", "exa1cel01", "-x", "/none")
+    done = dcli("-c", "exa1cel01", "-x", "/dev/null/none")
     assert (done.code, done.out) == (2, "") and done.err.startswith("Error: ")
 
 
@@ -349,60 +209,6 @@ def test_machine_formats_give_a_record_a_target(dcli: Dcli) -> None:
     done = dcli("-c", SHORT, "-t", "hostname; exit 2", before=("-o", "json"))
     assert done.code == 1
     assert json.loads(done.out) == [{"cell": c, "exitStatus": 2, "text": c} for c in SHORT.split(",")]
-
-
-def test_opaque_work_is_journalled_and_reads_are_not(dcli: Dcli, home: Path) -> None:
-    """A command that can't be read should leave plan, intent, outcome and end; a read nothing."""
-    dcli("-c", "exa1cel01", "touch marker-of-this-test")
-    rows = journalled(home, "dcli -c exa1cel01 'touch marker-of-this-test'")
-    assert [kind for kind, _, _ in rows] == ["plan", "intent", "outcome", "end"]
-    assert rows[0][2]["opaque"] == ["touch marker-of-this-test"] and rows[2][2]["state"] == "done"
-    dcli("-c", "exa1cel01", "echo only a read")
-    assert not journalled(home, "dcli -c exa1cel01 'echo only a read'")
-
-
-def test_a_real_rack_needs_opaque_work_to_be_accepted(dcli: Dcli) -> None:
-    """Elsewhere than on an emulated rack the unreadable should need --accept-opaque before dcli, and reads nothing."""
-    assert dcli("-c", "exa1cel01", "hostname", rack="real").code == 0
-    done = dcli("-c", "exa1cel01", "touch x", rack="real")
-    assert (done.code, done.out) == (2, "") and "--accept-opaque" in done.err
-    assert dcli("-c", "exa1cel01", "touch x", rack="real", before=("--accept-opaque",)).code == 0
-
-
-def test_a_real_rack_asks_before_a_cellcli_change(dcli: Dcli) -> None:
-    """A change that the guard lets pass should need a yes like a typed one."""
-    words = ("-c", "exa1cel01", "cellcli -e alter iormplan objective=basic")
-    done = dcli(*words, rack="real")
-    assert (done.code, done.out) == (2, "") and "-y" in done.err and "ALTER IORMPLAN" in done.err
-    assert dcli(*words, rack="real", before=("-y",)).code == 0
-
-
-def test_production_and_read_only_racks_refuse_the_unreadable(dcli: Dcli) -> None:
-    """Neither -y nor --accept-opaque should let opaque work on a production rack, nor -m anything but reads."""
-    for rack, before in (("prod", ("--accept-opaque", "-y")), ("wb", ("-m",))):
-        done = dcli("-c", "exa1cel03", "touch x", rack=rack, before=before)
-        assert (done.code, done.out) == (2, ""), rack
-        assert dcli("-c", "exa1cel03", "cellcli -e list cell", rack=rack, before=before).code == 0
-        done = dcli("-c", "exa1cel03", "-k", rack=rack, before=before)
-        assert (done.code, done.out) == (2, ""), rack
-
-
-def test_a_copy_beside_a_command_is_judged_too(dcli: Dcli) -> None:
-    """-f with a command that only shows something should be refused as the copy alone is."""
-    Path("one").write_text("x")
-    for rack, before in (("prod", ("--accept-opaque", "-y")), ("wb", ("-m",)), ("real", ("-y",))):
-        done = dcli("-c", "exa1cel03", "-f", "one", "hostname", rack=rack, before=before)
-        assert (done.code, done.out) == (2, "") and "copy one to the home directory" in done.err, rack
-    done = dcli("-c", "exa1cel03", "-f", "one", "hostname", rack="wb")
-    assert (done.code, done.out) == (0, "exa1cel03: exa1cel03\n")
-
-
-def test_a_production_cell_is_known_without_its_rack(
-    dcli: Dcli, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Naming a host of a production rack without -r should not get around the rack's mark."""
-    assert main(["--accept-opaque", "dcli", "-c", "exa1cel03", "touch x"]) == 2
-    assert "prod" in capsys.readouterr().err
 
 
 def test_hosts_of_no_rack_are_reached_as_ssh_config_says(
@@ -423,13 +229,6 @@ def test_hosts_of_no_rack_are_reached_as_ssh_config_says(
     assert shown.out == "lonely: exa1cel02\n" and "--accept-opaque" in shown.err and "refused on lonely" in shown.err
 
 
-def test_plan_only_sends_nothing(dcli: Dcli) -> None:
-    """-n before dcli should show what was found and send nothing, with 3 where that is asked for."""
-    done = dcli("-c", "exa1cel01", "touch never-made", before=("-n", "--detailed-exitcode"))
-    assert (done.code, done.out) == (3, "") and "can't be read: touch never-made" in done.err
-    assert dcli("-c", "exa1cel01", "ls never-made").code == 1
-
-
 def test_on_limits_the_targets(dcli: Dcli, capsys: pytest.CaptureFixture[str]) -> None:
     """ON should keep those of dcli's targets that it names, and be the targets where dcli names none."""
     assert main(["-r", "wb", f"on exa1cel02 dcli -c {SHORT} hostname"]) == 0
@@ -438,18 +237,21 @@ def test_on_limits_the_targets(dcli: Dcli, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out.split() == [w for c in ("2", "3", "1") for w in (f"exa1cel0{c}:", f"exa1cel0{c}")]
 
 
-AT_ONCE = [
-    "alter cell restart services cellsrv",
-    "alter cell shutdown services all",
-    "alter griddisk all inactive",
-]
-
-
-@pytest.mark.parametrize("serial", [(), ("--serial",)])
-@pytest.mark.parametrize("change", AT_ONCE)
-def test_two_failure_groups_never_go_together(dcli: Callable[..., Done], change: str, serial: tuple[str, ...]) -> None:
-    """What takes disks of several cells offline is refused before anything is sent, one after the other as well unless each
-    cell has its disks back before the next one."""
-    done = dcli("-c", SHORT, *serial, f"cellcli -e {change}", before=("-y",))
-    assert done.code == 2
-    assert "offline together; each cell is a failure group; nothing was sent" in done.err
+def test_a_second_ctrl_c_keeps_what_has_ended(dcli: Dcli, home: Path, tmp_path: Path) -> None:
+    """One silent target hides no other: what has ended is printed and journalled, the rest is named, and the exit code is 4."""
+    text = "touch seen; test $(hostname) = exa1cel02 && exec sleep 30; echo whole"
+    argv = [sys.executable, "-m", "exacell", "-r", "wb", "dcli", "-v", "-c", SHORT, text]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1) as process:
+        assert process.stdout is not None and process.stderr is not None
+        for line in process.stdout:
+            if line.startswith("end of exa1cel01"):
+                break
+        process.send_signal(signal.SIGINT)
+        assert any(line.startswith("stopping") for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (4, "exa1cel01: whole\n")
+    assert err.splitlines() == ["No result from hosts: ['exa1cel02']", "interrupted; what was sent goes on without us"]
+    rows = journalled(home, "dcli -v -c")
+    assert [(kind, target) for kind, target, _ in rows if kind == "outcome"] == [("outcome", "exa1cel01")]
+    assert main(["-r", "wb", "resume", "--abandon"]) == 0  # or the other tests' stderr would tell of it

@@ -81,7 +81,7 @@ def shown(path: Path) -> list[Shown]:
     """Return the commands of a page in their order."""
     found: list[Shown] = []
     for _, language, lines in blocks(path):
-        if language == "toml":
+        if language in ("toml", "text"):
             continue
         prompted = any(line.startswith("$ ") or PROMPT.match(line) for line in lines)
         for line in lines:

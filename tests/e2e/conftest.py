@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +32,23 @@ def inside(shared: InProcess, tmp_path: Path) -> InProcess:
 
 
 @pytest.fixture
+def outside(shared: InProcess, tmp_path: Path) -> Program:
+    """The program, a process a statement, with the module's rack and a home, so a journal, of its own."""
+    return Program(tmp_path / "home").with_rack_of(shared)
+
+
+@pytest.fixture
+def fault(shared: InProcess) -> Iterator[Callable[..., None]]:
+    """Let something go wrong on a host of the module's rack until the test ends."""
+
+    def inject(host: str, kind: str) -> None:
+        shared.ok("emulator", "fault", "t1", host, kind)
+
+    yield inject
+    shared.ok("emulator", "fault", "t1", "all", "clear")
+
+
+@pytest.fixture
 def alone(tmp_path: Path) -> Iterator[InProcess]:
     """The program, in this process, without a rack; the rack t1 that a test starts ends with it."""
     program = InProcess(tmp_path / "home")
@@ -44,20 +61,21 @@ def exacell(tmp_path: Path) -> Iterator[Program]:
     """The program in a scratch home; every emulated rack that it started is stopped."""
     program = Program(tmp_path / "home")
     yield program
-    for rack in program("-o", "json", "emulator", "status").records:
+    inside = InProcess(program.home)
+    for rack in inside("-o", "json", "emulator", "status").records:
         if rack["running"]:
-            program.ok("emulator", "stop", rack["name"])
+            inside.ok("emulator", "stop", rack["name"])
 
 
 @pytest.fixture
 def t1(exacell: Program) -> Program:
     """The program with the default rack t1 running."""
-    exacell.ok("emulator", "start", "t1")
+    InProcess(exacell.home).ok("emulator", "start", "t1")
     return exacell
 
 
 @pytest.fixture
 def fast(exacell: Program) -> Program:
     """The program with the default rack t1 running at ten times its usual speed."""
-    exacell.ok("emulator", "start", "t1", "speed=600")
+    InProcess(exacell.home).ok("emulator", "start", "t1", "speed=600")
     return exacell

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from exacell.journal import Journal
+from exacell.journal.record import Journal
 
 SMALL = 309237645312
 
@@ -20,14 +20,18 @@ def t1(inside):
 
 
 def test_a_kept_plan_is_applied_as_it_was_shown(t1):
-    """It should carry out a kept plan when nothing has moved, and refuse it afterwards, naming what has."""
+    """It should carry out a kept plan when nothing has moved, find its goal reached afterwards, and refuse it when something
+    else was made meanwhile, naming what has moved."""
     planned = t1.ok("-r", "t1", "-o", "json", "plan", "as=small", "resize", "flashcache", "size=288g").records
     assert {r["outcome"] for r in planned} == {"planned"}
     t1.ok("-r", "t1", "apply", "small", "-y")
     assert {r["size"] for r in t1.ok("-r", "t1", "-o", "json", "show", "flashcache").records} == {SMALL}
+    assert "nothing to do" in t1.ok("-r", "t1", "apply", "small", "-y").out
+    t1.ok("-r", "t1", "on", "exa1cel01", "resize", "flashcache", "size=256g", "-y")
     refused = t1("-r", "t1", "apply", "small", "-y")
     assert refused.code == 2
     assert "exa1cel01" in refused.err and "was" in refused.err and "nothing was sent" in refused.err
+    t1.ok("-r", "t1", "undo", "-y")
     t1.ok("-r", "t1", "undo", "-y")
 
 

@@ -10,10 +10,11 @@ import pytest
 
 
 @pytest.fixture
-def t2(exacell: Any) -> Iterator[Any]:
+def t2(program: Any) -> Iterator[Any]:
     """The program with a rack of two ASM clusters with two nodes each."""
-    exacell.ok("emulator", "start", "t2", "clusters=2", "dbnodes=4", "mode=writethrough")
-    yield exacell
+    program.ok("emulator", "start", "t2", "clusters=2", "dbnodes=4", "mode=writethrough")
+    yield program
+    program.ok("emulator", "stop", "t2")
 
 
 def test_clusters_are_kept_apart(t2: Any) -> None:
@@ -27,7 +28,7 @@ def test_clusters_are_kept_apart(t2: Any) -> None:
         input="set heading off feedback off\nselect name from v$asm_diskgroup;\n",
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
     )
     assert seen.stdout.split() == ["+ASM2", "DATAC2", "RECOC2"]
     t2.ok("-r", "t2", "resize", "flashcache", "size=288g", "-y")

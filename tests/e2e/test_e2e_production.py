@@ -14,13 +14,12 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\x1b\][^\x07]*\x07|\r")
 
 
 @pytest.fixture
-def production(exacell):
-    """The default emulated rack, also configured as the production rack ``prod``."""
-    exacell.ok("emulator", "start", "t1")
-    folder = exacell.home / "racks.d"
+def production(inside):
+    """The program with the default emulated rack, which is also configured as the production rack ``prod``."""
+    folder = inside.home / "racks.d"
     text = (folder / "t1.toml").read_text()
     (folder / "prod.toml").write_text(f"production = true\n{text}")
-    return exacell
+    return inside
 
 
 @pytest.fixture
@@ -78,6 +77,7 @@ def test_a_production_rack_is_red_and_read_only_until_its_name_is_typed(producti
     child.expect(pexpect.EOF)
     rows = production("-r", "prod", "-o", "json", "journal", "show").records
     assert [row["statement"] for row in rows] == ["disable flashlog db=SPOT"]
+    production.ok("-r", "t1", "unset", "iorm", "flashlog", "db=SPOT", "-y")
 
 
 STATEMENTS = [
@@ -87,7 +87,7 @@ STATEMENTS = [
     ("run reset_cold -y",),
     ("undo -y",),
     ("dcli cellcli -e alter cell notificationMethod=none",),
-    ("host 'true'",),
+    ("host './load.sh'",),
     ("-e", "alter iormplan objective=basic -y"),
     ("apply kept -y",),
 ]

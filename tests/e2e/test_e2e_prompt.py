@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-import time
 from typing import Any
 
 import pexpect
+
+from tests.support.patience import until
 
 PROMPT = "exacell> "
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\x1b\][^\x07]*\x07|\r")
@@ -17,12 +18,14 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\x1b\][^\x07]*\x07|\r")
 class Typist:
     """Types statements and reads what the program shows until the prompt is back."""
 
-    def __init__(self, program: Any) -> None:
+    def __init__(self, program: Any, *, patience: str = "60s") -> None:
         env = {**program.env, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
         self.child = pexpect.spawn(
-            sys.executable, ["-m", "exacell"], env=env, encoding="utf-8", timeout=60, dimensions=(50, 200)
+            sys.executable, ["-m", "exacell"], env=env, encoding="utf-8", timeout=120, dimensions=(50, 200)
         )
         self.child.expect_exact(PROMPT)
+        # A busy machine may take longer than the prompt usually waits for an answer.
+        self.type(f"set patience {patience}")
 
     def type(self, statement: str) -> str:
         """Return what was shown between the statement and the next prompt, without escapes."""
@@ -51,9 +54,9 @@ class Typist:
         assert self.child.exitstatus == 0
 
 
-def test_the_main_job_runs_at_the_prompt(t1):
+def test_the_main_job_runs_at_the_prompt(fast):
     """It should give the same results, statement by statement, as the command line does."""
-    prompt = Typist(t1)
+    prompt = Typist(fast)
     prompt.type("connect t1")
     prompt.type("set format json")
     assert {r["size"] for r in prompt.records("list flashcache attributes name,size,status")} == {391647330304}
@@ -80,9 +83,9 @@ def test_the_main_job_runs_at_the_prompt(t1):
     prompt.leave()
 
 
-def test_a_question_is_asked_at_the_prompt_and_no_means_no(t1):
+def test_a_question_is_asked_at_the_prompt_and_no_means_no(outside):
     """It should show the plan, ask, and send nothing when the answer is no."""
-    prompt = Typist(t1)
+    prompt = Typist(outside)
     prompt.type("connect t1")
     prompt.child.sendline("flush flashcache")
     prompt.child.expect(r"\[y/N\]")
@@ -93,10 +96,10 @@ def test_a_question_is_asked_at_the_prompt_and_no_means_no(t1):
     prompt.leave()
 
 
-def test_typing_goes_on_while_a_cell_hangs(t1):
+def test_typing_goes_on_while_a_cell_hangs(outside, fault):
     """It should give the prompt back while a read waits for a hanging cell, and show the answer above it when it comes."""
-    t1.ok("emulator", "fault", "t1", "exa1cel02", "hang")
-    prompt = Typist(t1)
+    fault("exa1cel02", "hang")
+    prompt = Typist(outside, patience="2s")
     prompt.type("connect t1")
     shown = prompt.type("list flashlog --timeout=8s")
     assert "still waiting for an answer" in shown
@@ -108,10 +111,10 @@ def test_typing_goes_on_while_a_cell_hangs(t1):
     prompt.leave()
 
 
-def test_ctrl_c_gives_up_a_read_that_waits_behind_the_prompt(t1):
+def test_ctrl_c_gives_up_a_read_that_waits_behind_the_prompt(outside, fault):
     """It should end the wait at once on Ctrl-C, and leave the shell ready for the next statement."""
-    t1.ok("emulator", "fault", "t1", "exa1cel02", "hang")
-    prompt = Typist(t1)
+    fault("exa1cel02", "hang")
+    prompt = Typist(outside, patience="2s")
     prompt.type("connect t1")
     assert "still waiting" in prompt.type("list flashlog")
     prompt.child.sendintr()
@@ -121,32 +124,32 @@ def test_ctrl_c_gives_up_a_read_that_waits_behind_the_prompt(t1):
     prompt.leave()
 
 
-def test_what_some_cells_say_is_shown_while_another_hangs(t1):
+def test_what_some_cells_say_is_shown_while_another_hangs(outside, fault):
     """It should name the slow cell, show the others' rows at once and the late cell's row alone when it comes."""
-    t1.ok("emulator", "fault", "t1", "exa1cel02", "hang")
-    prompt = Typist(t1)
+    fault("exa1cel02", "hang")
+    prompt = Typist(outside, patience="8s")
     prompt.type("connect t1")
-    prompt.child.sendline("list flashlog --timeout=8s")
+    prompt.child.sendline("list flashlog --timeout=16s")
     prompt.child.expect("waiting for exa1cel02: 2 of 3 answered")
     prompt.child.expect(re.escape(PROMPT))
     shown = _ESCAPE.sub("", prompt.child.before)
     assert re.search(r"exa1cel\[01,03\] +\{cell\}_FLASHLOG", shown)
     assert "still waiting for an answer from exa1cel02" in shown
-    prompt.child.expect("exa1cel02: no end within 8s")
+    prompt.child.expect("exa1cel02: no end within 16s")
     late = _ESCAPE.sub("", prompt.child.before)
     assert "exa1cel01" not in late and "FLASHLOG" not in late
     prompt.leave()
 
 
-def test_typing_brings_the_prompt_back_from_a_slow_read(t1):
+def test_typing_brings_the_prompt_back_from_a_slow_read(outside, fault):
     """It should show the prompt with what is typed at once, while the read goes on behind it."""
-    t1.ok("emulator", "fault", "t1", "exa1cel02", "hang")
-    prompt = Typist(t1)
+    fault("exa1cel02", "hang")
+    prompt = Typist(outside)
     prompt.type("connect t1")
     prompt.child.sendline("list flashlog")
     prompt.child.expect("waiting for exa1cel02")
     prompt.child.send("show sett")
-    prompt.child.expect("still waiting for an answer from exa1cel02", timeout=3)
+    prompt.child.expect("still waiting for an answer from exa1cel02", timeout=20)
     prompt.child.expect("show")
     prompt.child.expect("sett")
     prompt.child.sendintr()
@@ -154,29 +157,26 @@ def test_typing_brings_the_prompt_back_from_a_slow_read(t1):
     prompt.leave()
 
 
-def test_cells_are_chosen_by_what_holds_for_them(t1):
+def test_cells_are_chosen_by_what_holds_for_them(outside, fault):
     """It should judge a condition on cells by a fresh reading, for one statement and for use, and take short names."""
-    prompt = Typist(t1)
+    prompt = Typist(outside)
     prompt.type("connect t1")
     assert "exa1cel[01-03]" in prompt.type("on (where flashCacheMode=writeback) list flashlog")
     assert "holds for none of exa1cel[01-03]" in prompt.type("on (where flashCacheMode=writethrough) list cell")
     assert "using 1 of 3 cells: exa1cel02" in prompt.type("use where name like '.*02'")
     assert "using 2 of 3 cells: exa1cel[02-03]" in prompt.type("use +cel03")
-    t1.ok("emulator", "fault", "t1", "exa1cel03", "hang")
-    assert "exa1cel03: no end within 2s" in prompt.type("list flashlog --timeout=2s")
+    fault("exa1cel03", "hang")
+    assert "exa1cel03: no end within 6s" in prompt.type("list flashlog --timeout=6s")
     assert "using 1 of 3 cells: exa1cel02" in prompt.type("use not @failed")
     prompt.leave()
 
 
-def test_names_are_learned_behind_the_prompt(t1, tmp_path):
+def test_names_are_learned_behind_the_prompt(outside):
     """It should read the rack's names in the background and offer them, with metric descriptions from the cells."""
-    prompt = Typist(t1)
+    prompt = Typist(outside)
     prompt.type("connect t1")
-    names = tmp_path / "home" / "names" / "t1.json"
-    for _ in range(200):
-        if names.exists() and '"metric"' in names.read_text():
-            break
-        time.sleep(0.05)
+    names = outside.home / "names" / "t1.json"
+    assert until(lambda: names.exists() and '"metric"' in names.read_text(), seconds=60)
     prompt.child.send("list griddisk DATA_CD_07")
     prompt.child.expect("DATA_CD_07_exa1cel02")
     prompt.child.expect("griddisk, seen")
@@ -190,10 +190,10 @@ def test_names_are_learned_behind_the_prompt(t1, tmp_path):
     prompt.leave()
 
 
-def test_answers_over_all_cells_are_told_without_the_one_that_hangs(t1):
+def test_answers_over_all_cells_are_told_without_the_one_that_hangs(outside, fault):
     """It should judge and sum over the cells that answer, name the one that is missing, and go on waiting for it."""
-    t1.ok("emulator", "fault", "t1", "exa1cel02", "hang")
-    prompt = Typist(t1)
+    fault("exa1cel02", "hang")
+    prompt = Typist(outside, patience="2s")
     prompt.type("connect t1")
     # From here on all cells have said which release they are, or never will.
     prompt.child.sendline("list cell")

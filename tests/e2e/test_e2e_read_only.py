@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from exacell.journal import Journal
+from exacell.journal.record import Journal
 
 GONE = 4194305
 """A process id that Linux never gives: the highest is 4194304."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from exacell.journal import Journal
+from exacell.journal.record import Journal
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_several_statements_are_rehearsed_as_a_recipe(t1: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("drop", "flashcache"), "data would be lost on exa1cel01"),
+        (("drop", "flashcache"), "data would be lost on exa1cel[01-03]"),
         (("list", "cell"), "there is nothing to rehearse"),
     ],
 )

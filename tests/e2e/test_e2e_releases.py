@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+
+import pytest
 
 VERBS = (
     "flush flashcache",
@@ -15,20 +18,27 @@ VERBS = (
 )
 
 
-def test_the_oldest_release_takes_every_verb(exacell: Any) -> None:
+@pytest.fixture
+def old(program: Any) -> Iterator[Any]:
+    """The program with a rack of the oldest release."""
+    program.ok("emulator", "start", "old", "release=11.2.2.4", "speed=600")
+    yield program
+    program.ok("emulator", "stop", "old")
+
+
+def test_the_oldest_release_takes_every_verb(old: Any) -> None:
     """On 11.2.2.4 each verb plans with what the cells have; only what the user typed is told to be missing."""
-    exacell.ok("emulator", "start", "old", "release=11.2.2.4", "speed=600")
     script = "\n".join(f"{verb} -y" for verb in VERBS)
-    done = exacell("-r", "old", stdin=script)
+    done = old("-r", "old", stdin=script)
     assert done.code == 0, done.err
     assert "misspelt" in done.err
-    shown = exacell.ok("-r", "old", "-o", "json", "show", "flashcache").records
+    shown = old.ok("-r", "old", "-o", "json", "show", "flashcache").records
     assert {(row["mode"], row["size"], row["caching"]) for row in shown} == {(None, int(364.75 * 2**30), "on")}
-    plan = exacell.ok("-r", "old", "-o", "json", "show", "iorm").records
+    plan = old.ok("-r", "old", "-o", "json", "show", "iorm").records
     assert {(row["cell"], row["name"], row["flashlog"]) for row in plan} == {
         (f"exa1cel0{number}", "SPOT", "off") for number in (1, 2, 3)
     }
-    typed = exacell("-r", "old", "list", "cell", "attributes", "flashCacheMode")
+    typed = old("-r", "old", "list", "cell", "attributes", "flashCacheMode")
     assert typed.code == 1 and "CELL-02907" in typed.err
-    refused = exacell("-r", "old", "set", "flashcache", "mode=writeback", "-y")
+    refused = old("-r", "old", "set", "flashcache", "mode=writeback", "-y")
     assert refused.code == 2 and "knows no write-back flash cache" in refused.err

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 import pytest
 
+from exacell.commands.recipes import _drawn
+from exacell.journal.record import Journal
 from tests.support.program import InProcess
 
 
@@ -99,3 +102,59 @@ def test_cellcli_s_own_create_griddisk_is_undone(inside: InProcess) -> None:
     inside.ok("-r", "t1", "undo", "-y")
     done = inside.ok("-r", "t1", "-o", "json", "list", "griddisk", "attributes", "name")
     assert "z_1" not in {row["name"] for row in done.records}
+
+
+def test_a_change_that_failed_somewhere_names_what_repeats_it_and_what_takes_it_back(
+    inside: InProcess, shared: InProcess
+) -> None:
+    """Behind the outcomes stands on which cells it is not complete, retry failed, and undo with its number."""
+    shared.ok("emulator", "fault", "t1", "exa1cel02", "error", "code=CELL-02559", "match=(?i)alter iormplan", "nth=1")
+    done = inside("-r", "t1", "disable", "flashlog", "db=SPOT", "-y")
+    shared.ok("emulator", "fault", "t1", "all", "clear")
+    assert done.code == 1
+    assert "not complete on exa1cel02: retry failed repeats it there, undo 1 takes it back" in done.err
+    again = inside.ok("-r", "t1", "retry", "failed", "-y")
+    assert "not complete on" not in again.err
+    inside.ok("-r", "t1", "undo", "-y")
+
+
+def test_pending_is_told_once(inside: InProcess) -> None:
+    """The statement that lists what is pending is not preceded by the same lines as warnings."""
+    ended = {"host": socket.gethostname(), "pid": "1", "started": "0"}
+    Journal(inside.home / "journal.db").begin("t1", {"statement": "flush flashcache", "plan": {}, **ended})
+    assert "never ended: resume finishes it" in inside.ok("-r", "t1", "show", "flashcache").err
+    found = inside.ok("-r", "t1", "pending")
+    assert "never ended: resume finishes it" in found.out and "never ended" not in found.err
+
+
+@pytest.mark.parametrize("width", [60, 80, 132])
+def test_recipes_fit_a_terminal(inside: InProcess, width: int) -> None:
+    """On a terminal each recipe is named with what it does, its parameters below it, no line wider than the terminal; a
+    pipe gets a table."""
+    result = inside.ok("recipes").out
+    assert result.splitlines()[0].split() == ["name", "title", "parameters"]
+    rows = [dict(row) for row in inside.ok("-o", "json", "recipes").records]
+    lines = list(_drawn(rows)(width, False, True))
+    assert max(map(len, lines)) <= width
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == [row["name"] for row in rows]
+    assert "[size=<size>|keep]" in " ".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("on", "others"), [((), "on exa1cel[01,03] <statement>"), (("on", "exa1cel[01-02]"), "on exa1cel01 <statement>")]
+)
+def test_a_change_that_a_dead_cell_holds_up_names_the_statement_without_it(
+    inside: InProcess, shared: InProcess, on: tuple[str, ...], others: str
+) -> None:
+    """A change is refused while a selected cell gives no answer, and names the other selected cells, never more of them."""
+    shared.ok("emulator", "fault", "t1", "exa1cel02", "refuse")
+    refused = inside("-r", "t1", *on, "flush", "flashcache", "-n")
+    shared.ok("emulator", "fault", "t1", "all", "clear")
+    assert refused.code == 2 and f"mend it, or go on without it: {others}" in refused.err
+    alone = inside("-r", "t1", "on", "exa1cel02", "flush", "flashcache", "-n")
+    assert alone.code == 0, alone.err
+
+
+def test_undo_run_says_when_there_is_nothing_to_take_back(inside: InProcess) -> None:
+    """A session that changed nothing is told so, and what takes back a change of another."""
+    assert "nothing was changed here" in inside.ok("-r", "t1", "undo", "run").err

@@ -11,16 +11,16 @@ from typing import Any
 
 from engine_fakes import CELLS, NODES, Bench
 
-from exacell.actor import actor
+from exacell.change.verdicts import intent
 from exacell.config import AsmConfig, Config, RackConfig
 from exacell.context import Context, Options
 from exacell.errors import ExacellError, ExitCode
-from exacell.journal import Row
+from exacell.journal.actor import actor
+from exacell.journal.record import Row
 from exacell.language.line import Line
 from exacell.output.result import Result
 from exacell.paths import Home
 from exacell.plan.model import Plan, Stage, Step
-from exacell.verdicts import intent
 
 DEAD = {"pid": "4194305"}
 """No process has this number: Linux gives at most 4194304. Source: proc(5), /proc/sys/kernel/pid_max."""
@@ -49,7 +49,7 @@ class Left:
 
 
 class Desk(Context):
-    """The session; ``done`` are the statements that it was asked to carry out, ``code`` how each of them ends."""
+    """The session; ``done`` are the statements that it was asked to carry out, ``origins`` what for, ``code`` how each ends."""
 
     def __init__(self, bench: Bench) -> None:
         asm = AsmConfig(name="main", nodes=NODES, home="/u01/grid")
@@ -65,11 +65,13 @@ class Desk(Context):
         self.journal = bench.journal
         self.bench = bench
         self.done: list[str] = []
+        self.origins: list[str] = []
         self.code = ExitCode.DONE
 
     def execute(self, line: Line) -> Result:
         """Keep the statement instead of carrying it out."""
         self.done.append(f"on {line.on} {line.text}" if line.on else line.text)
+        self.origins.append(self.origin)
         return Result(exit_code=self.code)
 
     def left(self, *changes: Left) -> None:

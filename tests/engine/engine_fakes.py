@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from exacell.asm import AsmClient
+from exacell.change.engine import Engine
+from exacell.change.running import Outcome, Report
 from exacell.config import AsmConfig
 from exacell.console import SilentConsole
-from exacell.engine import Engine
 from exacell.fleet import Fleet
-from exacell.journal import Entry, Journal
+from exacell.journal.record import Entry, Journal
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import END
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Plan
-from exacell.running import Outcome, Report
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.units import GIB, parse_size
 
@@ -229,7 +229,11 @@ class FakeTransport:
         """Return one reply a target."""
         if not any(request.role.changes for request in requests):
             self.reading()
-        replies = {request.target: self._one(request) for request in requests}
+        replies = {}
+        for request in requests:
+            replies[request.target] = self._one(request)
+            if on_reply is not None:
+                on_reply(replies[request.target])
         return FleetResult(targets=tuple(replies), replies=replies)
 
     def close(self) -> None:

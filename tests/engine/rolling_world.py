@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from exacell.change.engine import Engine
+from exacell.change.running import Report
 from exacell.console import SilentConsole
-from exacell.engine import Engine
 from exacell.fleet import Answer, Answers, Fleet, Record
-from exacell.journal import Entry, Journal, Row
+from exacell.journal.record import Entry, Journal, Row
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
 from exacell.plan.gate import offline_cells
 from exacell.plan.model import Plan
 from exacell.plan.rolling import Asked, roll
-from exacell.running import Report
 from exacell.transport.base import FleetResult, Reply, State
 
 DISKS = 2

@@ -5,17 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 from engine_fakes import CELLS, Bench
 
-from exacell.board import Board
+from exacell.change.board import Board
+from exacell.change.following import PATIENT, Follower
+from exacell.change.gatekeeper import Gatekeeper
+from exacell.change.probe import NO_ANSWER
+from exacell.change.running import Outcome, Report, StepResult
 from exacell.console import Progress, SilentConsole
-from exacell.following import PATIENT, Follower
-from exacell.gatekeeper import Gatekeeper
 from exacell.plan.model import Check, Op, Rolling, Step
-from exacell.probe import NO_ANSWER
-from exacell.running import Outcome, Report, StepResult
 
 ONE, TWO, THREE = CELLS
 POLL = 5.0
@@ -93,7 +94,7 @@ def test_a_flush_is_followed_to_its_proof_or_its_limit(
 MUTE: list[tuple[float | None, float, Outcome, float, str]] = [
     # (limit, seconds for which the cell is silent, how it is judged, seconds waited, reason)
     (None, 600.0, Outcome.DONE, 610.0, ""),
-    (None, 9000.0, Outcome.UNKNOWN, 895.0, "silent for 14m55s: "),
+    (None, 9000.0, Outcome.UNKNOWN, 900.0, "silent for 15m00s: "),
     (3600.0, 1800.0, Outcome.DONE, 1810.0, ""),
     (300.0, 9000.0, Outcome.UNKNOWN, 300.0, "not seen to be flushed within 5m00s (--limit); silent for 5m00s: "),
 ]
@@ -113,6 +114,49 @@ def test_a_silent_cell_is_waited_for(
     assert (found[ONE].outcome, wait.waited) == (outcome, waited)
     assert found[ONE].reason.startswith(reason)
     assert any(states[ONE].startswith("silent for 4m00s: no route to host") for states in console.shown)
+
+
+def test_a_silent_cell_is_not_waited_for_longer_because_it_hangs(bench: Bench) -> None:
+    """A quarter of an hour of silence is one, also when every look takes as long as a read may."""
+    wait = Wait()
+    bench.transport.cells[ONE].status = "normal - flushing"
+    bench.transport.silent = {ONE}
+    bench.transport.reading = lambda: wait.pause(threading.Event(), 60.0)
+    follower = Follower(bench.fleet, poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)
+    board = Board(SilentConsole(), "flush", 1, 1, [ONE])
+    found = follower.flushes([Step(target=ONE, what="flush")], board, Report(change=1))
+    assert (found[ONE].outcome, wait.waited) == (Outcome.UNKNOWN, 13 * 65.0 + 60.0)
+
+
+def test_one_slow_look_is_no_silence(bench: Bench) -> None:
+    """Where polls are short, as on an emulated rack, a look that takes its whole time and fails does not lose a flush."""
+    wait, looks = Wait(), list[int]()
+    bench.transport.cells[ONE].status = "normal - flushing"
+
+    def slow() -> None:
+        looks.append(1)
+        bench.transport.silent = {ONE} if len(looks) in (1, 2, 4, 5) else set()
+        wait.pause(threading.Event(), 60.0 if bench.transport.silent else 0.0)
+
+    bench.fleet.releases([ONE])
+    bench.transport.reading = slow
+    follower = Follower(bench.fleet, poll=0.2, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)
+    board = Board(SilentConsole(), "flush", 1, 1, [ONE])
+    found = follower.flushes([Step(target=ONE, what="flush")], board, Report(change=1))
+    assert (found[ONE].outcome, len(looks) >= 6) == (Outcome.DONE, True)
+
+
+def test_three_slow_looks_are_silence(bench: Bench) -> None:
+    """Where polls are short, the third look in a row that gets no answer is the last one."""
+    wait = Wait()
+    bench.transport.cells[ONE].status = "normal - flushing"
+    bench.fleet.releases([ONE])
+    bench.transport.silent = {ONE}
+    bench.transport.reading = lambda: wait.pause(threading.Event(), 60.0)
+    follower = Follower(bench.fleet, poll=0.5, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)
+    board = Board(SilentConsole(), "flush", 1, 1, [ONE])
+    found = follower.flushes([Step(target=ONE, what="flush")], board, Report(change=1))
+    assert (found[ONE].outcome, wait.waited) == (Outcome.UNKNOWN, 3 * 60.0 + 2 * 0.5)
 
 
 # -- proofs ----------------------------------------------------------------------------------------------------------
@@ -169,8 +213,8 @@ PROOFS = [
 ]
 
 
-def proven(cases: Mapping[str, Proving]) -> tuple[list[StepResult], Report, Wait, Watching]:
-    """Wait for the proofs of several cells; the interruption is the first one's."""
+def proven(cases: Mapping[str, Proving], *, read: float = 0.0) -> tuple[list[StepResult], Report, Wait, Watching]:
+    """Wait for the proofs of several cells, each look of which takes ``read`` seconds; the interruption is the first one's."""
     wait, console = Wait(cancel_at=next(iter(cases.values())).cancel_at), Watching()
     proof, hope = Check(object="flashcache", op=Op.ABSENT), Check(object="celldisk", op=Op.ABSENT)
     results = [
@@ -181,11 +225,12 @@ def proven(cases: Mapping[str, Proving]) -> tuple[list[StepResult], Report, Wait
     ]
 
     def probe(wanted: Mapping[str, tuple[Step, Sequence[Check]]]) -> dict[str, dict[int, str]]:
-        look = int(wait.waited / POLL)
+        look = int(wait.waited / (POLL + read))
+        wait.waited += read
         return {cell: dict(cases[cell].looks[min(look, len(cases[cell].looks) - 1)]) for cell in wanted}
 
     report = Report(change=1)
-    follower = Follower(None, poll=POLL, cancel=wait.cancel, pause=wait.pause)  # type: ignore[arg-type]
+    follower = Follower(None, poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)  # type: ignore[arg-type]
     found = follower.proofs(results, Board(console, "x", 1, 1, list(cases)), report, probe)
     return found, report, wait, console
 
@@ -218,6 +263,27 @@ def test_a_wait_can_be_ended_only_when_all_can() -> None:
     assert wait.endable == [False, False, True, True]
 
 
+HANGING: list[tuple[float, Sequence[Mapping[int, str]], Outcome, float]] = [
+    # (seconds that the step has, what fails at each look, how it ends, seconds waited); each look takes a minute.
+    (600.0, [WRONG], FAILED, 10 * 65.0 + 60.0),
+    (600.0, [*[WRONG] * 10, FINE], DONE, 10 * 65.0 + 60.0),
+    # What another cell delayed has a second look, though the first one ended after its time.
+    (30.0, [WRONG, FINE], DONE, 65.0 + 60.0),
+    (30.0, [WRONG], FAILED, 65.0 + 60.0),
+    # A minute without hope is a minute.
+    (3600.0, [HOPELESS], FAILED, 65.0 + 60.0),
+]
+
+
+@pytest.mark.parametrize(("within", "looks", "outcome", "waited"), HANGING)
+def test_a_proof_has_its_time_and_no_more_while_a_cell_hangs(
+    within: float, looks: Sequence[Mapping[int, str]], outcome: Outcome, waited: float
+) -> None:
+    """The time of a proof is time, not a number of looks: a cell that hangs in every look does not stretch it."""
+    results, _, wait, _ = proven({ONE: Proving(looks, within, outcome)}, read=60.0)
+    assert ([result.outcome for result in results], wait.waited) == ([outcome], waited)
+
+
 # -- gates -----------------------------------------------------------------------------------------------------------
 
 
@@ -227,7 +293,8 @@ def away(bench: Bench, cell: str, mode: str) -> None:
 
 
 def keeper(bench: Bench, wait: Wait, console: SilentConsole) -> Gatekeeper:
-    return Gatekeeper(bench.fleet, {}, console, poll=POLL, cancel=wait.cancel, pause=wait.pause)
+    clock = partial(getattr, wait, "waited")
+    return Gatekeeper(bench.fleet, {}, console, poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=clock)
 
 
 ROLLING = Rolling(waves=((ONE,), (TWO,)), others=CELLS, within=60.0)
@@ -241,6 +308,16 @@ def test_a_gate_stays_closed_for_its_time_and_not_longer(bench: Bench) -> None:
     assert (passage.open, passage.waited, wait.waited) == (False, 60.0, 60.0)
     assert "stayed closed for 1m00s: exa1cel03: griddisk DATA_exa1cel03" in passage.reason
     assert all("asmModeStatus is OFFLINE" in states[THREE] for states in console.shown[1:])
+
+
+def test_a_gate_has_its_time_and_no_more_while_a_cell_hangs(bench: Bench) -> None:
+    """A cell that hangs in every look does not stretch the time for which a closed gate is waited for."""
+    wait = Wait()
+    away(bench, THREE, "OFFLINE")
+    bench.transport.reading = lambda: wait.pause(threading.Event(), 30.0)
+    passage = keeper(bench, wait, SilentConsole()).wait(ROLLING, 2, offline=False)
+    # The first look also asks for the releases: 60 seconds, a pause of 5, and the last look.
+    assert (passage.open, passage.waited, wait.waited) == (False, 65.0, 95.0)
 
 
 def test_a_gate_tells_what_it_met_first(bench: Bench) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from exacell.outcomes import ended_records
+from exacell.change.outcomes import ended_records
+from exacell.change.running import Outcome, Report, StepResult
 from exacell.plan.model import Check, Plan, Stage, Step
-from exacell.running import Outcome, Report, StepResult
 
 STEPS = tuple(
     Step(target="c1", what=what, statement=statement, proves=(Check(object="cell", attribute=what, value="1"),))
@@ -47,3 +49,19 @@ def test_what_nothing_proves_is_not_called_verified() -> None:
         plan = Plan(statement="s", rack="t1", stages=tuple(Stage(title=step.what, steps=(step,)) for step in steps))
         results = [StepResult(step=step, outcome=Outcome.DONE) for step in steps]
         assert ended_records(plan, Report(change=1, results=results))[0]["detail"] == told
+
+
+@pytest.mark.parametrize("ended", [Outcome.DONE, Outcome.FAILED])
+def test_what_was_mended_stands_with_what_failed(ended: Outcome) -> None:
+    """Who reads that a flush was interrupted should read there, too, whether caching is on again."""
+    mend = Step(target="c1", what="switch caching on again", statement="M")
+    wait = replace(mend, what="wait", statement="")
+    results = [
+        StepResult(step=STEPS[0], outcome=Outcome.FAILED, reason="interrupted"),
+        StepResult(step=mend, outcome=ended, mending=True),
+        StepResult(step=wait, outcome=Outcome.DONE, mending=True),
+        StepResult(step=replace(mend, target="c2"), outcome=Outcome.DONE, mending=True),
+    ]
+    plan = Plan(statement="s", rack="t1", stages=(Stage(title="a", steps=STEPS[:1]),))
+    (row,) = ended_records(plan, Report(change=1, results=results))
+    assert row["detail"] == f"a: interrupted; switch caching on again: {ended}"

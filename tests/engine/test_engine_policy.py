@@ -24,15 +24,15 @@ from engine_fakes import (
     said,
 )
 
+from exacell.change.running import Outcome, Report, StepResult
 from exacell.errors import ExitCode, JournalError, RefusedError
-from exacell.journal import Journal, Row
+from exacell.journal.record import Journal, Row
 from exacell.plan.carve import carve_plan
 from exacell.plan.diskgroup import Wanted, create_plan, drop_plan
 from exacell.plan.facts import GridDisk
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.iorm import flashlog_plan
 from exacell.plan.model import Check, Op, Plan, Stage, Step
-from exacell.running import Outcome, Report, StepResult
 from exacell.transport.base import Reply, State
 from exacell.units import GIB, MIB
 
@@ -408,3 +408,16 @@ def test_a_proof_that_comes_within_the_minute_after_all(bench: Bench) -> None:
     step = Step(target=CELLS[0], what="wait", proves=(online,), hopes=(hope,), within=6 * 3600.0)
     report = bench.run(Plan(statement="s", rack="t1", stages=(Stage(title="wait", steps=(step,)),)))
     assert [r.outcome for r in report.results] == [Outcome.DONE]
+
+
+def test_progress_tells_which_cells_have_answered(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a statement is out, each cell that has answered is told from those that have not, with how long they are
+    waited for."""
+    shown: list[dict[str, str]] = []
+    monkeypatch.setattr(bench.console, "progress", lambda p: shown.append(dict(p.states)) if p is not None else None)
+    bench.run(flashlog_plan("t1", _with_database(bench), db="SPOT", on=False, statement="disable flashlog db=SPOT"))
+    one, two, three = CELLS
+    waits = "sent, no answer yet (waited for up to 10m00s)"
+    assert {one: waits, two: waits, three: waits} in shown
+    assert {one: "answered", two: waits, three: waits} in shown
+    assert {one: "answered", two: "answered", three: "answered"} in shown

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from engine_desk import Desk, Left, told
 from engine_fakes import CELLS, NODES, Bench, said
 
-from exacell.actor import actor
+from exacell.change.pending import pending
+from exacell.change.racklock import RackLock
+from exacell.change.resuming import newest_to_undo, resume, retry, unfinished
+from exacell.change.settling import settle
+from exacell.change.undoing import undo
 from exacell.context import Context
 from exacell.errors import ExitCode, RefusedError
-from exacell.journal import Row
+from exacell.journal.actor import actor
+from exacell.journal.record import Row
+from exacell.language.line import parse_line
 from exacell.plan.flashcache import flush_plan
 from exacell.plan.model import Check, Op, Step, Undo
-from exacell.resuming import newest_to_undo, resume, retry, unfinished
-from exacell.settling import settle
 from exacell.transport.base import Reply
-from exacell.undoing import undo
 
 ONE, TWO, THREE = CELLS
 BACK = "alter iormplan objective=auto"
 OVER = {"exitCode": 0, "done": {"done": 1}}
-CUT_OFF = {"exitCode": int(ExitCode.INTERRUPTED), "done": {}}
 
 
 @pytest.fixture
@@ -49,6 +53,8 @@ def did(state: str, *, end: bool = True, **body: object) -> Left:
 
 
 UNDONE = Row(kind="undone", body={})
+CUT_OFF = {"exitCode": int(ExitCode.INTERRUPTED), "done": {}}
+HALTED = {"exitCode": 2, "done": {"refused": 1}, "stopped": "the gate stayed closed"}
 NEWEST: list[tuple[list[Left], int]] = [
     ([], 0),
     ([did("done"), did("done")], 2),
@@ -63,6 +69,14 @@ NEWEST: list[tuple[list[Left], int]] = [
     ([did("none")], 0),
     # One that never ended is ended by undo, whether or not anything was sent.
     ([did("done"), did("none", end=False)], 2),
+    # So is the newest when a gate or the user stopped it before anything was sent; an older one is over.
+    ([did("done"), Left("x", [(STEP, "none")], end=HALTED)], 2),
+    ([Left("x", [(STEP, "none")], end=CUT_OFF)], 1),
+    ([Left("x", [(STEP, "none")], end=HALTED), did("none", origin="resume 1", finishes=1)], 0),
+    ([Left("x", [(STEP, "none")], end=HALTED), Left("x", [(STEP, "none")], end=HALTED, body={"finishes": 1})], 1),
+    ([did("done"), Left("x", [(STEP, "none")], end=HALTED), did("refused")], 1),
+    ([did("done"), did("none"), Left("x", [(STEP, "none")], end=HALTED, body={"origin": "undo 1"})], 1),
+    ([Left("x", [(STEP, "none")], end={**CUT_OFF, "done": {"abandoned": 1}})], 0),
     # An undo is not undone, nor what it took back; nor is opaque work, which has no plan.
     ([did("done"), did("done"), did("done", origin="undo 2")], 2),
     ([did("done"), Left("alter iormplan objective=low_latency", [(STEP, "done")], end=OVER, more=[UNDONE])], 1),
@@ -89,7 +103,8 @@ NEWEST: list[tuple[list[Left], int]] = [
 
 @pytest.mark.parametrize(("changes", "number"), NEWEST)
 def test_the_change_that_undo_without_a_number_means(desk: Desk, changes: list[Left], number: int) -> None:
-    """It is the newest that did something, or may have, and is neither an undo nor undone; else undo is refused."""
+    """It is the newest that did something, or may have, or could be gone on with, and is neither an undo nor undone; else
+    undo is refused."""
     desk.left(*changes)
     if number:
         assert newest_to_undo(desk) == number
@@ -165,7 +180,7 @@ def test_a_change_that_is_being_carried_out_is_left_alone(
     with pytest.raises(RefusedError) as refused:
         verb(desk)
     assert "(alter iormplan objective=low_latency) is being carried out by process " in told(refused.value)
-    assert "let it end, or end that process first" in told(refused.value)
+    assert refused.value.hint == "let it end, or end that process first"
     assert (desk.done, desk.bench.transport.sent) == ([], [])
 
 
@@ -343,3 +358,62 @@ def test_what_another_row_says_settles_nothing(desk: Desk) -> None:
     seen = Row(kind="observed", target=ONE, body={"what": "change it", "caching": "on"})
     desk.left(Left("alter iormplan objective=low_latency", [(step(ONE, proves=CACHE), "open")], more=[seen]))
     assert settle(desk, 1) == {"done": 1}
+
+
+def test_a_change_of_another_host_is_told_and_gone_on_with_after_a_takeover(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whether a process of another host lives can't be told: its change is told, and refused until the lock is taken over."""
+    monkeypatch.setattr(desk, "lock", lambda: RackLock(tmp_path / "lock", "t1"))
+    desk.left(Left("flush flashcache", [(STEP, "open")], body={"host": "elsewhere"}))
+    (told_first,) = pending(desk.journal, "t1")
+    assert (told_first.state, told_first.mend) == ("elsewhere", "unlock --takeover")
+    assert (
+        "is being carried out by process 4194305 on elsewhere, as far as can be told from here" in told_first.sentence
+    )
+    for abandon in (False, True):
+        with pytest.raises(RefusedError) as refused:
+            resume(desk, {}, abandon=abandon)
+        assert "; if it has ended: unlock --takeover, and then this again" in told(refused.value)
+    for words, answer in (
+        ("unlock --takeover --reason=gone", "change 1 of another host counts as ended now: resume goes on with it"),
+        ("unlock --takeover", "rack t1 is not locked"),
+    ):
+        line = parse_line(words)
+        assert line is not None
+        assert answer in " ".join(Context.execute(desk, line).notes)
+    assert [item.state for item in pending(desk.journal, "t1")] == ["unfinished"]
+    assert resume(desk, {}).exit_code is ExitCode.DONE
+    # One that begins behind the takeover is a new one.
+    desk.left(Left("flush flashcache", [(STEP, "open")], body={"host": "elsewhere"}))
+    assert [item.state for item in pending(desk.journal, "t1")] == ["elsewhere"]
+
+
+def test_a_takeover_does_not_hide_what_was_stopped(desk: Desk) -> None:
+    """A change that stopped because its lock was taken over is still told, and gone on with by resume without a number."""
+    halted = {"exitCode": 1, "done": {"skipped": 1}, "stopped": "the lock of rack t1 was taken over"}
+    desk.left(Left("flush flashcache", [(STEP, "done")], end=halted))
+    desk.left(Left("unlock --takeover from somebody", end={"exitCode": 0}, plan=False))
+    assert [item.mend for item in pending(desk.journal, "t1")] == ["resume 1"]
+    assert [row.change for row in unfinished(desk)] == [1]
+
+
+SINCE: list[tuple[list[Left], str]] = [
+    (
+        [did("done")],
+        "since then change 2 (alter iormplan objective=low_latency) was made on exa1cel01; the plan begins from what it left",
+    ),
+    ([did("failed: CELL-1: no")], ""),
+    ([Left("y", [(STEP, "done")], end=OVER, more=[UNDONE])], ""),
+    ([did("done", origin="undo 1")], ""),
+]
+
+
+@pytest.mark.parametrize(("later", "told"), SINCE)
+def test_what_was_made_since_is_told_before_a_change_is_gone_on_with(desk: Desk, later: list[Left], told: str) -> None:
+    """Resume names another change that did something on its cells since, unless it failed or was taken back."""
+    desk.left(Left("alter cell comment=a", [(STEP, "open")]), *later)
+    with contextlib.suppress(RefusedError):
+        resume(desk, {}, change=1)
+    since = [line for line in desk.bench.console.said if line.startswith("since then")]
+    assert since == ([told] if told else [])

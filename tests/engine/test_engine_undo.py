@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from engine_fakes import CELLS, Bench, lost, on, said
 
+from exacell.change.undoing import Done, _refuse_impossible, read_change
 from exacell.errors import RefusedError
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.model import Plan, Stage, Step, Undo
-from exacell.undoing import Done, _refuse_impossible, read_change
 from exacell.units import GIB
 
 ONE, TWO, THREE = CELLS

@@ -9,9 +9,15 @@ import pytest
 from engine_desk import Desk, Left, told
 from engine_fakes import CELLS, NODES, Bench
 
-from exacell.errors import ExitCode, RefusedError
+from exacell.change.pending import pending
+from exacell.change.resuming import newest_to_undo, resume, unfinished
+from exacell.change.undoing import undo
+from exacell.errors import ExitCode, MovedError, RefusedError
+from exacell.journal.actor import actor
+from exacell.journal.record import Row
+from exacell.language.line import Line
+from exacell.output.result import Result
 from exacell.plan.model import Check, Op, Step, Undo
-from exacell.undoing import undo
 
 ONE, TWO, THREE = CELLS
 OVER = {"exitCode": 0, "done": {"done": 1}}
@@ -73,6 +79,38 @@ def test_what_was_refused_everywhere_is_not_called_impossible(desk: Desk) -> Non
     with pytest.raises(RefusedError, match="change 1 of rack t1 is undone already"):
         undo(desk, [1], {})
     assert desk.done == []
+
+
+@pytest.mark.parametrize("attempts", [0, 1])
+def test_what_a_gate_stopped_before_anything_was_sent_is_over_once_undone(desk: Desk, attempts: int) -> None:
+    """Undo of a change that sent nothing, and of the resumes that sent nothing either, ends it: nothing is pending then."""
+    halted = {"exitCode": 2, "done": {"refused": 1}, "stopped": "the gate stayed closed"}
+    first = Left("alter it", [(step(ONE), "none")], {ONE: (BACK,)}, halted)
+    desk.left(first, *[replace(first, body={"finishes": 1, "origin": "resume 1"})] * attempts)
+    assert [item.change for item in pending(desk.journal, "t1")] == [1 + attempts]
+    assert undo(desk, [newest_to_undo(desk)], {}).exit_code is ExitCode.DONE
+    assert "change 1 (alter it) changed nothing, so there is nothing to take back" in desk.bench.console.said
+    assert not pending(desk.journal, "t1")
+    assert resume(desk, {}).notes == ["nothing is unfinished"]
+    assert [row.change for row in desk.journal.because_of("t1", 1)] == [2] * attempts
+    if attempts:
+        with pytest.raises(RefusedError, match="change 2 of rack t1 went on with change 1, which is undone already"):
+            undo(desk, [2], {})
+    assert desk.done == []
+
+
+def test_what_undo_needs_first_is_part_of_the_undo(desk: Desk) -> None:
+    """Disks that a change left inactive are brought back before it is taken back, and both belong to the undo: when the first
+    is cut off, an undo without a number means the same change."""
+    away = step(ONE, Undo.NOTHING, what="away", statement="ALTER GRIDDISK ALL INACTIVE")
+    again = step(ONE, Undo.NOTHING, what="again", statement="ALTER GRIDDISK ALL ACTIVE")
+    desk.left(
+        Left("alter it", [(away, "done"), (step(ONE), "done"), (again, "failed: CELL-1: no")], {ONE: (BACK,)}, OVER)
+    )
+    desk.bench.transport.cells[ONE].tables["griddisk"].append({"name": "DATA_CD_00", "status": "inactive"})
+    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert desk.done[:2] == [f"online cell {ONE}", f"on {ONE} {BACK}"]
+    assert set(desk.origins[:2]) == {"undo 1"}
 
 
 BACK, MORE = "alter iormplan objective=auto", "enable flashlog db=SPOT"
@@ -170,6 +208,7 @@ def test_what_somebody_changed_since_is_not_taken_back(
         undo(desk, [1], {})
     assert told(refused.value).startswith(said)
     # Of a cell that does not answer nobody knows whether it has moved.
+    assert isinstance(refused.value, MovedError) is ("no route to host" not in said)
     moved = "it has been changed since; nothing was sent | undo the later change first"
     unread = "whether it has been changed since can't be read; nothing was sent | undo 1, when it answers"
     assert (unread if "no route to host" in said else moved) in told(refused.value)
@@ -186,3 +225,124 @@ def test_what_had_no_plan_is_not_taken_back(desk: Desk) -> None:
     )
     assert "nothing was sent | journal show 1 tells what it carried" in told(refused.value)
     assert desk.done == []
+
+
+def test_a_resume_that_was_killed_is_over_once_its_change_is_undone(desk: Desk) -> None:
+    """Undo of a change that was stopped, and whose resume was killed, ends both: nothing is told and nothing resumed then."""
+    halted = {"exitCode": 4, "done": {"skipped": 1}}
+    first = Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, halted)
+    again = replace(first, end=None, body={"finishes": 1, "origin": "resume 1"})
+    desk.left(first, again)
+    assert [item.change for item in pending(desk.journal, "t1")] == [2]
+    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert not pending(desk.journal, "t1")
+    assert resume(desk, {}).notes == ["nothing is unfinished"]
+
+
+def test_a_stopped_resume_of_an_undone_change_is_not_gone_on_with(desk: Desk) -> None:
+    """resume N refuses a resume that was stopped when the change that it went on with has been taken back since."""
+    halted = {"exitCode": 4, "done": {"skipped": 1}}
+    first = Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, halted)
+    desk.left(first, replace(first, body={"finishes": 1, "origin": "resume 1"}))
+    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    desk.done.clear()
+    with pytest.raises(RefusedError, match="change 2 of rack t1 is not unfinished"):
+        resume(desk, {}, change=2)
+    assert desk.done == []
+
+
+TWICE = {ONE: (BACK,), TWO: (MORE,)}
+PARTS = [(step(ONE), "done"), (step(TWO), "done")]
+HALF = "undo of change 1 (alter it) ended before all of it was taken back: undo 1 goes on with it"
+
+
+def test_an_interrupted_undo_begins_no_further_statement(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C during the first of two statements of an undo lets that end, begins no second, and says how it goes on."""
+    desk.left(Left("alter it", PARTS, TWICE, OVER))
+    carried_out = desk.execute
+
+    def interrupted(line: Line) -> Result:
+        desk.interrupted.set()
+        return carried_out(line)
+
+    monkeypatch.setattr(desk, "execute", interrupted)
+    result = undo(desk, [1], {})
+    assert (result.exit_code, desk.done) == (ExitCode.INTERRUPTED, [f"on {ONE} {BACK}"])
+    assert "interrupted: nothing more was started; undo 1 goes on with it" in result.notes
+
+
+def test_an_interruption_after_the_last_statement_stops_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C during the last statement of an undo finds nothing left to stop: the change is taken back."""
+    desk.left(Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, OVER))
+    monkeypatch.setattr(desk, "execute", lambda line: desk.interrupted.set() or Result())
+    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert any(entry.kind == "undone" for entry in desk.journal.entries(change=1))
+
+
+UNDO = {"origin": "undo 1"}
+ATTEMPTS = [
+    (Left("alter it", PARTS[:1], end=OVER, body=UNDO), [HALF]),
+    # What is told of one that never ended, or was stopped, is told once.
+    (Left("alter it", PARTS[:1], body=UNDO), ["change 2 (alter it) never ended: resume finishes it"]),
+    (Left("alter it", PARTS[:1], end={"exitCode": 1, "done": {"failed": 1}}, body=UNDO), []),
+    (Left("alter it", PARTS[:1], end=OVER, body=UNDO | {"pid": "1", "started": ""}), []),
+    (Left("alter it", PARTS[:1], end=OVER, body={"origin": "after undo 1"}), []),
+]
+
+
+@pytest.mark.parametrize(("attempt", "told_then"), ATTEMPTS)
+def test_an_undo_that_ended_half_way_is_told_and_gone_on_with(desk: Desk, attempt: Left, told_then: list[str]) -> None:
+    """A process that took back a part of a change and is gone before the rest is told of; resume takes back the rest."""
+    desk.left(Left("alter it", PARTS, TWICE, OVER), attempt)
+    assert [item.sentence for item in pending(desk.journal, "t1")] == told_then
+    if told_then == [HALF]:
+        assert resume(desk, {}).exit_code is ExitCode.DONE
+        assert desk.done == [f"on {ONE} {BACK}", f"on {TWO} {MORE}"]
+        assert not pending(desk.journal, "t1")
+
+
+def test_an_undo_that_ended_half_way_is_told_in_its_own_session_too(desk: Desk) -> None:
+    """A session that lives on after an undo which was interrupted between two statements is told of it itself."""
+    desk.left(Left("alter it", PARTS, TWICE, OVER), Left("alter it", PARTS[:1], end=OVER, body=actor() | UNDO))
+    assert [item.sentence for item in pending(desk.journal, "t1")] == [HALF]
+
+
+def test_a_killed_resume_is_not_finished_beside_the_undo_that_is_gone_on_with(desk: Desk) -> None:
+    """Where a change's resume and then its undo were killed, resume takes back further and finishes nothing."""
+    halted = {"exitCode": 4, "done": {"skipped": 1}}
+    first = Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, halted)
+    again = replace(first, end=None, body={"finishes": 1, "origin": "resume 1"})
+    desk.left(first, again, Left(BACK, [(step(ONE), "open")], body=UNDO))
+    assert [row.change for row in unfinished(desk)] == [3]
+    assert resume(desk, {}).exit_code is ExitCode.DONE
+    assert desk.done == [f"on {ONE} {BACK}"]
+    assert not pending(desk.journal, "t1")
+
+
+def test_an_interrupted_resume_begins_no_further_change(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while resume goes on with the first of two changes begins no second one; it stays unfinished."""
+    desk.left(*[Left(given, [(step(ONE), "open")], {ONE: (BACK,)}) for given in ("flush flashcache", MORE)])
+    carried_out = desk.execute
+
+    def interrupted(line: Line) -> Result:
+        desk.interrupted.set()
+        return carried_out(line)
+
+    monkeypatch.setattr(desk, "execute", interrupted)
+    result = resume(desk, {})
+    assert result.exit_code is ExitCode.INTERRUPTED
+    assert desk.done == [f"on {ONE} flush flashcache"]
+    assert [item.change for item in pending(desk.journal, "t1")] == [2]
+
+
+@pytest.mark.parametrize("body", [{"finishes": 1, "origin": "resume 1"}, UNDO])
+def test_what_belongs_to_a_change_that_was_taken_back_is_over(desk: Desk, body: dict[str, object]) -> None:
+    """A killed resume or undo is neither told nor gone on with where its change counts as undone behind it, also when the
+    process that noted that was killed before it noted their ends; in front of it, it is."""
+    part = Left("alter it", [(step(ONE), "open")], {ONE: (BACK,)}, body=body)
+    undone = Row(kind="undone", body={})
+    desk.left(Left("alter it", PARTS, TWICE, OVER), part)
+    desk.journal.append("t1", 1, [undone])
+    assert not pending(desk.journal, "t1")
+    desk.left(part)
+    assert [item.change for item in pending(desk.journal, "t1")] == [3]

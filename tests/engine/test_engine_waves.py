@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 from engine_fakes import CELLS, NODES, NOT_SENT, Bench, lost, on, outcomes, said
 
+from exacell.change.engine import DETACHED, LEFT
+from exacell.change.pending import pending
+from exacell.change.running import Outcome, Report, Run, StepResult
+from exacell.change.settling import refuse_running
+from exacell.console import Progress, SilentConsole
 from exacell.errors import ExitCode
-from exacell.pending import pending
-from exacell.plan.flashcache import flush_plan
+from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.model import Gate, Plan, Rolling, Stage, Step
 from exacell.plan.rolling import Asked, roll
-from exacell.running import Outcome, Report, Run, StepResult
 from exacell.transport.base import Reply
 
 ONE, TWO, THREE = CELLS
@@ -228,3 +231,73 @@ def test_a_stage_that_an_interruption_does_not_stop(
     report = Report(change=1, results=[StepResult(step=step, outcome=outcome) for step, outcome in ended])
     run = Run(plan=Plan(statement="s", rack="t1"), report=report)
     assert run.finishes(Stage(title="s", steps=tuple(steps))) is finishes
+
+
+@pytest.mark.parametrize("at", ["ALTER FLASHCACHE", "DROP", "CREATE"])
+def test_who_detaches_leaves_a_change_that_can_be_gone_on_with(bench: Bench, at: str) -> None:
+    """A second Ctrl-C ends the change in the journal too: the session lives on, tells what is left and can resume it."""
+
+    def detach(target: str, statement: str) -> None:
+        if statement.startswith(at):
+            raise KeyboardInterrupt
+
+    bench.transport.script = detach
+    with pytest.raises(KeyboardInterrupt):
+        bench.run(resize_plan("t1", bench.facts(), size=36 << 30, statement="resize"))
+    change, end = bench.rows()[0].change, bench.rows()[-1]
+    assert (end.kind, end.body["exitCode"], end.body["stopped"]) == ("end", int(ExitCode.INTERRUPTED), DETACHED)
+    assert f"resume {change}" in {item.mend for item in pending(bench.journal, "t1")}
+    refuse_running(bench.journal, "t1", change)
+
+
+def test_who_detaches_while_nothing_is_under_way_is_told_so(bench: Bench) -> None:
+    """Interrupted twice before the first statement has left, a change says so; resume can still carry it out."""
+    plan = resize_plan("t1", bench.facts(), size=36 << 30, statement="resize")
+
+    def detach() -> None:
+        raise KeyboardInterrupt
+
+    bench.transport.reading = detach
+    with pytest.raises(KeyboardInterrupt):
+        bench.run(plan)
+    change, end = bench.rows()[0].change, bench.rows()[-1]
+    assert ([row.kind for row in bench.rows()], end.body["stopped"]) == (["plan", "end"], LEFT)
+    assert f"resume {change}" in {item.mend for item in pending(bench.journal, "t1")}
+
+
+OTHERS = [
+    # (wave, whether it waits at its gate, what is told)
+    (0, False, ""),
+    (1, False, "exa1cel[02-03] waiting for their wave"),
+    (1, True, "exa1cel[01-03] waiting for their wave"),
+    (2, False, "exa1cel01 failed; exa1cel03 waiting for their wave"),
+    (3, False, "exa1cel02 done; exa1cel01 failed"),
+    (3, True, "exa1cel02 done; exa1cel01 failed; exa1cel03 waiting for their wave"),
+]
+
+
+@pytest.mark.parametrize(("wave", "gate", "told"), OTHERS)
+def test_where_the_cells_of_the_other_waves_are(wave: int, gate: bool, told: str) -> None:
+    """One line folds the cells that are done, that failed and that wait; outside of waves there is none."""
+    rolling = Rolling(waves=tuple((cell,) for cell in CELLS))
+    failed = StepResult(step=Step(target=CELLS[0], what="w"), outcome=Outcome.FAILED)
+    run = Run(
+        plan=Plan(statement="s", rack="t1", rolling=rolling), report=Report(change=1, results=[failed]), wave=wave
+    )
+    assert run.others(gate=gate) == told
+    assert Run(plan=Plan(statement="s", rack="t1"), report=Report(change=1), wave=wave).others(gate=gate) == ""
+
+
+def test_the_other_waves_are_shown_while_a_plan_rolls(bench: Bench) -> None:
+    """Stages, and a closed gate, show where the cells are that have no part in them."""
+    shown: list[tuple[str, str]] = []
+
+    class Watching(SilentConsole):
+        def progress(self, progress: Progress | None) -> None:
+            if progress is not None:
+                shown.append((progress.stage, progress.others))
+
+    bench.engine._console = Watching()
+    bench.run(flush(bench))
+    of_two = {others for stage, others in shown if stage.startswith("wave 2 of 3: ")}
+    assert of_two == {"exa1cel01 done; exa1cel03 waiting for their wave"}

@@ -57,6 +57,7 @@ def at(moment: Moment) -> Iterator[Mishap]:
                 yield Mishap(Kind.OTHER, moment, "after")
         case Phase.END:
             yield Mishap(Kind.KILL, moment, "before")
+            yield Mishap(Kind.KILL, moment, "after")
         case Phase.CHECK if moment.stage:
             yield Mishap(Kind.LINK, moment)
             yield Mishap(Kind.HANG, moment, lasting=True)

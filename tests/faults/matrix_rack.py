@@ -22,24 +22,24 @@ from unittest import mock
 from matrix_moments import KilledError, Kind, Mishap
 from matrix_watch import RackTransport, Watch, WatchedJournal
 
-from exacell.actor import actor
+from exacell.change.engine import Engine
+from exacell.change.pending import Pending, pending
 from exacell.config import AsmConfig, Config, RackConfig
 from exacell.console import SilentConsole
 from exacell.context import Context, Options
 from exacell.emulator import rack_world
-from exacell.emulator.asm_model import DiskMode
+from exacell.emulator.asm.model import DiskMode
 from exacell.emulator.clock import RackClock
 from exacell.emulator.models import Cell
 from exacell.emulator.names import GRID_HOME
 from exacell.emulator.program import Ask, Out, Pause, Program
 from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.simple_command import simple_command
-from exacell.engine import Engine
 from exacell.errors import ExacellError, ExitCode
-from exacell.journal import Row
+from exacell.journal.actor import actor
+from exacell.journal.record import Row
 from exacell.language.line import parse_line
 from exacell.paths import Home
-from exacell.pending import Pending, pending
 from exacell.transport.base import Reply, Request, Role, State
 
 DEAD_PID = 4_194_305
@@ -293,6 +293,19 @@ def _dirty(cell: Cell) -> dict[object, int]:
     return {cache.id: cache.dirty_bytes for cache, write_back in pairs if cache is not None and write_back}
 
 
+class Answering(SilentConsole):
+    """Somebody who says yes, after something else has happened."""
+
+    def __init__(self, meanwhile: Callable[[], object]) -> None:
+        super().__init__()
+        self.meanwhile = meanwhile
+
+    def confirm(self, question: str) -> bool | None:
+        """Let it happen and say yes."""
+        self.meanwhile()
+        return True
+
+
 class Operator:
     """One process of the operator: a context with its connections; it may die.
 
@@ -326,7 +339,7 @@ class Operator:
         with (
             waiting_without_time(self.rack),
             mock.patch("os.getpid", return_value=self._pid()),
-            mock.patch("exacell.guardian.spawn", self.guardian),
+            mock.patch("exacell.change.guardian.spawn", self.guardian),
         ):
             try:
                 result = self.ctx.execute(line)

@@ -14,9 +14,9 @@ from matrix_moments import Kind, Mishap, Moment, Phase
 from matrix_rack import CELLS, NODES, MatrixRack, Operator, Prepared, Said
 from matrix_verbs import TWO, VERBS, Verb
 
+from exacell.change.resuming import unfinished
 from exacell.emulator.rack import Rack
 from exacell.errors import ExitCode
-from exacell.resuming import unfinished
 
 State = dict[str, Any]
 ROUNDS = 4
@@ -158,17 +158,20 @@ def configured(rack: Rack) -> State:
             "objective": cell.iorm.objective,
             "flash log": dict(cell.flash_log.members) if cell.flash_log else None,
             "grid disks": {
-                n: (g.cell_disk, g.size_bytes, g.status, tuple(g.available_to)) for n, g in cell.grid_disks.items()
+                n: (g.cell_disk, g.size_bytes, g.status, tuple(g.available_to), g.caching_policy, g.comment)
+                for n, g in cell.grid_disks.items()
             },
             "dbplan": [d.attributes for d in cell.iorm.db_plan],
+            "other plans": [d.attributes for d in (*cell.iorm.cat_plan, *cell.iorm.cluster_plan)],
             "services": dict(cell.services),
+            "settings": {name: value for name, value in cell.settings.items() if value},
         }
     asm = rack.asm
     groups = getattr(asm, "groups", {})
     state["ASM"] = {
         name: {
             "redundancy": str(group.redundancy),
-            "disks": {d.grid_disk: (str(d.mode), d.size_mb) for d in group.disks.values()},
+            "disks": {d.grid_disk: (str(d.mode), d.size_mb, d.fail_group) for d in group.disks.values()},
             "files": len(group.files),
             "mounted": sorted(group.mounted),
             "attributes": dict(group.attributes),
@@ -218,11 +221,11 @@ def carry_out(case: Case) -> Verdict:
             return verdict
         rack.mend()
         # ASM brings the disks of a cell up to date in the rack's own time; nothing else needs as long.
-        rack.pass_time(3600 if any(m.kind is Kind.CELLSRV for m in case.mishaps) else 120)
+        rack.pass_time(600 if any(m.kind is Kind.CELLSRV for m in case.mishaps) else 120)
         first.watch.mishaps = ()
         operator, goal = _go_on(rack, first, said, case, expected, verdict)
         rack.pass_time(60)
-        _judge(rack, operator, case, goal, verdict)
+        judge(rack, operator, case, goal, verdict)
         return verdict
     finally:
         shutil.rmtree(folder)
@@ -287,7 +290,7 @@ def _next(operator: Operator, said: Said, case: Case, *, back: bool) -> str:
     return f"{told[0].mend} -y" if told else ""
 
 
-def _judge(rack: MatrixRack, operator: Operator, case: Case, goal: State, verdict: Verdict) -> None:
+def judge(rack: MatrixRack, operator: Operator, case: Case, goal: State, verdict: Verdict) -> None:
     problems = verdict.problems
     found = state_of(rack)
     if case.column == Kind.OTHER:
@@ -313,7 +316,8 @@ def _judge(rack: MatrixRack, operator: Operator, case: Case, goal: State, verdic
     )
     if rack.offline > 1 and not between:
         problems.append(f"{rack.offline} cells had disks offline at once")
-    told = [item.sentence for item in operator.pending()]
+    # A damaged journal tells nobody what is pending.
+    told = [] if wrong else [item.sentence for item in operator.pending()]
     off = [cell for cell in CELLS if goal[cell]["caching"] and not found[cell]["caching"]]
     if off and case.verb.caching:
         problems.append(f"caching is off on {off}; told: {told}")
@@ -358,9 +362,9 @@ def _nobodys(found: State, ends: tuple[State, ...]) -> list[tuple[str, str]]:
     """Return what is neither as it was, nor as we or the second operator wanted it."""
     odd = []
     for host, values in found.items():
-        for key, value in values.items():
-            if all(end[host].get(key) != value for end in ends):
-                odd.append((f"{host} {key}", _short(value)))
+        for key in dict.fromkeys((*values, *(key for end in ends for key in end[host]))):
+            if all(end[host].get(key) != values.get(key) for end in ends):
+                odd.append((f"{host} {key}", _short(values.get(key))))
     return odd
 
 

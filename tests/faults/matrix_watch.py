@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from matrix_moments import KilledError, Kind, Mishap, Moment, Phase
 
-from exacell.journal import Journal, Row
+from exacell.journal.record import Journal, Row
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 
 if TYPE_CHECKING:

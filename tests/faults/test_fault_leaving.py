@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 from matrix_moments import Kind, Mishap, Moment, Phase
-from matrix_rack import CELLS, MatrixRack
+from matrix_rack import CELLS, Answering, MatrixRack
 from matrix_run import prepared
 
-from exacell.console import SilentConsole
 from exacell.dcli.judge import Judgement
 from exacell.dcli.leaving import Leaving
 from exacell.dcli.scan import scan_command
@@ -27,20 +26,8 @@ from exacell.transport.base import FleetResult, Reply, Request, State, Upload
 ONE, TWO, THREE = CELLS
 FLUSHED = "raw: alter flashcache all flush"
 DROP = "cellcli -e drop flashcache"
+SAFE = "cellcli -e alter cell comment=mine"
 UNPROVEN = "may hold the only copy of data"
-
-
-class Answering(SilentConsole):
-    """Somebody who says yes, after something else has happened."""
-
-    def __init__(self, meanwhile: Callable[[], object]) -> None:
-        super().__init__()
-        self.meanwhile = meanwhile
-
-    def confirm(self, question: str) -> bool | None:
-        """Let it happen and say yes."""
-        self.meanwhile()
-        return True
 
 
 class Site:
@@ -185,6 +172,25 @@ def test_a_takeover_says_from_whom(tmp_path: Path) -> None:
     assert operator.ctx.journal.entries(change=1)[0].body["statement"].startswith("unlock --takeover from somebody")
     assert "is not locked" in operator.do("unlock").text and operator.do("lock").code == 0
     assert operator.ctx.lock().holder().why == "kept by lock"  # type: ignore[union-attr]
+
+
+def test_who_holds_the_rack_is_told_before_anybody_is_asked(tmp_path: Path) -> None:
+    """A change of a rack that somebody else keeps should be refused before the question, not behind it; over dcli too."""
+    site = Site(tmp_path)
+    operator = site.operator
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SUDO_USER", "maria")
+        operator.must("lock --reason='until noon'")
+    asked: list[bool] = []
+    site.at_the_answer(lambda: asked.append(True))
+    sql = "sql asm 'BEGIN mine; END;' --accept-opaque"
+    for statement in ("disable flashlog db=ERP", sql, f"dcli -c {','.join(CELLS)} {SAFE}"):
+        said = operator.do(statement)
+        assert said.code == 2 and "locked by maria" in said.text and not asked, said
+    assert operator.do("disable flashlog db=ERP -n").code == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SUDO_USER", "maria")
+        assert operator.do("disable flashlog db=ERP").code == 0 and asked
 
 
 def test_a_cache_that_somebody_makes_is_seen(tmp_path: Path) -> None:

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matrix_audit import audited, read_audit, second_failure_groups, unannounced
 from matrix_rack import MatrixRack
 from matrix_run import configured, differences, prepared, scratch, state_of
 
 from exacell.emulator import control, fault_control
 from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.store import rack_files
-from exacell.journal import Journal
+from exacell.journal.record import Journal
 
 CELL, NODE, OTHER_NODE = "exa1cel02", "exa1db01", "exa1db02"
 
@@ -131,7 +132,8 @@ def until(condition: Callable[[], bool], timeout: float = 60.0) -> None:
 @pytest.fixture
 def night(tmp_path: Path) -> Iterator[Night]:
     """A running rack whose cells refuse nothing by themselves."""
-    info, _ = control.start(tmp_path, "t1", options={"speed": 600})
+    with audited(tmp_path / "audit"):
+        info, _ = control.start(tmp_path, "t1", options={"speed": 600})
     fault_control.fault(tmp_path, "t1", list(info.cells), "unguarded")
     folder = scratch()
     try:
@@ -147,7 +149,8 @@ def night(tmp_path: Path) -> Iterator[Night]:
 def test_a_night_of_bad_luck(
     night: Night, blows: tuple[Blow, ...], record_property: Callable[[str, object], None]
 ) -> None:
-    """After each kill -9, lost link or error the next words bring the rack to where it has to be, and lose nothing."""
+    """After each kill -9, lost link or error the next words bring the rack to where it has to be, and lose nothing; each
+    statement that a host was told has an intent of its own in the journal before it."""
     for number, blow in enumerate(blows, 1):
         story = [f"{number}: {blow}", night.strike(blow)]
         for statement in blow.then:
@@ -163,6 +166,12 @@ def test_a_night_of_bad_luck(
         lost = [part["cell"]["lost_dirty_bytes"] for name, part in parts.items() if name.startswith("cell-")]
         assert not any(lost), story
         assert night.journal.verify() == "", story
+    told = read_audit(night.home / "audit")
+    intents = [entry for entry in night.journal.entries() if entry.kind == "intent"]
+    assert len([row for row in told if row["kind"] == "told"]) > len(blows)
+    assert unannounced(told, intents) == [] and second_failure_groups(told) == []
+    # Where one intent is missing, it is noticed.
+    assert len(unannounced(told, intents[:-1])) == 1
     code, said = night.run("pending")
     assert code == 0 and "never ended" not in said and "caching off" not in said, said
     row = f"the real program over SSH, {'caches' if blows is NIGHT else 'disks'}"

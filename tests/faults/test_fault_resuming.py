@@ -90,3 +90,13 @@ def test_confirm_within_survives_a_kill(rack: MatrixRack) -> None:
     assert "change 1 (" in told and "confirm 1" in told
     operator.must("undo 1 -y")
     assert operator.ctx.pending() == ()
+
+
+@pytest.mark.parametrize("words", ["confirm 1 -y", "confirm -y"])
+def test_a_yes_behind_confirm_makes_no_question_of_it(rack: MatrixRack, words: str) -> None:
+    """confirm with a -y that it does not need should keep the change, and not ask a question that reads ``1 -y``."""
+    operator = rack.operator()
+    operator.must("disable flashlog db=SPOT --confirm-within=1h -y")
+    assert len(operator.ctx.pending()) == 1
+    operator.must(words)
+    assert operator.ctx.pending() == ()

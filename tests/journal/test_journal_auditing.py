@@ -8,13 +8,23 @@ import io
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from exacell.auditing import CSV_COLUMNS, Filter, as_csv, as_jsonl, changes_of, moment, summary
-from exacell.errors import StatementError
-from exacell.journal import Entry, Journal, Row
+from exacell.commands.journal import verify
+from exacell.errors import ExitCode, StatementError
+from exacell.journal.auditing import CSV_COLUMNS, Filter, as_csv, as_jsonl, changes_of, finished, moment, summary
+from exacell.journal.record import Entry, Journal, Row
+from exacell.language.line import parse_line
+from exacell.output.render import lines
+from exacell.output.result import Result
+from tests.support.forging import forging
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.language.registry import Call
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -102,6 +112,31 @@ def test_a_summary_says_who_why_and_how_it_ended(rows: list[Entry]) -> None:
     assert (two["ended"], three["ended"]) == ("exit 1, undone", "did not end")
 
 
+def test_what_another_change_finished_is_told(tmp_path: Path) -> None:
+    """A change that failed or did not end names the one that went on with it and ended well, and no other."""
+    journal = Journal(tmp_path / "journal.db")
+    for body, code in (({}, 1), ({}, None), ({"finishes": 1}, 1), ({"finishes": 2}, 0), ({}, 1), ({"finishes": 1}, 0)):
+        number = journal.begin("t1", {"statement": "s", **body})
+        if code is not None:
+            journal.append("t1", number, [Row(kind="end", body={"exitCode": code})])
+    changes = changes_of(journal.entries(), Filter())
+    assert finished(changes) == {1: 6, 2: 4}
+    assert summary(changes[2], 4)["ended"] == "did not end, finished by 4"
+
+
+@pytest.mark.parametrize("head", ["1:000000000000", "9:000000000000"])
+def test_a_head_that_is_not_in_a_whole_journal(tmp_path: Path, head: str) -> None:
+    """It should not be answered with journal restart, which a whole chain refuses, but with what that may mean."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.begin("t1", {"statement": "s"})
+    bound = {name: parse_line(f"journal verify{name}").call for name in ("", f" head={head}")}
+    good, bad = (
+        verify(cast("Context", SimpleNamespace(journal=journal)), cast("Call", call)) for call in bound.values()
+    )
+    assert (good.exit_code, good.notes) == (ExitCode.DONE, [])
+    assert bad.exit_code is ExitCode.FAILED and bad.notes[0].startswith("its chain is whole: ")
+
+
 def test_jsonl_holds_the_chain(rows: list[Entry]) -> None:
     """It should give a line a row from which anybody can follow the hashes without exacell."""
     prev = "0" * 64
@@ -132,13 +167,41 @@ def test_csv_says_everything_in_each_row(rows: list[Entry]) -> None:
 
 def test_a_damaged_row_is_shown_as_it_is(tmp_path: Path) -> None:
     """It should still export a journal in which a row can't be read, with that row's text."""
-    import sqlite3
 
     journal = Journal(tmp_path / "journal.db")
     journal.begin("t1", {"statement": "s"})
-    with sqlite3.connect(journal.path) as connection:
+    with forging(journal.path) as connection:
         connection.execute("update entry set body = '{broken'")
-    connection.close()
     (row,) = journal.all_entries()
     assert row.body == {"damaged": "{broken"}
     assert '"damaged": "{broken"' in as_jsonl([row])
+
+
+HOSTILE = [
+    ("two\nlines\n", "two\nlines\n"),
+    ('tab\t;,"q"', 'tab\t;,"q"'),
+    ("cr\r\nlf", "cr\\r\nlf"),
+    ("nul\x00bell\x07esc\x1b[31m", "nul\\x00bell\\x07esc\\x1b[31m"),
+    ("ls\u2028ps\u2029nel\x85vt\x0bff\x0cfs\x1c", "ls\\u2028ps\\u2029nel\\x85vt\\x0bff\\x0cfs\\x1c"),
+    ("\ud800 lone", "\\ud800 lone"),
+    ("\u00e9\u6f22\U0001f600", "\u00e9\u6f22\U0001f600"),
+    ("x" * 20_000, "x" * 20_000),
+]
+
+
+@pytest.mark.parametrize(("reply", "told"), HOSTILE, ids=range(len(HOSTILE)))
+def test_no_reply_ends_its_row(tmp_path: Path, reply: str, told: str) -> None:
+    """It should keep each reply in its own row of csv, control characters spelt out, also as the program prints it, and
+    exactly as it was in jsonl."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "s"})
+    journal.append("t1", change, [Row(kind="outcome", target="c1", body={"state": "done", "reply": reply})])
+    rows = journal.all_entries()
+    for form in ("table", "csv", "json"):
+        printed = "\n".join(lines(Result(text=as_csv(rows)), form)) + "\n"
+        found = list(csv.DictReader(io.StringIO(printed, newline="")))
+        assert [row["reply"] for row in found] == ["", told]
+        assert [row["hash"] for row in found] == [row.hash for row in rows]
+        printed = "\n".join(lines(Result(text=as_jsonl(rows)), form))
+        assert json.loads(printed.split("\n")[1])["body"]["reply"] == reply
+    assert journal.verify() == ""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from exacell.caching_off import CachingOff, caching_off
-from exacell.journal import Journal, Row
+from exacell.journal.caching_off import CachingOff, caching_off
+from exacell.journal.record import Journal, Row
 
 OFF: dict[str, object] = {"cachingOff": True}
 ON: dict[str, object] = {"cachingOn": True}
@@ -20,6 +20,10 @@ def flush(cell: str) -> Row:
 
 def drop(cell: str) -> Row:
     return Row(kind="intent", target=cell, body={**OFF, "statement": "drop flashcache"})
+
+
+def dcli(cell: str) -> Row:
+    return Row(kind="intent", target=cell, body={**OFF, "statement": "dcli -x /home/x/work.sh"})
 
 
 def ended(cell: str, state: str, flags: dict[str, object]) -> Row:
@@ -79,6 +83,23 @@ CASES: list[tuple[list[Row], tuple[CachingOff, ...]]] = [
     # That the cache could not be made again does not bring the old one back.
     ([drop("c1"), ended("c1", "done", OFF), ended("c1", "failed", ON)], (left("c1", dropped=True),)),
     ([drop("c1"), ended("c1", "failed", {})], (maybe("c1", dropped=True),)),
+    # A statement that a cell refuses has done nothing to a cache that is not there, or has no flush.
+    ([flush("c1"), ended("c1", "failed", OFF), seen("c1", "gone")], ()),
+    ([flush("c1"), ended("c1", "failed", OFF), seen("c1", "untold")], ()),
+    ([flush("c1"), ended("c1", "failed", OFF), seen("c1", "off")], (left("c1"),)),
+    ([flush("c1"), ended("c1", "done", OFF), seen("c1", "gone")], (left("c1"),)),
+    ([flush("c1"), ended("c1", "unknown", OFF), seen("c1", "untold")], (maybe("c1"),)),
+    ([drop("c1"), ended("c1", "failed", OFF), seen("c1", "gone")], (left("c1"),)),
+    (
+        [flush("c1"), ended("c1", "done", OFF), dcli("c1"), ended("c1", "failed", OFF), seen("c1", "gone")],
+        (left("c1"),),
+    ),
+    ([dcli("c1"), ended("c1", "failed", OFF), seen("c1", "gone")], (left("c1"),)),
+    # What was left off before it still is.
+    (
+        [drop("c1"), ended("c1", "done", OFF), flush("c1"), ended("c1", "failed", OFF), seen("c1", "gone")],
+        (left("c1", dropped=True),),
+    ),
     # Seen caching before the statement was settled: nothing is left to mend.
     ([drop("c1"), seen("c1", "on"), ended("c1", "not done", OFF)], ()),
     ([flush("c1"), drop("c2"), flush("c3")], (maybe("c1", "c3"), maybe("c2", dropped=True))),

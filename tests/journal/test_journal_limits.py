@@ -16,8 +16,9 @@ from exacell.config import Config, RackConfig
 from exacell.console import SilentConsole
 from exacell.context import Context, Options
 from exacell.errors import JournalError
-from exacell.journal import Journal, Row
+from exacell.journal.record import Journal, Row
 from exacell.paths import Home
+from tests.support.forging import forging
 
 GARBAGE = "this was a journal once\n" * 100
 
@@ -34,7 +35,7 @@ FULL = """
 import sys, resource
 from pathlib import Path
 from exacell.errors import JournalError
-from exacell.journal import Journal, Row
+from exacell.journal.record import Journal, Row
 journal = Journal(Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 written = 0
@@ -131,9 +132,8 @@ def test_a_damaged_journal_is_a_warning_for_readers(tmp_path: Path, kind: str) -
         journal.path.mkdir()
     else:
         statement = "drop table entry" if kind == "no table" else "update entry set body = 'x', kind = 'deadline'"
-        with sqlite3.connect(journal.path) as connection:
+        with forging(journal.path) as connection:
             connection.execute(statement)
-        connection.close()
     ctx = context(tmp_path)
     ctx.need_rack()
     (told,) = ctx.pending()
@@ -147,7 +147,7 @@ def test_writers_that_are_killed_lose_nothing_that_they_promised(tmp_path: Path)
     """It should hold every row whose append returned, in a whole chain, when the writers are killed at any moment."""
     path = tmp_path / "journal.db"
     writer = (
-        "import sys\nfrom pathlib import Path\nfrom exacell.journal import Journal, Row\n"
+        "import sys\nfrom pathlib import Path\nfrom exacell.journal.record import Journal, Row\n"
         "journal = Journal(Path(sys.argv[1]))\n"
         "for n in range(10**6):\n"
         "    change = journal.begin(sys.argv[2], {'n': n})\n    print(change, flush=True)\n"

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from exacell.chain import walk
-from exacell.journal import Journal, Row
+from exacell.journal.chain import walk
+from exacell.journal.record import Journal, Row
+from tests.support.forging import forging
 
 COUNT = 12
 FIELDS = ("at", "rack", "change", "kind", "target", "body", "prev", "hash")
@@ -73,15 +74,12 @@ def test_any_mutation_is_found(template: Path, tmp_path: Path, todo: list[tuple[
     for name in ("journal.db", "journal.head"):
         shutil.copy(template / name, tmp_path / name)
     before = Journal(path).stored()
-    connection = sqlite3.connect(path)
     try:
-        with connection:
+        with forging(path) as connection:
             for mutation in todo:
                 apply(connection, mutation)
     except sqlite3.IntegrityError:
         return  # SQLite itself refuses a second row of one number.
-    finally:
-        connection.close()
     journal = Journal(path)
     after = journal.stored()
     problem = journal.verify()

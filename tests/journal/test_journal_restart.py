@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from exacell.actor import actor
-from exacell.caching_off import caching_off
-from exacell.confirming import open_deadlines, set_deadline
+from exacell.change.confirming import open_deadlines, set_deadline
+from exacell.change.journal_restart import restart
 from exacell.errors import JournalError
-from exacell.journal import Journal, Row
-from exacell.journal_restart import restart
+from exacell.journal.actor import actor
+from exacell.journal.caching_off import caching_off
+from exacell.journal.record import Journal, Row
+from tests.support.forging import forging
 
 DEAD = {**actor(), "pid": "4194305"}
 
@@ -33,9 +33,8 @@ def journal(tmp_path: Path) -> Journal:
 
 
 def edit(journal: Journal, seq: int) -> None:
-    with sqlite3.connect(journal.path) as connection:
+    with forging(journal.path) as connection:
         connection.execute('update entry set body = \'{"statement":"nothing"}\' where seq = ?', (seq,))
-    connection.close()
 
 
 def test_a_whole_journal_is_not_restarted(journal: Journal) -> None:
@@ -91,9 +90,8 @@ def test_any_damage_can_be_left_behind(journal: Journal, kind: str) -> None:
     if kind == "garbage":
         journal.path.write_text("no journal\n" * 200)
     elif kind == "no table":
-        with sqlite3.connect(journal.path) as connection:
+        with forging(journal.path) as connection:
             connection.execute("drop table entry")
-        connection.close()
     elif kind == "missing rows":
         journal.path.unlink()
     elif kind == "missing head":

@@ -58,6 +58,28 @@ def test_cellcli_survives(text: str, sent: str, pipe: str, redirect: str) -> Non
     assert not line.shell
 
 
+@pytest.mark.parametrize(
+    ("text", "cells", "redirect"),
+    [
+        ("use where griddisk.size > 1G", "where griddisk.size > 1G", ""),
+        ("use where griddisk.size > 1G > /tmp/x", "where griddisk.size > 1G", "/tmp/x"),
+        ("use exa1cel01 > /tmp/x", "exa1cel01", "/tmp/x"),
+    ],
+)
+def test_a_comparison_of_cells_is_no_redirection(text: str, cells: str, redirect: str) -> None:
+    """The > of a condition on cells is compared with, and one behind it is a redirection."""
+    line = parse_line(text)
+    assert line is not None and line.call is not None
+    assert (line.call.args["cells"], line.redirect) == (cells, redirect)
+
+
+def test_what_is_wrong_with_a_condition_on_cells_is_pointed_at() -> None:
+    """An unfinished condition is refused where it stands, before anything is read."""
+    with pytest.raises(StatementError, match="comparison is missing after size") as caught:
+        parse_line("use where griddisk.size")
+    assert (caught.value.start, caught.value.end) == (23, 23)
+
+
 FLAGS: list[tuple[str, dict[str, object]]] = [
     ("drop flashcache -y", {"yes": True}),
     ("drop -y flashcache", {"yes": True}),

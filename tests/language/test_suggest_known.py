@@ -172,3 +172,37 @@ def test_formats_are_those_of_the_configuration() -> None:
 def test_flags_of_changes_are_for_changes() -> None:
     """What reads is offered no flag that only a change has."""
     assert set(offered("show flashcache --")) == {"show flashcache --format=", "show flashcache --timeout="}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("dcli -", "dcli -c"),
+        ("dcli --bat", "dcli --batchsize"),
+        ("dcli --ser", "dcli --serial"),
+        ("dcli -c exa", "dcli -c exa1cel01"),
+        ("dcli -c exa1cel01,", "dcli -c exa1cel01,exa1cel02"),
+        ("dcli -n -c @", "dcli -n -c @all"),
+        ("dcli -l cellm", "dcli -l cellmonitor"),
+        ("dcli -c exa1cel01 ", "dcli -c exa1cel01 cellcli"),
+        ("dcli -c exa1cel01 cellcli ", "dcli -c exa1cel01 cellcli -e"),
+        ("dcli -c exa1cel01 cellcli -e list gridd", "dcli -c exa1cel01 cellcli -e list griddisk"),
+        ("dcli --maxlines=5 -c exa", "dcli --maxlines=5 -c exa1cel01"),
+        ("on exa1cel01 dcli --hid", "on exa1cel01 dcli --hidestderr"),
+    ],
+)
+def test_dcli_offers_its_own_options(text: str, wanted: str) -> None:
+    """Behind dcli come dcli's options, cells behind -c, logins behind -l, and CellCLI behind cellcli -e."""
+    assert wanted in offered(text)
+
+
+def test_dclis_short_options_come_first() -> None:
+    """A menu that shows a part only shows -c, -g and -l, which are used most."""
+    found = offered("dcli -")
+    assert found.index("dcli -c") < found.index("dcli -l") < found.index("dcli --batchsize")
+
+
+@pytest.mark.parametrize("text", ["dcli -c exa1cel01 hostname -", "dcli uptime -", "dcli -n cellcli -e list cell --"])
+def test_dcli_offers_no_options_behind_the_command(text: str) -> None:
+    """What stands behind the command belongs to it: dcli's options end at the first word that is none."""
+    assert not any(line.endswith(("-c", "--serial")) for line in offered(text))

@@ -82,7 +82,7 @@ def look() -> Iterator[Callable[..., Looking[list[str]]]]:
 
 def until(found: Callable[[], bool]) -> None:
     """Wait until something is so."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 30
     while not found():
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -128,7 +128,14 @@ def test_paused_it_asks_nobody(look: Callable[..., Looking[list[str]]]) -> None:
     looking = look(fleet)
     seen(looking, *CELLS)
     looking.pause(True)
-    time.sleep(0.3)
+    asked = [-1]
+
+    def still() -> bool:
+        asked.append(len(fleet.asked))
+        time.sleep(0.3)
+        return asked[-1] == asked[-2]
+
+    until(still)
     before = len(fleet.asked)
     time.sleep(0.3)
     assert len(fleet.asked) == before and looking.paused

@@ -40,6 +40,8 @@ def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     run("emulator", "start", "t1")
     try:
         run("-r", "t1", "on exa1cel03 resize flashcache size=288g -y")
+        # A busy machine may take longer than the prompt waits for an answer.
+        (home / "config.toml").write_text("[settings]\npatience = 60\n")
         yield home
     finally:
         run("emulator", "stop", "t1")
@@ -73,7 +75,7 @@ def start(rack: Path) -> Iterator[Start]:
             ["-m", "exacell", "-r", "t1", *argv],
             env={key: value for key, value in given.items() if not (key == "NO_COLOR" and not value)},
             dimensions=(rows, columns),
-            timeout=20,
+            timeout=60,
             encoding="utf-8",
         )
         started.append(child)

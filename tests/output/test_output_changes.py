@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta, timezone
+
 import pytest
 
-from exacell.output.changes import change_lines
+from exacell.output.changes import change_lines, ended_text
 
 LONG = "create threshold CL_CPUT comparison='>', warning=0.5, critical=90, observation=5, occurrences=3"
 
@@ -24,8 +26,20 @@ def test_a_change_takes_one_line(width: int, racks: bool) -> None:
     assert len(lines) == 4 and max(map(len, lines)) <= width
     for line, number in zip(lines[2:], (9, 10), strict=True):
         assert line.split()[0] == str(number)
-        assert "2026-11-21 16:03:07" in line and "create threshold" in line and "exit 0, undone" in line
+        assert "2026-11-21 16:03:07" in line and "create threshold" in line and "done, undone" in line
     assert ("rack" in lines[0]) is racks
+
+
+def test_a_narrow_terminal_gets_a_shorter_time() -> None:
+    """On 60 columns a change still takes one line: its time loses year and seconds before statement or end lose more."""
+    lines = list(change_lines([change(9), change(10)], racks=False, width=60, color=False, header=True))
+    assert len(lines) == 4 and max(map(len, lines)) <= 60
+    assert "  11-21 16:03  create threshold" in lines[2] and lines[2].endswith("done, undone")
+
+
+def test_a_change_that_another_one_finished_names_that_one() -> None:
+    """What counts is that it came to its end and where; a program is told both."""
+    assert ended_text("did not end, finished by 21") == ended_text("exit 1, finished by 21") == "finished by 21"
 
 
 def test_a_pipe_gets_all_of_it() -> None:
@@ -39,3 +53,20 @@ def test_who_is_left_out_where_it_is_always_the_same() -> None:
     same = list(change_lines([change(1), change(2)], racks=False, width=200, color=False, header=True))
     other = list(change_lines([change(1), change(2, user="bob")], racks=False, width=200, color=False, header=True))
     assert "who" not in same[0] and "who" in other[0] and "bob@dbm01" in other[3]
+
+
+def test_times_are_those_of_the_zone_that_is_asked_for() -> None:
+    """A row of 16:03 UTC is told as 01:03 of the next day nine hours further east."""
+    east = timezone(timedelta(hours=9))
+    text = "\n".join(change_lines([change(1)], racks=False, width=None, color=False, header=True, zone=east))
+    assert "2026-11-22 01:03:07" in text
+
+
+@pytest.mark.parametrize(
+    ("ended", "told"),
+    [("exit 0", "done"), ("exit 1, undone", "failed, undone"), ("exit 2", "nothing sent"), ("exit 4", "interrupted"),
+     ("did not end", "did not end"), ("restarted", "restarted")],
+)  # fmt: skip
+def test_exit_codes_are_told_as_words(ended: str, told: str) -> None:
+    """How a change ended is a word for eyes; the records keep the code."""
+    assert ended_text(ended) == told

@@ -122,3 +122,61 @@ def test_database_nodes_show_their_cluster() -> None:
     step = Step(target="exa1db01", statement="CREATE DISKGROUP X\n NORMAL REDUNDANCY", what="create", asm="main")
     shown = "\n".join(plan_lines(Plan(statement="x", rack="t1", stages=(Stage(title="create", steps=(step,)),))))
     assert "on exa1db01 (ASM main): CREATE DISKGROUP X" in shown and "NORMAL REDUNDANCY" in shown
+
+
+def test_what_undo_brings_back_stands_with_what_it_does_not() -> None:
+    """A change that undo takes back should not be called final for what is not worth it."""
+    back = {c: (f"create {c}_FLASHCACHE",) for c in CELLS}
+    text = "\n".join(plan_lines(plan(inverse=back), width=200))
+    assert "Undo: create {cell}_FLASHCACHE (exa1cel[01-03]), but what {cell} had cached is gone" in text
+    assert "Cannot be undone" not in text
+    # Where one cell has nothing, or something else, that is sent, nothing is promised for all of them.
+    for other in ({CELLS[0]: back[CELLS[0]]}, back | {CELLS[2]: ("x",)}):
+        assert "Cannot be undone" in "\n".join(plan_lines(plan(inverse=other)))
+
+
+def test_a_limit_of_the_flush_is_told() -> None:
+    """With --limit the plan says how long the flush is waited for and what happens then."""
+    step = Step(
+        target="c1", statement="ALTER FLASHCACHE ALL FLUSH NOWAIT", what="flush", watch=Watch.FLUSH, limit=300.0
+    )
+    shown = "\n".join(plan_lines(plan(stages=(Stage(title="flush", steps=(step,)),)), width=200))
+    assert "complete and proven, at most 5m00s: then it is cancelled and caching comes back" in shown
+
+
+def test_sizes_are_rounded_for_eyes_and_never_in_what_is_sent() -> None:
+    """A size with more than four decimals is rounded in changes and notes; the statement has it exactly, and two sizes
+    that rounding would make equal are shown exactly."""
+    exact, near = "23.28692626953125T", "23.28692526953125T"
+    changes = (
+        Change(object="flashcache", name="fc", attribute="size", before=exact, after="2T"),
+        Change(object="griddisk", name="gd", attribute="size", before=exact, after=near),
+    )
+    step = Step(target="c1", statement=f"CREATE FLASHCACHE ALL size={exact}", what="create", changes=changes)
+    lines = plan_lines(plan(stages=(Stage(title="create", steps=(step,)),), notes=(f"it was {exact}",)), width=200)
+    shown = "\n".join(lines)
+    assert f"CREATE FLASHCACHE ALL size={exact}" in shown and "Note: it was 23.287T" in shown
+    assert "fc size: 23.287T -> 2T" in shown and f"gd size: {exact} -> {near}" in shown
+
+
+def test_what_undo_sends_is_told_once_with_all_that_it_does_not_bring_back() -> None:
+    """Two reasons on the same cells share one Undo line."""
+    steps = [
+        Step(target="c1", statement=f"S{n}", what=f"s{n}", undo=Undo.IMPOSSIBLE, inverse=f"reason {n}") for n in (1, 2)
+    ]
+    stages = tuple(Stage(title=f"stage {n}", steps=(step,)) for n, step in enumerate(steps))
+    shown = list(plan_lines(plan(stages=stages, inverse={"c1": ("resize flashcache size=1G",)}), width=200))
+    assert [line for line in shown if "Undo:" in line] == [
+        "  Undo: resize flashcache size=1G (c1), but reason 1; reason 2"
+    ]
+    without = [line for line in plan_lines(plan(stages=stages), width=200) if "undone" in line]
+    assert without == ["  Cannot be undone: reason 1 (c1)", "  Cannot be undone: reason 2 (c1)"]
+
+
+def test_a_disk_group_that_goes_is_not_called_a_missing_mirror() -> None:
+    """Where ASM alone is changed the risk names the disk group; where disks go offline as well it is the mirror."""
+    drop = Step(target="db1", asm="main", statement="DROP DISKGROUP X", what="drop", risk=Risk.REDUNDANCY)
+    off = Step(target="c1", statement="ALTER GRIDDISK ALL INACTIVE", what="off", risk=Risk.REDUNDANCY, offline=True)
+    alone = "\n".join(plan_lines(plan(stages=(Stage(title="drop", steps=(drop,)),)), width=200))
+    both = "\n".join(plan_lines(plan(stages=(Stage(title="drop", steps=(drop, off)),)), width=200))
+    assert "Risk: redundancy: a disk group goes away" in alone and "Risk: redundancy: a mirror may be missing" in both

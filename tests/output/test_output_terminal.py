@@ -3,6 +3,7 @@
 import io
 import os
 import pty
+from dataclasses import replace
 
 import pytest
 
@@ -94,6 +95,39 @@ def test_progress_folds_cells_in_the_same_state_failures_last() -> None:
     shown = list(progress_lines(progress(c1="failed: no", c2="flushing", c3="flushing"), 40))
     assert shown == ["[1/2] flush, about 1m05s left", "  c[2-3]  flushing", "  c1  failed: no"]
     assert all(len(line) < 20 for line in progress_lines(progress(c1="x" * 99), 20))
+
+
+OTHERS = "c1 done; c[4-9] waiting for their wave"
+
+
+@pytest.mark.parametrize(("height", "there"), [(None, True), (4, True), (3, False), (2, False)])
+def test_progress_tells_of_the_other_waves_where_there_is_room(height: int | None, there: bool) -> None:
+    """While a plan rolls one folded line says where the cells of the other waves are, in no more lines than there are."""
+    now = replace(progress(c2="flushing", c3="failed: no"), others=OTHERS)
+    shown = list(progress_lines(now, 80, height))
+    assert (shown[-1] == f"  {OTHERS}") is there and (height is None or len(shown) <= height)
+    assert len(list(progress_lines(now, 20))[-1]) < 20
+    log = ProgressLog()
+    assert OTHERS not in "".join([*log.lines(now, 0.0), *log.lines(now, 100.0)])
+
+
+@pytest.mark.parametrize("height", [5, 12, 23])
+def test_progress_of_many_cells_fits_the_terminal(height: int) -> None:
+    """Of 64 cells that are all at another place those that failed or lag behind have a line each; the others share the
+    last one, so that the display is never higher than the terminal."""
+    cells = [f"exa1cel{n:02}" for n in range(1, 65)]
+    states = {cell: f"flushing, {n}G dirty" for n, cell in enumerate(cells)} | {
+        "exa1cel40": "failed: no",
+        "exa1cel41": "done",
+    }
+    fraction = {cell: n / 100 for n, cell in enumerate(cells) if cell not in ("exa1cel40", "exa1cel41")}
+    now = Progress(stage="flush", number=1, of=2, states=states, fraction=fraction)
+    shown = list(progress_lines(now, 80, height))
+    assert len(shown) == height and max(map(len, shown)) < 80
+    assert shown[1] == "  exa1cel40  failed: no" and "exa1cel01" in shown[2] and "0%" in shown[2]
+    assert f"  {64 - (height - 2)} more, " in shown[-1] and "to 63%: exa1cel[" in shown[-1]
+    assert "exa1cel41" not in "".join(shown[1:-1])
+    assert len(list(progress_lines(now, 80))) == 65
 
 
 @pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"TERM": "xterm", "NO_COLOR": "1"}, {}])

@@ -66,7 +66,16 @@ def free_grid(cell_disk: str, prefix: str = "ssd", **changes: Any) -> GridDisk:
 
 
 def cell(name: str = CELLS[0], **changes: Any) -> CellFacts:
-    """A write-back cell with a normal cache, something dirty in it, and DATA on its hard disks."""
+    """A write-back cell with a normal cache, something dirty in it, and DATA on its hard disks.
+
+    Without a cache it has nothing dirty either, and its flash disks are as large as what is free on them.
+    """
+    if "flash_cache" in changes and changes["flash_cache"] is None:
+        small = {"size": GIB}
+        disks = tuple(
+            disk(f"{k}_{name}", **(small if k[0] == "F" else {})) for k in ("CD_00", "CD_01", "FD_00", "FD_01")
+        )
+        changes = {"metrics": {"FC_BY_DIRTY": (0.0, 1000)}, "cell_disks": disks, **changes}
     found = CellFacts(
         cell=name,
         release="19.3.2.0.0",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from plan_factory import CELLS, cache, cell, rack
@@ -37,4 +36,4 @@ def flushed(name: str = CELLS[0]) -> CellFacts:
 def pmem(status: str = "normal", mode: str = "writeback", **changes: Any) -> CellFacts:
     """A cell with a PMEM cache."""
     cache_ = PmemCache(name="exa1cel01_PMEMCACHE", size=1 << 40, status=status)
-    return replace(cell(), pmem_mode=mode, pmem_cache=cache_, **changes)
+    return cell(pmem_mode=mode, pmem_cache=cache_, **changes)

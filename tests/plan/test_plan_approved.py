@@ -7,7 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plan_factory import CELLS, asm, asm_disk, cache, cell, disk, free_grid, grid, group, rack, with_free
+from plan_factory import (
+    CELLS,
+    asm,
+    asm_disk,
+    cache,
+    cell,
+    disk,
+    free_grid,
+    grid,
+    group,
+    rack,
+    with_flash_grids,
+    with_free,
+)
 from plan_shown import check_approved, check_no_other, lines_of
 
 from exacell.plan.availability import SERVICES, offline_plan, online_plan, restart_plan
@@ -53,8 +66,8 @@ def mixed(name: str = ONE) -> CellFacts:
 
 
 def bare(**changes: Any) -> CellFacts:
-    """A cell without a flash cache and without room for one."""
-    return with_free(cell(flash_cache=None, **changes), 0)
+    """A cell without a flash cache and without room for one, which grid disks have."""
+    return with_free(with_flash_grids(cell(flash_cache=None, **changes), size=GIB), 0)
 
 
 def online(fact: CellFacts) -> Plan:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ NO = "Cannot de-activate due to other offline disks in the diskgroup"
 def pmem(status: str = "normal", mode: str = "writeback", **changes: Any) -> CellFacts:
     """A cell with a PMEM cache of that status, none without one."""
     kept = PmemCache(name="p", size=1 << 40, status=status) if status else None
-    return replace(cell(), pmem_mode=mode, pmem_cache=kept, **changes)
+    return cell(pmem_mode=mode, pmem_cache=kept, **changes)
 
 
 GRIDS = {

@@ -14,7 +14,7 @@ from exacell.plan.cachemode import mode_plan
 from exacell.plan.checks import failure
 from exacell.plan.facts import CellFacts, PmemCache
 from exacell.plan.flashcache import flush_plan, resize_plan
-from exacell.plan.model import Gate, Plan, Risk
+from exacell.plan.model import Gate, Op, Plan, Risk
 from exacell.plan.rolling import takes_offline, why_not
 from exacell.units import GIB
 
@@ -40,6 +40,8 @@ def test_offline_cell() -> None:
     assert found.statement == "ALTER GRIDDISK ALL INACTIVE"
     assert [(n.attribute, n.value) for n in found.needs] == [("asmDeactivationOutcome", "Yes")]
     assert [p.attribute for p in found.proves] == ["status", "asmModeStatus"]
+    # Where their groups are dismounted meanwhile ASM never says OFFLINE: that is not waited for.
+    assert [(hope.op, hope.value, "no ASM instance" in hope.why) for hope in found.hopes] == [(Op.NE, "UNKNOWN", True)]
     assert found.offline
     assert plan.risk is Risk.REDUNDANCY
     assert plan.inverse == {ONE: ("online cell exa1cel01",)}
@@ -121,7 +123,7 @@ def test_restart(service: str) -> None:
 def test_restart_is_refused_during_a_flush() -> None:
     """A restart of CELLSRV would end a flush, so it is refused; one of MS is not."""
     facts = rack(flash_cache=cache(ONE, status="normal - flushing"))
-    with pytest.raises(RefusedError, match="a restart ends that"):
+    with pytest.raises(RefusedError, match="a stop of CELLSRV ends that"):
         restart_plan("t1", facts, service="cellsrv", statement="x")
     assert restart_plan("t1", facts, service="ms", statement="x").stages
 

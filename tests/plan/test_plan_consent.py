@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.consent import accepted_loss, agree, refuse_above
+from exacell.change.consent import accepted_loss, agree, refuse_above
 from exacell.console import SilentConsole
 from exacell.errors import RefusedError
 from exacell.plan.model import Plan, Risk
@@ -96,7 +96,7 @@ def test_all_names_are_asked_for_at_once(typed: str) -> None:
 )
 def test_fewer_or_other_names_accept_nothing(typed: str | None) -> None:
     """A name stands for itself alone: who types the first one of three has accepted nothing."""
-    with pytest.raises(RefusedError, match="data would be lost on exa1cel01, exa1cel02, exa1cel03"):
+    with pytest.raises(RefusedError, match="data would be lost on exa1cel\\[01-03\\]"):
         agree(plan(Risk.DATA, *CELLS), {"yes": True}, Person(typed))
 
 
@@ -134,7 +134,7 @@ def test_the_reason_stands_with_the_refusal() -> None:
         loss=("a", "b"),
         loss_reasons={"a": "it is dirty", "b": "it is dirty"},
     )
-    with pytest.raises(RefusedError, match=r"data would be lost on a, b: it is dirty; nothing was sent"):
+    with pytest.raises(RefusedError, match=r"data would be lost on a,b: it is dirty; nothing was sent"):
         agree(whole, {}, SilentConsole())
 
 
@@ -162,3 +162,10 @@ def test_a_recipes_ceiling(risk: Risk, ceiling: str) -> None:
             refuse_above(plan(risk), ceiling)
     else:
         refuse_above(plan(risk), ceiling)
+
+
+def test_a_refusal_lists_names_that_do_not_fold() -> None:
+    """Names that are no set of cells should be listed as they are, in the refusal and in the way out."""
+    with pytest.raises(RefusedError, match="data would be lost on DATA 1, RECO 2;") as caught:
+        agree(plan(Risk.DATA, "DATA 1", "RECO 2"), {"yes": True}, Person(None))
+    assert caught.value.hint == "--accept-data-loss=DATA 1,RECO 2 accepts it; -y never does"

@@ -130,3 +130,11 @@ def test_many_cells_are_summed_up() -> None:
 def test_a_rebalance_is_spread_over_its_disks(moved: int, disks: int, seconds: float) -> None:
     """What ASM moves is divided by what its disks take together."""
     assert e.rebalance_seconds(moved, disks) == pytest.approx(seconds)
+
+
+def test_nothing_dirty_is_said_so() -> None:
+    """A flush without anything to write should not do arithmetic with it."""
+    facts = {f"exa1cel{n:02}": dirty(cell(f"exa1cel{n:02}"), 0) for n in range(1, 15)}
+    notes = flush_plan("t1", facts, statement="x", recreate=False).notes
+    assert notes[0] == "14 cells: nothing dirty; 0 used"
+    assert notes[1] == "time of the flush: nothing is dirty, so a collection of metrics"

@@ -317,6 +317,17 @@ def test_resize_too_small() -> None:
     assert sent(resize(cell(), size=32 * MIB))[-1] == "CREATE FLASHCACHE ALL size=32M"
 
 
+@pytest.mark.parametrize(
+    ("size", "told", "meant"),
+    [(300, "300 bytes is", "300G"), (1023, "1023 bytes is", "1023G"), (1024, "1K is", "1024G"), (MIB, "1M is", "")],
+)
+def test_a_size_without_its_unit(size: int, told: str, meant: str) -> None:
+    """A number so small that its unit must be missing is refused as bytes, with the size that was meant."""
+    with pytest.raises(RefusedError, match=f"resize flashcache: {told} less than 16M") as refused:
+        resize(cell(), size=size)
+    assert refused.value.hint == (f"a number without a unit is bytes: did you mean size={meant}?" if meant else "")
+
+
 def test_resize_keeps_the_iorm_promise() -> None:
     """Less than the sum of flashCacheMin of the IORM plan is refused; exactly that is allowed."""
     plan = parse_iorm("((name=A,share=1,flashcachemin=20G),(name=B,share=1,flashcachemin=10G))")
@@ -345,4 +356,7 @@ def test_a_write_through_cache_is_dropped_only_while_it_is_that() -> None:
         ("cell", "flashCacheMode", "writethrough")
     ]
     # Releases without the attribute have no other mode.
-    assert [check.object for check in step(resize(cell(mode="")), "drop").needs] == ["flashcache"]
+    needs = step(resize(cell(mode="", release="11.2.2.4.2")), "drop").needs
+    assert [(check.object, check.attribute) for check in needs] == [("flashcache", "name"), ("cell", "releaseVersion")]
+    # Where the cell should tell its mode and does not, the cache is flushed first.
+    assert [s.key for s in resize(cell(mode="")).stages] == [s.key for s in resize(cell(mode="writeback")).stages]

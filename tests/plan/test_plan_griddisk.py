@@ -80,7 +80,7 @@ def test_used(found: GridDisk, headers: Mapping[str, str] | None, said: str) -> 
     if found.asm_group:
         assert f"drop diskgroup {found.asm_group}" in caught.value.hint
     else:
-        assert "start ASM" in caught.value.hint
+        assert ("escli" if found.pool else "start ASM") in caught.value.hint
 
 
 def test_used_on_several_cells_is_folded() -> None:
@@ -351,9 +351,11 @@ def test_regrow_flushes_and_creates_over_what_is_freed() -> None:
 
 
 def test_regrow_without_disks_takes_the_free_space() -> None:
-    """regrow=yes also grows over space that was free, and leaves a cache alone that has it all."""
+    """regrow=yes also grows over space that was free, can be taken back, and leaves a cache alone that has it all."""
     plan = release(cell(), regrow=True)
     assert plan.done == {}
+    assert plan.inverse == {CELLS[0]: ("resize flashcache size=40G",)}
+    assert release(replace(cell(), flash_cache=None), regrow=True).inverse == {}
     assert sent(plan)[-1] == "CREATE FLASHCACHE ALL size=42G"
     assert not release(with_free(cell(), 0), regrow=True).changes_something
 

@@ -30,7 +30,15 @@ from exacell.plan.model import Op, Risk, Undo
         ("alter flashcache all flush nowait", Risk.PERFORMANCE),
         ("alter griddisk DATA_CD_00_exa1cel01 active", Risk.PERFORMANCE),
         ("alter griddisk DATA_CD_00_exa1cel01 cachingPolicy=none", Risk.PERFORMANCE),
-        ("alter cell comment='x'", Risk.PERFORMANCE),
+        ("alter cell comment='x', location=here", Risk.NONE),
+        ("alter cell comment='x', metricHistoryDays=7", Risk.PERFORMANCE),
+        ("alter cell bbu drop for replacement comment='x'", Risk.PERFORMANCE),
+        ("alter cell bbu reenable", Risk.PERFORMANCE),
+        ("alter cell led on", Risk.NONE),
+        ("alter cell donotserviceled off", Risk.NONE),
+        ("alter cell validate mail", Risk.NONE),
+        ("alter griddisk all comment='x'", Risk.NONE),
+        ("alter griddisk all comment='x', cachingPolicy=none", Risk.PERFORMANCE),
         ("alter cell restart services ms", Risk.PERFORMANCE),
         ("alter celldisk all flush", Risk.PERFORMANCE),
     ],
@@ -44,7 +52,7 @@ def test_harmless_statements_go_to_every_cell(text: str, risk: Risk) -> None:
     assert not plan.loss
 
 
-@pytest.mark.parametrize("text", ["alter physicaldisk 20:0 drop for replacement", "drop pmemlog all"])
+@pytest.mark.parametrize("text", ["alter lun all reenable", "drop pmemlog all"])
 def test_what_is_not_understood_is_a_loss(text: str) -> None:
     """What exacell can't judge needs the loss accepted."""
     with pytest.raises(RefusedError, match="can't judge what it takes away; nothing was sent"):
@@ -99,8 +107,8 @@ def test_what_can_be_read_back_is(text: str, kind: str, op: Op) -> None:
 
 BACK = [
     ("alter flashcache all flush", cell(), {CELLS[0]: ("alter flashcache all cancel flush",)}),
-    ("drop flashcache", flushed(), {}),
-    ("alter flashcache all size=20G", flushed(), {}),
+    ("drop flashcache", flushed(), {CELLS[0]: ("resize flashcache size=40G",)}),
+    ("alter flashcache all size=20G", flushed(), {CELLS[0]: ("resize flashcache size=40G",)}),
     ("drop pmemcache", cell(), {}),
 ]
 

@@ -15,7 +15,7 @@ from exacell.plan.facts import CellFacts
 from exacell.plan.flashcache import FLUSHED
 from exacell.plan.guard import guard_plan
 from exacell.plan.guard_caches import unproven_cache
-from exacell.plan.model import Check, Op, Risk
+from exacell.plan.model import Check, Op, Risk, Undo
 from exacell.units import GIB, MIB
 
 LOSING = [
@@ -50,7 +50,18 @@ def test_write_through_cache_needs_its_mode(text: str) -> None:
     step = only(guard(text, cell(mode="writethrough")))
     assert [(n.object, n.attribute, n.value) for n in step.needs] == [("cell", "flashCacheMode", "writethrough")]
     assert step.risk is Risk.PERFORMANCE
-    assert only(guard(text, cell(mode=""))).needs == ()
+    (patched,) = only(guard(text, cell(mode="", release="11.2.2.4.2"))).needs
+    assert (patched.object, patched.attribute, patched.value) == ("cell", "releaseVersion", "11.2.2.4.2")
+    assert only(guard(text, cell(mode="", release=""))).needs == ()
+
+
+@pytest.mark.parametrize("text", LOSING)
+@pytest.mark.parametrize("mode", ["", "unknown"])
+def test_a_mode_that_is_not_told_is_no_write_through(text: str, mode: str) -> None:
+    """Where a release has the attribute and the cell does not tell it, its cache may hold the only copy of data."""
+    for release in ("11.2.3.2.1", "19.3.2.0.0"):
+        with pytest.raises(RefusedError, match="may hold the only copy"):
+            guard(text, cell(mode=mode, release=release))
 
 
 def test_force_is_never_proven() -> None:
@@ -157,3 +168,60 @@ def test_a_size_that_is_none_proves_nothing(value: Value) -> None:
     odd = replace(statement, settings=(Setting(attribute="size", value=value),))
     plan = guard_plan("t1", {CELLS[0]: cell()}, odd, text="x", accepted=(), headers=None)
     assert only(plan).proves == (EXISTS,)
+
+
+@pytest.mark.parametrize(
+    "more", ["flush size=1G", "size=1G flush", "flush nowait size=1G", "cancel flush size=1G", "flush force"]
+)
+def test_a_flush_that_resizes_is_a_resize(more: str) -> None:
+    """FLUSH and CANCEL FLUSH with a size or FORCE should need the proof that the resize needs."""
+    with pytest.raises(RefusedError, match=r"may hold the only copy of data|FORCE throws away"):
+        guard(f"alter flashcache all {more}", cell())
+    assert guard(f"alter flashcache all {more}", cell(), accepted=[CELLS[0]]).risk is Risk.DATA
+
+
+def test_a_dropped_log_is_made_again_by_undo() -> None:
+    """The flash log should come back at its size, where it is known."""
+    plan = guard("drop flashlog", cell(flash_log=512 * MIB))
+    assert (only(plan).undo, only(plan).inverse) == (Undo.STATEMENT, "CREATE FLASHLOG ALL size=512M")
+    assert plan.inverse == {CELLS[0]: ("CREATE FLASHLOG ALL size=512M",)}
+    assert only(guard("drop flashlog", cell(flash_log=0))).undo is Undo.IMPOSSIBLE
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [
+        ("drop flashcache", ("resize flashcache size=40G",)),
+        ("alter flashcache all size=20G", ("resize flashcache size=40G",)),
+        ("alter flashcache celldisk='FD_00_exa1cel01'", None),
+        ("alter flashcache all", None),
+        ("alter flashcache celldisk='FD_00_exa1cel01', size=20G", None),
+    ],
+)
+def test_undo_makes_a_cache_again_at_its_old_size(text: str, back: tuple[str, ...] | None) -> None:
+    """What a later start says of a dropped cache, undo should do; of single members nothing should be promised."""
+    assert guard(text, flushed()).inverse.get(CELLS[0]) == back
+    assert not guard(text, cell(), accepted=[CELLS[0]]).inverse.get(CELLS[0]) or back
+
+
+def test_what_a_statement_does_to_the_size_of_a_cache_is_shown() -> None:
+    """Before and after should be told where the statement says it, and nothing where nothing changes."""
+
+    def shown(text: str, fact: CellFacts) -> list[tuple[str, str]]:
+        return [(change.before, change.after) for change in only(guard(text, fact)).changes]
+
+    none = cell(flash_cache=None)
+    assert shown("drop flashcache", flushed()) == [("40G", "-")]
+    assert shown("alter flashcache all size=20G", flushed()) == [("40G", "20G")]
+    assert shown("create flashcache all size=20G", none) == [("-", "20G")]
+    assert only(guard("create flashcache all size=20G", none)).changes[0].name == "exa1cel01_FLASHCACHE"
+    assert shown("drop flashcache", none) == shown("create flashcache all", none) == []
+    assert shown("alter flashcache celldisk='FD_00_exa1cel01', size=1G", flushed()) == []
+    assert (
+        only(guard("drop flashcache", cell(flash_cache=replace(cache(CELLS[0]), name="F"), mode="writethrough")))
+        .changes[0]
+        .name
+        == "F"
+    )
+    assert shown("drop flashlog", cell(flash_log=512 * MIB)) == [("512M", "-")]
+    assert shown("drop flashlog", cell(flash_log=0)) == [("-", "-")]

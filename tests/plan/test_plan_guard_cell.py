@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from plan_factory import CELLS, cell, grid
+from plan_factory import CELLS, cache, cell, grid
 from plan_guarding import flushed, guard, only, pmem
 
 from exacell.cellcli.statement import Change, parse
@@ -85,3 +85,89 @@ def test_modes_change_only_without_caches() -> None:
         guard("alter cell flashCacheMode=writethrough", pmem(flash_cache=None))
     step = only(guard("alter cell flashCacheMode=writethrough", cell(flash_cache=None)))
     assert (step.needs[0].op, step.proves[0].value) == (Op.ABSENT, "writethrough")
+
+
+@pytest.mark.parametrize("verb", ["shutdown", "restart"])
+def test_cellsrv_does_not_stop_under_a_flush(verb: str) -> None:
+    """A flush that is in force would be over without CELLSRV, and with it the proof that it gives."""
+    for status in ("normal - flushing", "normal - flushed"):
+        with pytest.raises(RefusedError, match="a stop of CELLSRV ends that"):
+            guard(f"alter cell {verb} services cellsrv", replace(flushed(), flash_cache=cache(CELLS[0], status=status)))
+    assert guard(f"alter cell {verb} services ms", flushed()).steps
+
+
+def test_an_eighth_rack_is_made_of_empty_cells_only() -> None:
+    """A cell with disks in use should not give half of them up unless that is accepted."""
+    text = "alter cell eighthRack=true"
+    with pytest.raises(RefusedError, match="as an eighth rack it gives half of them up"):
+        guard(text, cell())
+    with pytest.raises(RefusedError, match="as an eighth rack it gives half of them up"):
+        guard(text, cell(grid_disks=()))
+    with pytest.raises(RefusedError, match="as an eighth rack it gives half of them up"):
+        guard(text, cell(flash_cache=None))
+    assert guard(text, cell(), accepted=[CELLS[0]]).risk is Risk.DATA
+    assert guard(text, cell(grid_disks=(), flash_cache=None)).risk is Risk.PERFORMANCE
+    assert guard("alter cell eighthRack=false", cell()).risk is Risk.PERFORMANCE
+
+
+def test_attributes_and_services_are_two_statements() -> None:
+    """A mode or another attribute should not ride on a statement that stops services, nor the other way round."""
+    for text in (
+        "alter cell shutdown services all flashCacheMode=writethrough",
+        "alter cell comment=x restart services ms",
+    ):
+        with pytest.raises(RefusedError, match="one statement sets attributes, another one stops or starts services"):
+            guard(text, cell(flash_cache=None))
+
+
+def test_calibrate_only_measures_unless_it_is_forced() -> None:
+    """CALIBRATE takes nothing away; FORCE runs it beside the databases and should be accepted."""
+    assert guard("calibrate", cell()).risk is Risk.PERFORMANCE
+    with pytest.raises(RefusedError, match="CALIBRATE FORCE saturates every disk"):
+        guard("calibrate force", cell())
+
+
+def test_services_of_exascale_stop_on_one_cell_at_a_time() -> None:
+    """Services of which nothing tells whether the others can spare them should not stop on several cells together."""
+    for action in ("shutdown", "restart"):
+        with pytest.raises(RefusedError, match="EGS of Exascale would stop on"):
+            guard(f"alter cell {action} services egs")
+        assert guard(f"alter cell {action} services egs", cell()).risk is Risk.PERFORMANCE
+    assert guard("alter cell startup services egs").steps
+    assert guard("alter cell restart services ms").steps
+
+
+@pytest.mark.parametrize("value", ["true", "false"])
+def test_compression_waits_until_no_cache_is_left(value: str) -> None:
+    """Flash cache compression changes where there is no flash cache, which is looked at again, or with the loss accepted."""
+    text = f"alter cell flashCacheCompress={value}"
+    with pytest.raises(RefusedError, match="may hold the only copy"):
+        guard(text, cell())
+    with pytest.raises(RefusedError, match="it still has a flash cache"):
+        guard(text, flushed())
+    (need,) = only(guard(text, cell(flash_cache=None))).needs
+    assert (need.object, need.op) == ("flashcache", Op.ABSENT)
+    accepted = only(guard(text, cell(), accepted=CELLS[:1]))
+    assert accepted.risk is Risk.DATA and not accepted.needs
+
+
+UNKNOWN: list[tuple[str, str, str]] = [
+    ("alter flashcache all flush", "11.2.2.4.2", "ALTER FLASHCACHE FLUSH exists from release 11.2.3.2.0 on"),
+    ("alter flashcache all flush", "11.2.3.2.1", ""),
+    ("create xrmemcache all", "22.1.9.0.0", "XRMEMCACHE exists from release 23.1 on"),
+    ("create xrmemcache all", "23.1.0.0.0", ""),
+    ("create pmemcache all", "18.1.5.0.0", "PMEMCACHE exists from release 19.3 on"),
+    ("alter cell flashCacheMode=writeback", "11.2.2.4.2", "CELL flashCacheMode exists from release 11.2.3.2.0 on"),
+    ("alter cell comment=x", "11.2.2.4.2", ""),
+    ("alter flashcache all flush", "", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "release", "said"), UNKNOWN)
+def test_what_a_release_does_not_know_is_said_with_the_plan(text: str, release: str, said: str) -> None:
+    """A plan names the cells whose release has not what the statement says, and why, before anybody confirms it."""
+    facts = [cell(name, release=release, flash_cache=None) for name in CELLS[:2]]
+    facts.append(cell(CELLS[2], release="19.3.2.0.0" if "xrm" not in text else "24.1.4.0.0", flash_cache=None))
+    plan = guard(text, *facts, accepted=CELLS)
+    lines = [line for line in plan.warnings if "exists from" in line]
+    assert lines == ([f"exa1cel[01-02]: {said}; the cell runs {release}"] if said else [])

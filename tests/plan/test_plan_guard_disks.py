@@ -71,11 +71,17 @@ def test_resizing_free_disks_looks_again() -> None:
 
 
 def test_cells_without_such_disks_are_left_out() -> None:
-    """Only cells that have the disks are sent anything; when none has, that is an error."""
+    """Only cells that have the disks are sent anything; when none has, DROP has nothing to do, and all else is an error."""
     plan = guard("drop griddisk ssd_FD_00_exa1cel02", *(with_flash_grids(c) for c in rack().values()))
     assert plan.targets == (CELLS[1],)
+    for text in ("drop griddisk nix", "drop griddisk all flashdisk prefix=nix force"):
+        plan = guard(text)
+        assert plan.done == dict.fromkeys(CELLS, "it has no such grid disk") and not plan.changes_something
     with pytest.raises(RefusedError, match=r"there is no such grid disk on exa1cel\[01-03\]"):
-        guard("drop griddisk nix")
+        guard("alter griddisk nix comment=x")
+    with pytest.raises(RefusedError, match=r"there is no such cell disk on exa1cel\[01-03\]"):
+        guard("alter celldisk nix comment=x")
+    assert guard("alter celldisk FD_00_exa1cel02 comment=x").targets == (CELLS[1],)
 
 
 def test_inactive_asks_asm() -> None:
@@ -177,3 +183,222 @@ def test_a_size_is_read_back(size: str, sizes: tuple[int, ...]) -> None:
     """Free grid disks that are resized are proven to have that size, or the cell's rounding of it."""
     step = only(guard(f"alter griddisk all flashdisk size={size}", with_flash_grids(cell())))
     assert [(check.attribute, check.value) for check in step.proves] == [("size", sizes)]
+
+
+BESIDE = [
+    # Another cell's disks are none of this one's.
+    (
+        "alter griddisk DATA_CD_00_exa1cel01,DATA_CD_00_exa1cel02 comment=x",
+        "ALTER GRIDDISK DATA_CD_00_{cell} comment=x",
+    ),
+    ("alter griddisk data_cd_00_EXA1CEL01, DATA_CD_00_exa1cel02 active", "ALTER GRIDDISK DATA_CD_00_{cell} ACTIVE"),
+]
+
+
+@pytest.mark.parametrize(("text", "sent"), BESIDE)
+def test_each_cell_gets_the_names_of_its_own_disks(text: str, sent: str) -> None:
+    """A statement that names disks of two cells should reach each of them with its own disks alone."""
+    plan = guard(text)
+    assert {step.target: step.statement for step in plan.steps} == {c: sent.format(cell=c) for c in CELLS[:2]}
+
+
+@pytest.mark.parametrize(
+    ("text", "available", "mode", "end"),
+    [
+        ("alter griddisk all availableTo=other", "", "ONLINE", "refused"),
+        ("alter griddisk all availableTo='other,asm1'", "", "SYNCING", "refused"),
+        ("alter griddisk all availableTo=other", "asm1", "ONLINE", "refused"),
+        ("alter griddisk all availableTo=asm1", "asm1,other", "OFFLINE", "refused"),
+        ("alter griddisk all availableTo='other, ASM1'", "asm1", "ONLINE", "free"),
+        ("alter griddisk all availableTo=asm1", "asm1", "ONLINE", "free"),
+        ("alter griddisk all availableTo=''", "asm1", "ONLINE", "free"),
+        ("alter griddisk all availableTo=other", "asm1", "UNUSED", "looked at"),
+        ("alter griddisk all availableTo=other", "asm1", "UNKNOWN", "looked at"),
+        ("alter griddisk DATA_CD_00_exa1cel01 name=x", "", "ONLINE", "refused"),
+        ("alter griddisk DATA_CD_00_exa1cel01 name=x", "", "", "refused"),
+        ("alter griddisk DATA_CD_00_exa1cel01 name=x", "", "DROPPED", "looked at"),
+        ("alter griddisk DATA_CD_00_exa1cel01 name=x", "", "UNKNOWN", "looked at"),
+    ],
+)
+def test_no_mounted_disk_group_loses_sight_of_its_disks(text: str, available: str, mode: str, end: str) -> None:
+    """A new name, or clients that leave somebody out, should wait until no disk group is mounted on the disks."""
+    disk = grid("CD_00_exa1cel01", available_to=available, asm_mode=mode)
+    fact = cell(grid_disks=(disk,))
+    if end == "refused":
+        how = "under another name" if "name=" in text else "when it is no longer available to all that it is now"
+        said = f"asmModeStatus {mode or 'unknown'}\\): DATA_CD_00_exa1cel01 would not be found {how}"
+        with pytest.raises(RefusedError, match=said):
+            guard(text, fact, accepted=[CELLS[0]])
+        return
+    step = only(guard(text, fact))
+    assert bool(step.needs) is (end == "looked at")
+    if step.needs:
+        assert step.needs[0].value == ("UNUSED", "DROPPED", "UNKNOWN")
+
+
+WHERE = {
+    "name like 'ssd_.*'": 2,
+    "name = 'SSD_FD_00_exa1cel01'": 1,
+    "name != 'ssd_FD_00_exa1cel01'": -1,
+    "cellDisk like 'FD_.*'": 2,
+    "cellDisk like 'CD_.*'": -1,
+    "diskType = 'FlashDisk'": 2,
+    "diskType = 'HardDisk'": -1,
+    "name not like 'DATA.*' and name not like 'RECO.*'": 2,
+    "status = 'active'": -1,
+    "name like 'ssd[.*'": -1,
+    "name > 'ssd'": -1,
+}
+
+
+@pytest.mark.parametrize(("where", "count"), WHERE.items())
+def test_where_rules_out_what_a_name_can_tell(where: str, count: int) -> None:
+    """Disks that a WHERE leaves out by name or place should not be in the way; what else it says should not be relied on."""
+    fact = with_flash_grids(cell())
+    text = f"alter griddisk all size=1G where {where}"
+    if count < 0:
+        with pytest.raises(RefusedError, match=r"disk group (DATA|RECO) uses it"):
+            guard(text, fact, headers={})
+        return
+    assert len(only(guard(text, fact, headers={})).needs[0].where["name"]) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "fails"),
+    [
+        ("drop celldisk all flashdisk", False),
+        ("drop celldisk all harddisk", True),
+        ("drop celldisk all", True),
+        ("drop celldisk all pmem", False),
+        ("drop celldisk all capacityoptimized flashdisk", False),
+        ("export celldisk all", True),
+    ],
+)
+def test_cell_disks_of_another_medium_are_not_in_the_way(text: str, fails: bool) -> None:
+    """Disk groups on hard disks should not keep the flash cell disks, whose loss is still to be accepted."""
+    unknown = cell(cell_disks=())
+    with pytest.raises(RefusedError, match="disk group DATA uses it"):
+        guard(text, unknown, headers={})
+    with pytest.raises(RefusedError, match="disk group DATA uses it" if fails else "the cell disks' contents are lost"):
+        guard(text, cell(), headers={})
+
+
+def test_one_statement_does_one_thing() -> None:
+    """Attributes and a state in one statement should be two, each judged alone."""
+    for text in ("alter griddisk all inactive, comment=x", "alter griddisk all comment=x flush"):
+        with pytest.raises(RefusedError, match="one statement sets attributes, another one is for"):
+            guard(text, with_flash_grids(cell()))
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [
+        ("alter griddisk all flush", "ALTER GRIDDISK ALL CANCEL FLUSH"),
+        ("alter griddisk all harddisk flush nowait", "ALTER GRIDDISK ALL HARDDISK CANCEL FLUSH"),
+        ("alter griddisk DATA_CD_00_exa1cel01 flush", "ALTER GRIDDISK DATA_CD_00_exa1cel01 CANCEL FLUSH"),
+        ("alter celldisk all flashdisk flush", "ALTER CELLDISK ALL FLASHDISK CANCEL FLUSH"),
+        ("alter celldisk FD_00_exa1cel01 flush", "ALTER CELLDISK FD_00_exa1cel01 CANCEL FLUSH"),
+    ],
+)
+def test_a_flush_of_single_disks_says_what_ends_it(text: str, back: str) -> None:
+    """Disks that were flushed should not stay out of the cache without a word of it."""
+    plan = guard(text, cell())
+    assert (only(plan).undo, only(plan).inverse, plan.inverse[CELLS[0]]) == (Undo.STATEMENT, back, (back,))
+    assert only(plan).caching_off and back in plan.warnings[0]
+    ends = only(guard(back, cell()))
+    assert ends.caching_on and ends.undo is Undo.NOTHING
+
+
+def test_what_where_left_to_flush_only_the_cell_knows() -> None:
+    """Nothing should be taken back on disks that were perhaps not flushed."""
+    step = only(guard("alter griddisk all flush where size > 1G", cell()))
+    assert step.undo is Undo.IMPOSSIBLE
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("alter griddisk all comment='new'", [("griddisk", "comment", "new")]),
+        ("alter griddisk all cachingPolicy=none", [("griddisk", "cachingPolicy", "none")]),
+        ("alter griddisk all comment=x where size > 1G", []),
+        ("alter celldisk all comment='new'", [("celldisk", "comment", "new")]),
+        ("alter celldisk all flashdisk comment='new'", []),
+        ("create celldisk CD_00_exa1cel01 lun=0_0, comment='new'", []),
+        (
+            "alter cell comment='new', location=here, traceLevel=x",
+            [("cell", "comment", "new"), ("cell", "location", "here")],
+        ),
+        ("alter cell name=new", []),
+        ("alter griddisk all comment=(a,b)", []),
+        ("alter cell metricHistoryDays=7", [("cell", "metricHistoryDays", 7)]),
+        ("alter cell comment=''", [("cell", "comment", None)]),
+    ],
+)
+def test_plain_attributes_are_read_back(text: str, wanted: list[tuple[str, str, object]]) -> None:
+    """What an ALTER has set should be seen on the cell, for every object that it means."""
+    proofs = only(guard(text, cell())).proves
+    assert [(check.object, check.attribute, check.value) for check in proofs] == wanted
+    assert all(bool(check.where) is (check.object != "cell") for check in proofs)
+
+
+def test_a_new_name_is_read_back() -> None:
+    """A renamed disk should be looked for under its new name."""
+    step = only(guard("alter celldisk CD_00_exa1cel01 name=x, comment=y", cell()))
+    assert [(check.op, dict(check.where)) for check in step.proves] == [
+        (Op.COUNT, {"name": "x"}),
+        (Op.EQ, {"name": ("x",)}),
+    ]
+
+
+def test_the_led_of_a_disk_harms_nobody_and_all_else_goes_cell_by_cell() -> None:
+    """Physical disks of two failure groups should never go together, whatever is accepted."""
+    assert guard("alter physicaldisk 20:0 serviceled on").risk is Risk.NONE
+    text = "alter physicaldisk 20:0 drop for replacement"
+    with pytest.raises(RefusedError, match="each cell is a failure group"):
+        guard(text, accepted=CELLS)
+    with pytest.raises(
+        RefusedError, match="DROP FOR REPLACEMENT takes its grid disks and its part of the flash cache away"
+    ):
+        guard(text, cell())
+    with pytest.raises(RefusedError, match=r"DROP FOR REPLACEMENT \(FORCE\) takes"):
+        guard(f"{text} force", cell())
+    assert guard(text, cell(), accepted=[CELLS[0]]).risk is Risk.DATA
+
+
+POOLED = {
+    "alter griddisk all inactive": "asmDeactivationOutcome unknown",
+    "alter griddisk p_CD_00_exa1cel01 name=x": "belongs to the Exascale pool P1",
+    "alter griddisk all availableTo=x": "belongs to the Exascale pool P1",
+    "alter griddisk all size=1G": "belongs to the Exascale pool P1",
+    "drop griddisk all prefix=p force": "belongs to the Exascale pool P1",
+    "alter cell restart services cellsrv": "of the Exascale pool P1 must not go offline",
+    "alter cell shutdown services cellsrv": "asmDeactivationOutcome unknown",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), POOLED.items())
+def test_the_disks_of_a_pool_are_exascales(text: str, said: str) -> None:
+    """A grid disk of an Exascale pool should neither go nor go offline, although ASM does not use it."""
+    pooled = free_grid("CD_00_exa1cel01", "p", pool="P1", deactivation="")
+    with pytest.raises(RefusedError, match=said):
+        guard(text, cell(grid_disks=(pooled,)), headers={})
+
+
+@pytest.mark.parametrize("text", ["alter griddisk all inactive", "alter cell shutdown services all"])
+def test_pool_disks_of_two_cells_stay(text: str) -> None:
+    """Two cells' disks of a pool should never go offline together, even where each could be spared alone."""
+    facts = [cell(name, grid_disks=(free_grid(f"CD_00_{name}", "p", pool="P1"),)) for name in CELLS[:2]]
+    with pytest.raises(RefusedError, match="together; each cell is a failure group"):
+        guard(text, *facts)
+    assert only(guard(text, facts[0])).offline
+
+
+def test_disks_that_go_are_told_by_size() -> None:
+    """Before and after should name a few disks, count more of them, and keep sizes apart."""
+    few = with_flash_grids(cell())
+    dropped = only(guard("drop griddisk all prefix=ssd", few)).changes
+    assert [(c.name, c.before, c.after) for c in dropped] == [("ssd_FD_00_exa1cel01,ssd_FD_01_exa1cel01", "512M", "-")]
+    sizes = [1, 1, 1, 2]
+    disks = tuple(free_grid(f"FD_0{n}_x", "q", size=size << 30) for n, size in enumerate(sizes))
+    dropped = only(guard("drop griddisk all prefix=q", cell(grid_disks=disks))).changes
+    assert [(c.name, c.before) for c in dropped] == [("3 disks", "1G"), ("q_FD_03_x", "2G")]

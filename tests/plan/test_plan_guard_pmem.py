@@ -8,8 +8,11 @@ import pytest
 from plan_factory import CELLS, cache, cell
 from plan_guarding import guard, only, pmem
 
+from exacell.cellcli.statement import parse
 from exacell.errors import RefusedError
+from exacell.plan import facts as f
 from exacell.plan.flashcache import FLUSHED
+from exacell.plan.guard import facts_needed
 from exacell.plan.model import Check, Op
 from exacell.plan.pmem import PMEM_FLUSHED
 
@@ -26,11 +29,42 @@ def test_write_back_pmem_needs_proof() -> None:
 
 
 @pytest.mark.parametrize("text", ["drop pmemcache", "drop xrmemcache"])
-@pytest.mark.parametrize("mode", ["", "writethrough"])
-def test_what_was_never_read_is_not_proven(text: str, mode: str) -> None:
-    """A mode that the cell did not tell, or that of DRAM, which is never write-back, holds up no DROP."""
-    needs = only(guard(text, pmem(mode=mode))).needs
+@pytest.mark.parametrize(("mode", "release"), [("", "23.1.0.0.0"), ("", "18.1.5.0.0"), ("writethrough", "22.1.9.0.0")])
+def test_what_a_release_never_tells_is_not_proven(text: str, mode: str, release: str) -> None:
+    """A mode that the release has not, or that of DRAM, which is never write-back, holds up no DROP."""
+    needs = only(guard(text, replace(pmem(mode=mode), release=release))).needs
     assert [need.attribute for need in needs] == (["pmemCacheMode"] if mode and text == "drop pmemcache" else [])
+
+
+@pytest.mark.parametrize("text", ["drop xrmemcache", "alter xrmemcache celldisk='PM_00' force", "drop pmemcache"])
+def test_whatever_name_means_write_back_pmem_needs_its_proof(text: str) -> None:
+    """Where PMEM is write-back, its newer name needs the same proof as its own, now and when the statement leaves."""
+    with pytest.raises(RefusedError, match=r"may hold the only copy|FORCE throws away"):
+        guard(text, replace(pmem(), release="22.1.9.0.0"))
+    if "force" not in text:
+        assert PMEM_FLUSHED in only(guard(text, replace(pmem(FLUSHED), release="22.1.9.0.0"))).needs
+
+
+def test_the_facts_behind_either_name_are_asked_for() -> None:
+    """What is judged of XRMEMCACHE is read: the PMEM cache that an older release has under it."""
+    assert all(f.PMEMCACHE in facts_needed(parse(f"drop {name}")) for name in ("pmemcache", "xrmemcache"))
+
+
+def test_the_old_name_of_a_write_through_cache_needs_nothing() -> None:
+    """From 23.1 on DROP PMEMCACHE means XRMEMCACHE, which is never write-back: that one exists holds nothing up."""
+    fact = replace(cell(), release="24.1.4.0.0", pmem_cache=None)
+    assert not only(guard("drop pmemcache", fact)).needs
+
+
+@pytest.mark.parametrize("text", ["drop pmemcache", "drop pmemcache all"])
+@pytest.mark.parametrize("release", ["19.3.2.0.0", "22.1.9.0.0"])
+def test_a_mode_that_is_not_told_is_no_write_through(text: str, release: str) -> None:
+    """Where a release has pmemCacheMode and the cell does not tell it, the cache may hold the only copy of data."""
+    with pytest.raises(RefusedError, match="may hold the only copy"):
+        guard(text, replace(pmem(mode=""), release=release))
+    assert only(guard(text, replace(pmem(FLUSHED, mode=""), release=release))).needs[0].value == FLUSHED
+    # What is told counts, whatever the release.
+    assert replace(pmem(), release="").pmem_writeback and replace(pmem(), release="18.1.5.0.0").pmem_writeback
 
 
 @pytest.mark.parametrize(
@@ -107,3 +141,10 @@ def test_a_raw_flush_behind_write_back_pmem_says_what_it_waits_for() -> None:
     waits = "it can't end before ALTER PMEMCACHE ALL FLUSH"
     assert [waits in warning for warning in guard("alter flashcache all flush", pmem()).warnings] == [False, True]
     assert len(guard("alter flashcache all flush", cell()).warnings) == 1
+
+
+@pytest.mark.parametrize("more", ["flush size=1G", "cancel flush size=1G", "flush force"])
+def test_a_flush_of_pmem_that_resizes_is_a_resize(more: str) -> None:
+    """FLUSH and CANCEL FLUSH with a size or FORCE should need the proof that the resize needs."""
+    with pytest.raises(RefusedError, match=r"may hold the only copy of data|FORCE throws away"):
+        guard(f"alter pmemcache all {more}", pmem())

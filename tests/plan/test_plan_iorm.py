@@ -189,14 +189,31 @@ def test_unset_takes_attributes_or_the_directive_out(attributes: list[str], want
     ("db", "attributes", "message"),
     [
         ("HR", [], "the dbplan has no directive for HR; it has: SPOT, ERP, default"),
-        ("SPOT", ["level"], "the directive for SPOT has no level"),
+        ("HR", ["limit"], "the dbplan has no directive for HR"),
+        ("SPOT", ["lmit"], "'lmit' is not an attribute of a dbplan directive"),
+        ("HR", ["lmit"], "'lmit' is not an attribute of a dbplan directive"),
         ("SPOT", ["share", "limit"], "nothing but the name would be left"),
     ],
 )
-def test_unset_refuses_what_is_not_there(db: str, attributes: list[str], message: str) -> None:
-    """A directive or attribute that is not there, and a directive of a name alone, are refused."""
-    with pytest.raises(RefusedError, match=message):
+def test_unset_refuses_what_nobody_knows(db: str, attributes: list[str], message: str) -> None:
+    """A database without a directive that no cell knows, an unknown attribute, and a directive of a name alone, are refused."""
+    with pytest.raises(ExacellError, match=message):
         unset_plan("t1", rack(), db=db, attributes=attributes, statement="unset iorm")
+
+
+@pytest.mark.parametrize(("db", "attributes"), [("SPOT", ["level"]), ("HR", []), ("hr", ["limit"])])
+def test_what_is_unset_already_is_left_alone(db: str, attributes: list[str]) -> None:
+    """Unsetting what a known database has not changes nothing and says so; of several attributes the others go."""
+    facts = rack(databases=("SPOT", "ASM1.HR"))
+    plan = unset_plan("t1", facts, db=db, attributes=attributes, statement="unset iorm")
+    assert not plan.changes_something
+    assert plan.done == dict.fromkeys(CELLS, "it holds that IORM plan already")
+
+
+def test_unset_takes_out_those_attributes_that_are_there() -> None:
+    """Of several attributes those that the directive has are taken out, as when a run was cut off between two."""
+    (wanted,) = sent(unset_plan("t1", rack(), db="SPOT", attributes=["level", "limit"], statement="unset iorm"))
+    assert "name=SPOT,share=8)" in wanted
 
 
 def test_each_cell_gets_its_own_goal() -> None:

@@ -25,6 +25,7 @@ from exacell.plan.model import (
     Step,
     Undo,
     Watch,
+    as_data,
     highest,
     step_from_json,
 )
@@ -69,8 +70,10 @@ STEPS = st.builds(
 
 @given(STEPS)
 def test_a_step_survives_json(step: Step) -> None:
-    """A step read back from the journal's JSON is the step that was written."""
-    assert step_from_json(json.loads(json.dumps(asdict(step)))) == step
+    """A step read back from the journal's JSON is the step that was written, and its data are those of ``asdict``."""
+    data = as_data(step)
+    assert data == asdict(step)
+    assert step_from_json(json.loads(json.dumps(data))) == step
 
 
 @pytest.mark.parametrize(
@@ -89,7 +92,8 @@ def test_a_step_survives_json(step: Step) -> None:
 )
 def test_real_plans_survive_json_and_keep_their_promises(plan: Plan) -> None:
     """Every step of a real plan survives JSON; inverses and reasons are said; mending refers to stages that exist."""
-    data = json.loads(plan.to_json())
+    assert as_data(plan) == asdict(plan)
+    data = json.loads(json.dumps(as_data(plan)))
     again = [step_from_json(step) for stage in data["stages"] for step in stage["steps"]]
     assert tuple(again) == plan.steps
     keys = [stage.key for stage in plan.stages]
@@ -161,6 +165,8 @@ def test_targets_are_each_named_once() -> None:
         (Check(object="flashcache", attribute="status", value="normal"), "flashcache status = normal"),
         (Check(object="celldisk", attribute="flushError", value=""), "celldisk flushError = empty"),
         (Check(object="griddisk", attribute="x", op=Op.IN, value=("a", "b")), "griddisk x in a, b"),
+        (Check(object="flashcache", attribute="size", op=Op.IN, value=(391647330304,)), "flashcache size = 364.75G"),
+        (Check(object="celldisk", attribute="freeSpace", op=Op.AT_LEAST, value=0), "celldisk freeSpace >= 0"),
     ],
 )
 def test_sentence(check: Check, sentence: str) -> None:

@@ -125,6 +125,13 @@ def test_both_ways_at_once_is_refused() -> None:
         resize(80 * GIB, mixed)
 
 
+def test_the_disks_of_a_pool_keep_their_size() -> None:
+    """A grid disk of an Exascale pool should not be resized under it."""
+    pooled = {ONE: cell(grid_disks=(free_grid("CD_00_exa1cel01", "DATA", size=GIB, pool="P1"),))}
+    with pytest.raises(RefusedError, match="belongs to the Exascale pool P1"):
+        resize_griddisk_plan("t1", pooled, None, prefix="data", size=512 * MIB, statement="x")
+
+
 def test_free_disks_need_no_asm() -> None:
     """Grid disks of no disk group are resized on the cells alone."""
     free = {ONE: cell(grid_disks=(free_grid("CD_00_exa1cel01", "DATA", size=GIB),))}

@@ -407,3 +407,12 @@ def test_an_overlap_tells_whose_turn_it_was() -> None:
     assert overlaps((off(ONE), off(TWO))) == (Overlap(target=TWO, away=(ONE,), wave=1),)
     bare = Row("intent", TWO, {"offline": True, "wave": None})
     assert overlaps((off(ONE), bare)) == (Overlap(target=TWO, away=(ONE,), wave=0),)
+
+
+def test_a_pool_disk_closes_a_gate_only_where_it_can_not_be_spared() -> None:
+    """A disk of an Exascale pool is never ONLINE in ASM, and should still not go offline before its outcome is Yes."""
+    disk = grid("CD_00", asm_mode="UNUSED", asm_group="", pool="P1")
+    for outcome, is_open in (("Yes", True), ("", False)):
+        facts = {ONE: cell(ONE, grid_disks=(replace(disk, deactivation=outcome),)), TWO: cell(TWO, grid_disks=(disk,))}
+        assert (not closed(facts, (ONE,), offline=True)) is is_open
+        assert not closed(facts, (ONE,), offline=False)

@@ -1,15 +1,16 @@
-"""When CellCLI's own ALTER would change nothing, and when that can't be told for certain."""
+"""When CellCLI's own statement would change nothing, and when that can't be told for certain."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from plan_factory import DBPLAN, cell
+from plan_factory import CELLS, DBPLAN, cell
 
 from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.cellcli.statement import Change, Scalar, Setting, Verb, parse
-from exacell.plan.unchanged import holds_already, nothing_to_drop, same_iorm_plan, told_by
+from exacell.plan.model import Plan, Stage, Step
+from exacell.plan.unchanged import doubt, holds_already, same_iorm_plan, services_of, told_by, with_changes
 
 TOLD = {
     "alter cell comment='x'": "list cell attributes name, comment",
@@ -17,6 +18,17 @@ TOLD = {
     "alter griddisk a,b size=1G, cachingPolicy=none": "list griddisk attributes name, size, cachingPolicy",
     "alter griddisk all harddisk comment=x": "list griddisk attributes name, comment",
     "alter celldisk all comment=x": "list celldisk attributes name, comment",
+    "alter threshold x warning=1, critical=2": "list threshold attributes name, warning, critical",
+    "create threshold x comparison='>', critical=2": "list threshold attributes name, comparison, critical",
+    "drop threshold x": "list threshold attributes name",
+    "create role r": "list role attributes name",
+    "drop role r": "list role attributes name",
+    "drop user u": "list user attributes name",
+    "drop user all": "",
+    "drop role r force": "",
+    "drop quarantine 1": "",
+    "create user u password=x": "list user attributes name",
+    "create celldisk a": "",
     # Not settings alone, not told by LIST, or done anew each time.
     "alter griddisk all active": "",
     "alter griddisk all flashdisk size=1G where size > 1G": "",
@@ -25,13 +37,33 @@ TOLD = {
     "alter cell comment='x' restart services ms": "",
     "alter cell snmpuser.admin='x'": "",
     "alter cell restart services ms": "",
+    "alter cell startup services ms": "list cell attributes name, rsStatus, msStatus, cellsrvStatus, releaseVersion",
+    "alter cell startup services all": "list cell attributes name, rsStatus, msStatus, cellsrvStatus, releaseVersion",
+    "alter cell shutdown services rs": "list cell attributes name, rsStatus, msStatus, cellsrvStatus, releaseVersion",
+    # Of Exascale's services LIST CELL tells nothing, and with MS stopped nobody answers.
+    "alter cell startup services egs": "",
+    "alter cell shutdown services ms": "",
+    "alter cell shutdown services all": "",
     "alter cell events='immediate cellsrv.x()'": "",
     "alter flashcache all size=1G": "",
     "alter flashcache all flush": "",
     "create griddisk a celldisk=b, size=1G": "",
     "drop griddisk a": "",
     "alter iormplan objective=auto": "",
-    "grant role r to user u": "",
+    "grant role r to user u": "list user attributes name, roles",
+    "revoke role r, s from user u": "list user attributes name, roles",
+    "grant role all to user u": "",
+    "revoke role r from user all": "",
+    "grant privilege list on cell to role r": "",
+    "grant privilege list on cell all attributes with all options to role r": "list role attributes name, privileges",
+    "revoke privilege list on cell attributes name with options detail from role r": "list role attributes name, privileges",
+    "grant privilege list on cell all attributes to role r": "",
+    "grant privilege list on cell with all options to role r": "",
+    "grant privilege list on cell all attributes with all options to role all": "",
+    "grant privilege list, alter on cell all attributes with all options to role r": "",
+    "grant privilege list on cell, griddisk all attributes with all options to role r": "",
+    "create key": "",
+    "describe privilege": "",
     "list cell": "",
 }
 
@@ -40,6 +72,20 @@ TOLD = {
 def test_what_is_asked_to_tell_it(text: str, wanted: str) -> None:
     """Only settings of objects that LIST prints as they were given are compared; for all else nothing is asked."""
     assert told_by(parse(text)) == wanted
+
+
+LIMIT = Setting(attribute="warning", value=Scalar(text="1"))
+UNREAL = {
+    "a DROP that sets something": Change(verb=Verb.DROP, object="THRESHOLD", settings=(LIMIT,)),
+    "another verb of a role": Change(verb=Verb.ALTER, object="ROLE", names=("r",)),
+    "a role without a name": Change(verb=Verb.CREATE, object="ROLE"),
+}
+
+
+@pytest.mark.parametrize("why", UNREAL)
+def test_nothing_is_asked_for_what_cellcli_has_no_words_for(why: str) -> None:
+    """What only looks like a statement of plain attributes, or like one by name, is told by no LIST."""
+    assert told_by(UNREAL[why]) == ""
 
 
 ROWS: tuple[dict[str, Any], ...] = (
@@ -80,9 +126,161 @@ def test_a_value_that_was_not_printed_is_none_that_was_asked_for(setting: str) -
     assert not holds_already(parse(f"alter griddisk c_cd_00 {setting}"), UNTOLD)  # type: ignore[arg-type]
 
 
+THRESHOLDS: tuple[dict[str, Any], ...] = (
+    {"name": "DB_IO.x", "comparison": ">", "critical": 120.0, "warning": None, "occurrences": 1},
+)
+NAMED = [
+    ("create threshold db_io.x comparison='>', critical=120", True),
+    ("create threshold db_io.x comparison='>', critical=121", False),
+    ("create threshold db_io.x comparison='>', warning=120", False),
+    ("create threshold db_io.y comparison='>', critical=120", False),
+    ("alter threshold DB_IO.X occurrences=1", True),
+    ("alter threshold DB_IO.X occurrences=2", False),
+    ("drop threshold db_io.x", False),
+    ("drop threshold db_io.y", True),
+    ("drop threshold db_io.y,db_io.x", False),
+    ("create role db_io.x", True),
+    ("create role other", False),
+    ("drop role DB_IO.x", False),
+    ("drop user other", True),
+]
+
+
+@pytest.mark.parametrize(("text", "same"), NAMED)
+def test_what_stands_under_a_name(text: str, same: bool) -> None:
+    """A DROP of what is not there, and a CREATE of what is there with those values, change nothing."""
+    assert holds_already(parse(text), THRESHOLDS) is same  # type: ignore[arg-type]
+    assert holds_already(parse(text), ()) is text.startswith("drop")  # type: ignore[arg-type]
+
+
+UP = {"name": "c", "rsStatus": "running", "msStatus": "running", "cellsrvStatus": "running", "releaseVersion": "19.3.2"}
+SERVICES: list[tuple[str, dict[str, Any], bool]] = [
+    ("alter cell startup services ms", UP, True),
+    ("alter cell startup services cellsrv", {**UP, "rsStatus": "stopped"}, True),
+    ("alter cell startup services cellsrv", {**UP, "cellsrvStatus": "stopped"}, False),
+    ("alter cell startup services cellsrv", {**UP, "cellsrvStatus": "unknown"}, False),
+    ("alter cell startup services cellsrv", {**UP, "cellsrvStatus": None}, False),
+    ("alter cell startup services all", UP, True),
+    ("alter cell startup services all", {**UP, "rsStatus": "stopped"}, False),
+    # From 24.1 on ALL may mean services that LIST CELL does not tell.
+    ("alter cell startup services all", {**UP, "releaseVersion": "24.1.0"}, False),
+    ("alter cell startup services all", {**UP, "releaseVersion": None}, False),
+    ("alter cell startup services rs", {**UP, "releaseVersion": "24.1.0"}, True),
+    ("alter cell shutdown services cellsrv", UP, False),
+    ("alter cell shutdown services cellsrv", {**UP, "cellsrvStatus": "stopped"}, True),
+]
+
+
+@pytest.mark.parametrize(("text", "row", "same"), SERVICES)
+def test_a_service_that_is_as_it_shall_be(text: str, row: dict[str, Any], same: bool) -> None:
+    """STARTUP of what runs and SHUTDOWN of what is stopped change nothing; what LIST CELL does not tell is sent."""
+    if told_by(parse(text)):
+        assert holds_already(parse(text), (row,)) is same  # type: ignore[arg-type]
+        assert not holds_already(parse(text), ())  # type: ignore[arg-type]
+
+
+def test_which_services_were_seen_running() -> None:
+    """What is told to run already is those that were asked for; a stopped one is none of them."""
+    assert services_of(parse("alter cell startup services ms")) == ("ms",)
+    assert services_of(parse("alter cell startup services all")) == ("rs", "ms", "cellsrv")
+    assert (
+        services_of(parse("alter cell shutdown services rs"))
+        == services_of(parse("list cell"))
+        == services_of(parse(GRANT))
+        == ()
+    )
+
+
+GRANT = "grant privilege list on griddisk all attributes with all options to role r"
+FULL = "object=griddisk, verb=list, attributes=all attributes, options= all options"
+SOME = "object=cell, verb=alter, attributes=comment,name, options=all options"
+EVERY = "object=all objects, verb=all actions, attributes=all attributes, options=all options"
+PRIVILEGES: list[tuple[str, object, bool, bool]] = [
+    # (statement, what LIST ROLE tells of the role, whether that is so already, whether it can be told)
+    (GRANT, FULL, True, True),
+    (GRANT, f"{FULL}; {SOME}", True, True),
+    (GRANT, f"{SOME}\n{FULL}", True, True),
+    (GRANT, (SOME, FULL), True, True),
+    (GRANT, SOME, False, True),
+    (GRANT, "", False, True),
+    (GRANT, None, False, True),
+    (GRANT, EVERY, False, True),
+    # What is not wholly made of privileges tells nothing.
+    (GRANT, f"{FULL}; and so on", False, False),
+    (GRANT, f"{FULL}, role=x", False, False),
+    (GRANT, "list on griddisk", False, False),
+    (GRANT.replace("list", "LIST"), FULL.replace("griddisk", "GRIDDISK"), True, True),
+    (GRANT.replace("all attributes", "attributes name"), FULL, False, True),
+    ("grant privilege alter on cell attributes name, comment with all options to role r", SOME, True, True),
+    ("grant privilege alter on cell attributes name with all options to role r", SOME, False, True),
+    ("grant privilege all actions on all objects all attributes with all options to role r", EVERY, True, True),
+    ("grant privilege all actions on all objects all attributes with all options to role r", FULL, False, True),
+    (GRANT.replace("role r", "role r, s"), FULL, False, True),
+    # A REVOKE changes nothing where no privilege of the role speaks of that action on that object.
+    (GRANT.replace("grant", "revoke").replace(" to ", " from "), "", True, True),
+    (GRANT.replace("grant", "revoke").replace(" to ", " from "), SOME, True, True),
+    (GRANT.replace("grant", "revoke").replace(" to ", " from "), FULL, False, True),
+    (GRANT.replace("grant", "revoke").replace(" to ", " from "), EVERY, False, True),
+    (GRANT.replace("grant", "revoke").replace(" to ", " from "), FULL.replace("all options", "detail"), False, True),
+    (GRANT.replace("grant", "revoke").replace(" to ", " from "), "nix", False, False),
+]
+
+
+@pytest.mark.parametrize(("text", "told", "same", "sure"), PRIVILEGES)
+def test_what_a_role_may_do_already(text: str, told: object, same: bool, sure: bool) -> None:
+    """A privilege that a role has just so is not granted again; where that can't be told, the plan says so."""
+    statement, rows = parse(text), ({"name": "R", "privileges": told}, {"name": "other", "privileges": "nix"})
+    assert holds_already(statement, rows) is same  # type: ignore[arg-type]
+    line = doubt(statement, {CELLS[0]: rows}, CELLS[:1])
+    assert (line == "") is sure and ("LIST ROLE does not tell" in line) is not sure
+
+
+def test_a_privilege_that_is_granted_unasked_is_told() -> None:
+    """A cell that gave no answer, and a statement for which there is no LIST, leave a doubt; other statements none."""
+    rows = ({"name": "r", "privileges": SOME},)
+    assert doubt(parse(GRANT), {CELLS[0]: rows}, CELLS[:2]) and not doubt(parse(GRANT), {CELLS[0]: rows}, CELLS[:1])
+    assert doubt(parse("grant privilege list on cell to role r"), {}, CELLS[:1])
+    assert not doubt(parse("grant role r to user u"), {}, CELLS) and not doubt(parse("describe privilege"), {}, CELLS)
+
+
 def test_a_cell_without_such_objects_is_sent_the_statement() -> None:
     """Where there is no such object nothing is unchanged: the cell says what it thinks."""
     assert not holds_already(parse("alter griddisk all comment=x"), ())  # type: ignore[arg-type]
+
+
+CHANGED = [
+    ("alter griddisk a_cd_00 size=2G, comment=x", [("A_CD_00", "size", "1073741824", "2G")]),
+    ("alter griddisk all comment=''", [("A_CD_00", "comment", "x", "-")]),
+    (
+        "alter griddisk all cachingPolicy=default",
+        [("A_CD_00", "cachingPolicy", "none", "default"), ("B_CD_00", "cachingPolicy", "none", "default")],
+    ),
+    ("alter griddisk b_cd_00 comment=y", [("B_CD_00", "comment", "-", "y")]),
+    ("alter griddisk nix comment=y", []),
+    ("alter griddisk a_cd_00 comment=(x,y)", []),
+    ("create griddisk a_cd_00 celldisk=x, size=2G", []),
+    ("drop threshold a_cd_00", []),
+    ("grant role r to user u", []),
+]
+
+
+@pytest.mark.parametrize(("text", "changes"), CHANGED)
+def test_a_plan_says_what_becomes_of_each_attribute(text: str, changes: list[tuple[str, ...]]) -> None:
+    """The step of an ALTER of plain attributes holds each value that becomes another, per object; a cell not asked has none."""
+    steps = tuple(Step(target=cell, statement=text, what="w") for cell in CELLS[:2])
+    plan = Plan(statement=text, rack="t1", stages=(Stage(title="t", steps=steps),))
+    told, silent = with_changes(plan, parse(text), {CELLS[0]: ROWS}).steps
+    assert [(c.name, c.attribute, c.before, c.after) for c in told.changes] == changes
+    assert silent.changes == ()
+
+
+def test_a_list_of_values_is_shown_as_it_is_typed() -> None:
+    """What a cell told as a list stands in the plan with commas."""
+    text = "alter griddisk c_cd_00 availableTo=c"
+    plan = Plan(statement=text, rack="t1", stages=(Stage(title="t", steps=(Step(target=CELLS[0], what="w"),)),))
+    rows = ({"name": "C_CD_00", "availableTo": ("a", "b")},)
+    (step,) = with_changes(plan, parse(text), {CELLS[0]: rows}).steps
+    assert [(c.before, c.after) for c in step.changes] == [("a,b", "c")]
 
 
 PLANS = [
@@ -131,22 +329,32 @@ def test_only_what_sets_the_iorm_plan_leaves_it_as_it_is(why: str) -> None:
     assert same_iorm_plan(Change(verb=Verb.ALTER, object="IORMPLAN", settings=(OBJECTIVE,)), cell())
 
 
-DROPS = [
-    ("drop flashcache", {}, ""),
-    ("drop flashcache", {"flash_cache": None}, "it has no flash cache"),
-    ("drop flashcache", {"flash_cache": None, "release": ""}, ""),
-    ("drop flashlog", {}, ""),
-    ("drop flashlog force", {"flash_log": 0}, "it has no flash log"),
-    ("drop pmemcache", {}, ""),
-    ("drop griddisk a", {"flash_cache": None, "flash_log": 0}, ""),
-    ("drop celldisk all", {"flash_cache": None, "flash_log": 0}, ""),
-    ("grant role r to user u", {"flash_cache": None}, ""),
-    ("create flashcache all", {"flash_cache": None}, ""),
-    ("alter flashcache all flush", {"flash_cache": None}, ""),
-]
+ROLES = [{"name": "u", "roles": ("a", "b")}, {"name": "V", "roles": "a, c"}, {"name": "w", "roles": None}]
 
 
-@pytest.mark.parametrize(("text", "changes", "why"), DROPS)
-def test_what_is_not_there_is_not_dropped(text: str, changes: dict[str, Any], why: str) -> None:
-    """DROP of a cache or log that the cell has not changes nothing; what was not read is left to the cell."""
-    assert nothing_to_drop(parse(text), cell(**changes)) == why
+@pytest.mark.parametrize(
+    ("text", "same"),
+    {
+        "grant role a to user u": True,
+        "grant role A, b to user U": True,
+        "grant role a to user u, v": True,
+        "grant role a, b to user u, v": False,
+        "grant role c to user u": False,
+        "grant role a to user w": False,
+        "grant role a to user x": False,
+        "revoke role c from user u": True,
+        "revoke role a from user w": True,
+        "revoke role a, c from user u": False,
+        "revoke role b from user u, v": False,
+        "revoke role a from user x": False,
+        "grant role none to user w": False,
+        "create user u password=x": True,
+        "create user W password=x": True,
+        "create user x password=x": False,
+        "create role w": True,
+        "create role x": False,
+    }.items(),
+)
+def test_what_is_there_is_neither_made_nor_granted_again(text: str, same: bool) -> None:
+    """Users and roles by name, and the roles of users, should be known to be there; what is not there should be sent."""
+    assert holds_already(parse(text), ROLES) == same

@@ -32,7 +32,7 @@ def test_the_whole_way() -> None:
     watch = FlushWatch()
     state = feed(watch, "normal - flushing", BUSY, dirty=4.0 * GIB, at=1)
     assert (state.done, state.failed, state.dirty) == (False, "", 4 * GIB)
-    assert state.phrase == "flushing, 4G dirty, 1 of 2 disks complete"
+    assert state.phrase == "flushing, 4G dirty, 1 of 2 disks"
     assert state.fraction == 0.5
     state = feed(watch, "normal - flushing", BUSY, dirty=1.0 * GIB, at=2)
     assert state.fraction == 0.75
@@ -214,7 +214,7 @@ def test_memory_is_proven_by_its_status_and_measured_by_what_is_in_it(cache: str
         return watch.feed(status=status, disks=disks, metrics={metric: (held, at)})
 
     state = fed("normal - flushing", BUSY, 8.0 * GIB, 60_000)
-    assert (state.phrase, state.dirty, state.fraction) == ("flushing, 8G in it, 1 of 2 disks complete", None, 0.5)
+    assert (state.phrase, state.dirty, state.fraction) == ("flushing, 8G in it, 1 of 2 disks", None, 0.5)
     state = fed("normal - flushing", BUSY, 2.0 * GIB, 120_000)
     assert (state.fraction, state.eta) == (0.75, 20.0)
     assert fed(FLUSHED, DONE, 2.0 * GIB, 120_000).phrase == "flushed, waiting for a collection"

@@ -15,21 +15,9 @@ from exacell.language.line import parse_line
 from exacell.language.registry import Effect, Kind, Param
 from exacell.language.words import split_words
 from exacell.paths import Home
-from exacell.recipes import (
-    Recipe,
-    check_recipe,
-    holds,
-    line_of,
-    load_recipe,
-    parse_recipe,
-    recipe_files,
-    recipe_names,
-    recipe_params,
-    shipped_folder,
-    split_when,
-    substitute,
-    values_of,
-)
+from exacell.recipes.files import load_recipe, recipe_files, recipe_params, shipped_folder
+from exacell.recipes.parsing import Recipe, check_recipe, line_of, parse_recipe, split_when, values_of
+from exacell.recipes.values import holds, substitute
 
 FULL = """\
 # a comment
@@ -392,8 +380,8 @@ def home(tmp_path: Path) -> Home:
 
 def test_own_recipes_win(home: Home) -> None:
     """The user's recipes stand beside the shipped ones, and win over those of the same name."""
-    assert {"mine", "reset_cold", "flashlog_ab"} <= set(recipe_names(home))
-    assert "notes" not in recipe_names(home)
+    assert {"mine", "reset_cold", "flashlog_ab"} <= set(recipe_files(home))
+    assert "notes" not in recipe_files(home)
     assert recipe_files(home)["reset_cold"].parent == home.recipes_dir
     assert load_recipe(home, "MINE").title == "Mine"
     assert [p.name for p in recipe_params(home, "mine")] == ["a"]

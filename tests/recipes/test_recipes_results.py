@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exacell.output.result import Column, Result
-from exacell.recipe_run import _told_apart
+from exacell.recipes.run import _told_apart
 
 COLUMNS = (Column("cell"), Column("seconds", "number"))
 

@@ -65,6 +65,7 @@ class Referee:
         needs: programs of this machine without which it can't run.
         load: options of ``emulator load`` that runs beside it; empty for none.
         status: the exit status that its author's page implies.
+        limit: seconds that it may take.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Referee:
     env: Mapping[str, str] = field(default_factory=dict)
     load: str = ""
     status: int = 0
+    limit: float = LIMIT_S
     expect: tuple[Expectation, ...]
 
     @property
@@ -240,12 +242,14 @@ def run(referee: Referee, file: Path, around: Surroundings) -> Report:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=LIMIT_S,
+            timeout=referee.limit,
             check=False,
         )
     except subprocess.TimeoutExpired as late:
         text = (late.stdout or b"").decode("utf-8", "replace")
-        return Report(referee=referee, verdict=Verdict.FAILED, missed=(f"it did not end in {LIMIT_S:g}s",), output=text)
+        return Report(
+            referee=referee, verdict=Verdict.FAILED, missed=(f"it did not end in {referee.limit:g}s",), output=text
+        )
     finally:
         if load is not None:
             load.wait()

@@ -113,7 +113,7 @@ def test_cells_that_are_down_are_those_of_the_newest_statement(held: tuple[Conte
 def hanging(home: Path) -> socket.socket:
     """The rack ``hang``, whose only cell takes connections and says nothing."""
     server = socket.create_server(("127.0.0.1", 0))
-    server.settimeout(15)
+    server.settimeout(60)
     (home / "ssh_config").write_text(f"Host slow\n HostName 127.0.0.1\n Port {server.getsockname()[1]}\n")
     (home / "racks.d" / "hang.toml").write_text(
         f'cells = "slow"\nssh_config = "{home}/ssh_config"\nconnect_timeout = "60s"\n'

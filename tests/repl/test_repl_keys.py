@@ -65,7 +65,7 @@ def shell(home: Path) -> Iterator[pexpect.spawn]:
     kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "NO_COLOR")}
     env = {**kept, "EXACELL_HOME": str(home), "TERM": "xterm-256color", "PS1": "SH% "}
     child = pexpect.spawn(
-        bash, ["--norc", "--noprofile", "-i"], env=env, encoding="utf-8", timeout=15, dimensions=(24, 100)
+        bash, ["--norc", "--noprofile", "-i"], env=env, encoding="utf-8", timeout=60, dimensions=(24, 100)
     )
     child.expect_exact("SH% ")
     yield child

@@ -12,19 +12,20 @@ from typing import Any
 
 import pytest
 
+from exacell.completion import names
+from exacell.completion.knowledge import files
+from exacell.completion.learning import SHOWN, STATEMENTS, learn_rack, observe, stale
+from exacell.completion.names import NameCache
+from exacell.completion.stored_names import STORED, stored_names
+from exacell.completion.usage import Usage
 from exacell.fleet import Answer, Answers
 from exacell.history import Entry, append_history, may_change, offered_on, read_entries
-from exacell.journal import Journal
-from exacell.knowledge import files
+from exacell.journal.record import Journal
 from exacell.language.registry import Kind
-from exacell.learning import SHOWN, STATEMENTS, learn_rack, observe, stale
-from exacell.names import NameCache
 from exacell.paths import Home
 from exacell.plan.saved import SavedPlan
 from exacell.store import Store
-from exacell.stored_names import STORED, stored_names
 from exacell.transport.base import Reply, State
-from exacell.usage import Usage
 
 TABLES: dict[str, list[dict[str, Any]]] = {
     "GRIDDISK": [
@@ -217,3 +218,42 @@ def test_files_are_completed(tmp_path: Path) -> None:
     assert files(f"{tmp_path}/che") == [f"{tmp_path}/check.scl", f"{tmp_path}/checks/"]
     assert f"{tmp_path}/.hidden" not in files(f"{tmp_path}/") and files(f"{tmp_path}/.h") == [f"{tmp_path}/.hidden"]
     assert files(f"{tmp_path}/none/x") == []
+
+
+def test_two_threads_that_learn_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one thread learns in the moment in which another one keeps something is known afterwards, and so is that."""
+    cache = NameCache(tmp_path / "names.json")
+    replace = names.os.replace
+    other = threading.Thread(target=lambda: cache.learn({Kind.GRIDDISK: ["DATA_CD_00"]}))
+
+    def meanwhile(source: Path, target: Path) -> None:
+        if not other.ident:
+            other.start()
+            other.join(0.2)
+        replace(source, target)
+
+    monkeypatch.setattr(names.os, "replace", meanwhile)
+    cache.learn({Kind.CELL: ["exa1cel01"]})
+    other.join(20)
+    for known in (cache, NameCache(tmp_path / "names.json")):
+        assert (known.get(Kind.CELL), known.get(Kind.GRIDDISK)) == (("exa1cel01",), ("DATA_CD_00",))
+
+
+def test_names_are_found_while_they_are_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A completion that is made while new names arrive has the names of before, or the new ones, and never fails."""
+    cache = NameCache(tmp_path / "names.json")
+    cache.learn({Kind.CELL: ["exa1cel01"]})
+    made = names.Vocabulary
+
+    def meanwhile(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(names, "Vocabulary", made)
+        learner = threading.Thread(
+            target=lambda: (cache.learn({Kind.CELL: ["exa1cel02"]}), cache.vocabulary(Kind.GRIDDISK))
+        )
+        learner.start()
+        learner.join(20)
+        return made(*given, **more)
+
+    monkeypatch.setattr(names, "Vocabulary", meanwhile)
+    assert "exa1cel01" in cache.vocabulary(Kind.CELL)
+    assert "exa1cel02" in cache.vocabulary(Kind.CELL)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 
 from exacell.metrics.delta import CellDelta, delta
 from exacell.metrics.snapshot import CellCounters, Snapshot, from_json, to_json
+from exacell.plan.saved import SavedPlan
 from exacell.store import Store, StoreError
 
 LOG = ("FL_DISK_FIRST", "FL_FLASH_FIRST", "FL_PREVENTED_OUTLIERS", "FL_RQ_W")
@@ -194,3 +198,44 @@ def test_a_name_in_another_case_replaces(tmp_path: Path) -> None:
     assert not store.save(snapshot("before", kind="flashcache"))
     assert store.save(snapshot("BEFORE", taken="2026-01-02"))
     assert [(s.name, s.kind) for s in store.find("t1", "before")] == [("before", "flashcache"), ("BEFORE", "flashlog")]
+
+
+READERS: list[tuple[str, str, Callable[[Store], object]]] = [
+    ("snapshot", "snap flashlog as=a replaces it", lambda store: store.find("t1", "a")),
+    ("plan", "plan as=p <statement> replaces it", lambda store: store.find_plan("t1", "p")),
+    ("baseline", "save baseline as=b replaces it", lambda store: store.find_baseline("t1", "b")),
+    ("iorm", "save iorm as=i replaces it", lambda store: store.find_iorm("t1", "i")),
+]
+
+
+BODIES = ("xx", "[]", '{"c1": 5}', "5")
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize(("table", "hint", "read"), READERS, ids=[reader[0] for reader in READERS])
+def test_what_somebody_edited_is_named(
+    tmp_path: Path, table: str, hint: str, read: Callable[[Store], object], body: str
+) -> None:
+    """It should say which kept thing is damaged and what replaces it, in one line."""
+    store = Store(tmp_path / "store.db")
+    store.save(replace(snapshot(), rack="t1"))
+    plan = SavedPlan(name="p", rack="t1", statement="s", cells=("c1",), facts={}, stages="[]", made="now", flags={})
+    store.save_plan(plan)
+    store.save_baseline("t1", "b", {})
+    store.save_iorm("t1", "i", {})
+    read(store)
+    with sqlite3.connect(tmp_path / "store.db") as connection:
+        connection.execute(f"update {table} set body = ?", (body,))
+    connection.close()
+    with pytest.raises(StoreError, match="is damaged") as caught:
+        read(store)
+    assert caught.value.hint == hint
+
+
+def test_a_store_that_is_none_says_what_it_holds(tmp_path: Path) -> None:
+    """It should tell that moving the file away costs nothing of the journal."""
+    path = tmp_path / "store.db"
+    path.write_text("garbage\n" * 100)
+    with pytest.raises(StoreError, match="can't be used") as caught:
+        Store(path).snapshots("t1")
+    assert "nothing of the journal" in caught.value.hint

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import asyncssh
@@ -37,7 +38,8 @@ class _Connection(asyncssh.SSHServer):
 
 class FaultyServer:
     """Commands it understands: ``echo TEXT``, ``drop`` (half an answer, then the connection dies), ``vanish`` (dies
-    before any byte), ``hang``, ``exit N``, ``signal``, ``cat``, ``sleep S``, ``open`` (ends, keeps its output open).
+    before any byte), ``garble`` (a request that is no text), ``hang``, ``exit N``, ``signal``, ``cat``, ``sleep S``,
+    ``open`` (ends, keeps its output open).
 
     Attributes:
         commands: what was asked to run, in order.
@@ -73,6 +75,7 @@ class FaultyServer:
         self._call(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
 
     def kill_connections(self) -> None:
         """Cut every connection without a word."""
@@ -84,9 +87,15 @@ class FaultyServer:
 
         self._call(cut())
 
-    def freeze(self, seconds: float) -> None:
-        """Stop doing anything for a while, as a host whose processes hang while its kernel lives."""
-        self._loop.call_soon_threadsafe(time.sleep, seconds)
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Do nothing meanwhile, as a host whose processes hang while its kernel lives."""
+        thaw = threading.Event()
+        self._loop.call_soon_threadsafe(thaw.wait, 60)
+        try:
+            yield
+        finally:
+            thaw.set()
 
     def ssh_config(self, *lines: str) -> Path:
         public = self.host_key.export_public_key().decode().split()
@@ -106,7 +115,7 @@ class FaultyServer:
         return path
 
     def _call(self, coroutine: object) -> None:
-        asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(60)
 
     async def _listen(self) -> None:
         self._server = await asyncssh.create_server(
@@ -124,6 +133,11 @@ class FaultyServer:
             self._server.close()
         for connection in self.connections:
             connection.abort()
+        # What still answers, logs in or waits for a channel ends with its connection, and is waited for.
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _process(self, process: asyncssh.SSHServerProcess) -> None:
         command = process.command or ""
@@ -154,6 +168,9 @@ class FaultyServer:
         elif word == "sleep":
             await asyncio.sleep(float(rest))
             process.exit(0)
+        elif word == "garble":
+            process.channel._send_request(b"\xff\xfe")
+            await process.channel.wait_closed()
         elif word == "signal":
             process.exit_with_signal("KILL", False, "")
         elif word == "cat":

@@ -12,7 +12,7 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pexpect
 
@@ -47,7 +47,7 @@ class Program:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("EXACELL")}
         return {**kept, "EXACELL_HOME": str(self.home), "COLUMNS": "120", "HOME": str(self.home)}
 
-    def __call__(self, *words: str, stdin: str | None = None, timeout: float = 120) -> Done:
+    def __call__(self, *words: str, stdin: str | None = None, timeout: float = 300) -> Done:
         done = subprocess.run(
             [sys.executable, "-m", "exacell", *words],
             input=stdin,
@@ -66,6 +66,11 @@ class Program:
         assert done.code == 0, f"{words}: exit {done.code}\n{done.out}\n{done.err}"
         return done
 
+    def with_rack_of(self, other: Program) -> Self:
+        """Take the other home's racks into this one: the same running cells, a journal of its own."""
+        shutil.copytree(other.home / "racks.d", self.home / "racks.d")
+        return self
+
     def at_terminal(self, *words: str, rows: int = 24, columns: int = 80, **env: str) -> Terminal:
         """Start the program at a terminal of that size, with what a person's terminal has in its environment."""
         # The size is the pty's: pytest-xdist gives its workers COLUMNS and LINES.
@@ -75,7 +80,7 @@ class Program:
             ["-m", "exacell", *words],
             env={**kept, "TERM": "xterm-256color", "PAGER": "", **env},
             dimensions=(rows, columns),
-            timeout=60,
+            timeout=120,
             encoding="utf-8",
         )
         return Terminal(child)
@@ -84,7 +89,7 @@ class Program:
 class InProcess(Program):
     """Runs the program's ``main`` in this process: the same work without an interpreter's start for each statement."""
 
-    def __call__(self, *words: str, stdin: str | None = None, timeout: float = 120) -> Done:
+    def __call__(self, *words: str, stdin: str | None = None, timeout: float = 300) -> Done:
         out, err, before = io.StringIO(), io.StringIO(), dict(os.environ)
         with open(os.devnull) as nothing, redirect_stdout(out), redirect_stderr(err):
             sys.stdin, kept = nothing if stdin is None else io.StringIO(stdin), sys.stdin
@@ -97,11 +102,6 @@ class InProcess(Program):
                 os.environ.update(before)
                 sys.stdin = kept
         return Done(int(code), out.getvalue(), err.getvalue())
-
-    def with_rack_of(self, other: Program) -> InProcess:
-        """Take the other home's racks into this one: the same running cells, a journal of its own."""
-        shutil.copytree(other.home / "racks.d", self.home / "racks.d")
-        return self
 
 
 class Terminal:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import getpass
 import os
+import random
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 PROGRAM = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin:/sbin")
@@ -31,6 +36,31 @@ Subsystem sftp internal-sftp
 """
 
 
+def _make_key(path: Path, kind: str) -> None:
+    subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-C", path.name, "-f", path], check=True)
+
+
+@cache
+def _rsa_key() -> Path:
+    """Return the RSA host key of all servers of this process: to make one may take seconds."""
+    folder = Path(tempfile.mkdtemp(prefix="exacell-test-key-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _make_key(folder / "host_rsa", "rsa")
+    return folder / "host_rsa"
+
+
+def _free_port() -> int:
+    """Return a port where nobody listens, below those that the system gives to connections: one of these might take it
+    before sshd does, even our own to it. Source: ip(7), ip_local_port_range.
+    """
+    first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        with socket.socket() as probe, suppress(OSError):
+            port = random.SystemRandom().randrange(5000, max(first, 10000))
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
 class Sshd:
     """One running sshd. Every host name in the ssh_config it writes leads to it."""
 
@@ -42,13 +72,10 @@ class Sshd:
         self._extra = extra
         for name in ("authorized_keys", "bin"):
             (directory / name).mkdir(parents=True)
-        for name, kind in (
-            ("host_ed25519", "ed25519"),
-            ("host_rsa", "rsa"),
-            ("login", "ed25519"),
-            ("stranger", "ed25519"),
-        ):
-            subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-C", name, "-f", directory / name], check=True)
+        for name in ("host_ed25519", "login", "stranger"):
+            _make_key(directory / name, "ed25519")
+        for suffix in ("", ".pub"):
+            shutil.copy(f"{_rsa_key()}{suffix}", directory / f"host_rsa{suffix}")
         shutil.copy(directory / "login.pub", directory / "authorized_keys" / self.user)
         cellcli = directory / "bin" / "cellcli"
         cellcli.write_text('#!/bin/sh\necho "cellcli ran: $*"\n')
@@ -59,13 +86,11 @@ class Sshd:
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
         if not self.port:
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                self.port = probe.getsockname()[1]
+            self.port = _free_port()
         config = self.directory / "sshd_config"
         config.write_text(CONFIG.format(port=self.port, directory=self.directory, extra=self._extra))
         self._process = subprocess.Popen([str(PROGRAM), "-D", "-f", config, "-E", self.directory / "log"])
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port), timeout=1).close()

@@ -23,12 +23,12 @@ def test_stuck_work_is_answered_and_replaced() -> None:
     def work(flight: Flight) -> Reply:
         if flight.request.target in ("c0", "c1"):
             flight.stage(0.05, abort=lambda: None, late=lambda: flight.reply(State.UNREACHABLE, "stuck"))
-            release.wait(10)
+            release.wait(20)
         return flight.reply(State.OK)
 
     started = time.monotonic()
     result = FanOut(requests(6), work, limit=2).run()
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 15
     release.set()
     assert [reply.state for reply in result.replies.values()] == [State.UNREACHABLE] * 2 + [State.OK] * 4
     assert result.replies["c0"].problem == "stuck"
@@ -42,14 +42,14 @@ def test_abort_is_called_once_overdue() -> None:
 
     def work(flight: Flight) -> Reply:
         flight.stage(0.02, abort=aborted.set, late=lambda: flight.reply(State.TIMED_OUT, "late"))
-        aborted.wait(5)
+        aborted.wait(20)
         flight.stage(60, abort=second.set, late=lambda: flight.reply(State.TIMED_OUT, "never shown"))
         entered.set()
         return flight.reply(State.OK)
 
     result = FanOut(requests(1), work, limit=1).run()
     assert result.replies["c0"].problem == "late"
-    assert entered.wait(5) and second.wait(5)
+    assert entered.wait(20) and second.wait(20)
 
 
 def test_abort_that_blocks_delays_nobody() -> None:
@@ -57,13 +57,13 @@ def test_abort_that_blocks_delays_nobody() -> None:
     release = threading.Event()
 
     def work(flight: Flight) -> Reply:
-        flight.stage(0.02, abort=lambda: release.wait(10), late=lambda: flight.reply(State.TIMED_OUT, "late"))
-        release.wait(10)
+        flight.stage(0.02, abort=lambda: release.wait(20), late=lambda: flight.reply(State.TIMED_OUT, "late"))
+        release.wait(20)
         return flight.reply(State.OK)
 
     started = time.monotonic()
     assert FanOut(requests(3), work, limit=3).run().in_state(State.TIMED_OUT)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 15
     release.set()
 
 
@@ -88,7 +88,7 @@ def test_replies_arrive_as_they_complete() -> None:
 
     def work(flight: Flight) -> Reply:
         if flight.request.target == "c0":
-            slow.wait(10)
+            slow.wait(20)
         return flight.reply(State.OK)
 
     def note(reply: Reply) -> None:
@@ -136,7 +136,7 @@ def test_a_reply_says_how_long_its_own_answer_took() -> None:
 
     def work(flight: Flight) -> Reply | None:
         if flight.request.target == "c0":
-            slow.wait(10)
+            slow.wait(20)
         flight.finish(lambda: flight.reply(State.OK))
         if flight.request.target == "c4":
             time.sleep(0.05)

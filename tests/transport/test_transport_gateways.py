@@ -6,7 +6,6 @@ import asyncio
 import os
 import socket
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from exacell.transport.base import State
 from exacell.transport.ssh import SshTransport
 from exacell.transport.wire import Wire
 from tests.support.faulty import FaultyServer
+from tests.support.patience import until
 from tests.support.requests import CELLS, read
 from tests.support.sshd import Sshd
 
@@ -126,19 +126,16 @@ def test_a_refused_tunnel_is_told(faulty: FaultyServer, transport_to: MakeTransp
 def test_a_frozen_gateway_is_given_up(faulty: FaultyServer, transport_to: MakeTransport) -> None:
     """A kept gateway that says nothing is closed, so that the next read connects to it anew."""
     config = faulty.ssh_config("Host cel*", "ProxyJump jumper@gate")
-    transport = transport_to(config, "u", connect_timeout=2)
+    transport = transport_to(config, "u", connect_timeout=10)
     assert transport.run([read("cel1", "echo x")]).ok
     (gateway,) = [wire for wire in wires(transport) if wire.get_username() == "jumper"]
     transport.rack = type(transport.rack)(**{**vars(transport.rack), "connect_timeout": 0.2})
     assert transport._opener is not None
     transport._opener._timeout = 0.2
-    faulty.freeze(1.5)
-    reply = transport.run([read("cel2", "echo x")]).replies["cel2"]
-    assert reply.state is State.UNREACHABLE and "no answer from 127.0.0.1" in reply.problem, reply.problem
-    deadline = time.monotonic() + 5
-    while gateway.is_active() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not gateway.is_active()
+    with faulty.frozen():
+        reply = transport.run([read("cel2", "echo x")]).replies["cel2"]
+        assert reply.state is State.UNREACHABLE and "no answer from 127.0.0.1" in reply.problem, reply.problem
+        assert until(lambda: not gateway.is_active())
 
 
 def test_nothing_is_left_behind(faulty: FaultyServer, transport_to: MakeTransport) -> None:
@@ -150,7 +147,7 @@ def test_nothing_is_left_behind(faulty: FaultyServer, transport_to: MakeTranspor
     targets = [f"cel{n}" for n in (1, 2, 3, 9)]
 
     def use() -> None:
-        result = transport.run([read(t, "hang" if t == "cel2" else "echo x", timeout=0.1) for t in targets])
+        result = transport.run([read(t, "hang", timeout=0.1) if t == "cel2" else read(t, "echo x") for t in targets])
         assert [reply.state for reply in result.replies.values()] == [
             State.OK,
             State.TIMED_OUT,
@@ -166,12 +163,8 @@ def test_nothing_is_left_behind(faulty: FaultyServer, transport_to: MakeTranspor
     transport.close()
     use()
     transport.close()
-    deadline = time.monotonic() + 5
-    while descriptors() > open_now - 9 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert (
-        descriptors() <= open_now - 9
-    )  # three connections with a pair of sockets each, the gateway's, the reader's bell
+    # Three connections with a pair of sockets each, the gateway's, the reader's bell.
+    assert until(lambda: descriptors() <= open_now - 9)
 
 
 def test_a_gateway_with_a_thread_of_its_own(

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from exacell.fleet import Answer, Fleet
+from exacell.factreading import gather
+from exacell.fleet import Answer, Answers, Fleet
+from exacell.plan.facts import CELLDISK
 from exacell.transport.base import FleetResult, Reply, Request, State
 
 DOCUMENT = (
@@ -26,9 +28,11 @@ class Cells:
     def __init__(self) -> None:
         self.let_go = threading.Event()
         self.late = "c3"
+        self.asked: list[str] = []
 
     def run(self, requests: Sequence[Request], *, on_reply: Callable[[Reply], None] | None, **_: Any) -> FleetResult:
         replies = {}
+        self.asked += [request.target for request in requests]
         for request in sorted(requests, key=lambda request: request.target == self.late):
             if request.target == self.late:
                 assert self.let_go.wait(20)
@@ -64,12 +68,40 @@ def test_one_that_does_not_say_its_release_holds_up_no_other(monkeypatch: pytest
         target=lambda: found.append(fleet.query(["c3", "c2", "c1"], [READ], on_answer=answered)), daemon=True
     )
     asking.start()
-    assert both.wait(10) and "c3" not in came
+    assert both.wait(20) and "c3" not in came
     assert fleet.strangers(["c1", "c2", "c3"]) == ["c2", "c3"]
     cells.let_go.set()
-    asking.join(10)
+    asking.join(20)
     assert list(found[0].answers) == ["c3", "c2", "c1"] and list(found[0].good) == ["c3", "c1"]
     assert found[0].answers["c2"].problem == "connection refused" and sorted(came) == ["c1", "c2", "c3"]
+
+
+def test_one_that_says_nothing_is_asked_once() -> None:
+    """Whoever could not be reached, or let its deadline pass, when it was asked for its release is not waited for again."""
+    cells = Cells()
+    cells.let_go.set()
+    fleet = Fleet(cells)  # type: ignore[arg-type]
+    came: list[str] = []
+    found = fleet.query(["c1", "c2"], [READ], on_answer=lambda answer: came.append(answer.cell))
+    assert cells.asked.count("c2") == 1 and found.problems == ("c2: connection refused",)
+    assert sorted(came) == ["c1", "c2"] and list(found.good) == ["c1"]
+
+
+def test_planning_waits_once_for_a_cell_that_says_nothing() -> None:
+    """The facts of the others are read, and the one that said nothing stands among the bad with its reply."""
+    cells = Cells()
+    cells.let_go.set()
+    fleet = Fleet(cells)  # type: ignore[arg-type]
+    asked: list[str] = []
+
+    def query(wanted: Sequence[str], statements: Sequence[str]) -> Answers:
+        asked.extend(wanted)
+        return fleet.query(wanted, statements)
+
+    found, bad = gather(fleet, query, [CELLDISK], ["c1", "c2", "c3"])
+    assert list(found) == ["c1", "c3"] == asked
+    assert {cell: reply.problem for cell, reply in bad.items()} == {"c2": "connection refused"}
+    assert cells.asked.count("c2") == 1
 
 
 def test_an_error_of_a_part_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:

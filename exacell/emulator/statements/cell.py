@@ -6,11 +6,14 @@ Source: reference cellcli.md 5 and 6.1; Oracle DBMMN, shutting-exadata-storage-s
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
+from exacell.emulator import cell_attributes
 from exacell.emulator.changes import (
     AlterCell,
     CellServices,
 )
+from exacell.emulator.clock import iso_time
 from exacell.emulator.grammar_changes import EXASCALE_SERVICES
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import DISABLED, RUNNING, STOPPED, Cell
@@ -18,13 +21,16 @@ from exacell.emulator.place import Place
 from exacell.emulator.profiles import ONLINE_MODE_SINCE, REDUNDANCY_CHECK_SINCE
 from exacell.emulator.program import Pause
 from exacell.emulator.schema import Attribute, object_types
+from exacell.emulator.scrubbing import INTERVALS, alter_schedule
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 
 _MODES = {"writeback": "WriteBack", "writethrough": "WriteThrough"}
 _MAX_TEXT = 255
 _MAX_FINE_S = 60
 """Longest interval of the fine-grained collection. Source: reference cellcli.md 4."""
+_SCRUB_INTERVAL, _SCRUB_START = "hardDiskScrubInterval", "hardDiskScrubStartTime"
 _SNMP_USER = "snmpuser."
+_FROM_EXACLI = frozenset(("securitypubkey", "securityprivkey", "securityprivkeypw"))
 _EXASCALE_S = 5.0
 _SERVICE_S = {"RS": 2.0, "MS": 6.0, "CELLSRV": 10.0}
 """Rack seconds that a service takes to stop or to start; ``_EXASCALE_S`` for one of Exascale's."""
@@ -34,6 +40,8 @@ def alter(place: Place, statement: AlterCell) -> Effects:
     """Set attributes of the cell; nothing changes when one of them cannot be set."""
     cell = place.cell
     settings: dict[str, str] = {}
+    resets: list[str] = []
+    dump = False
     mode, pmem_mode, new_name = cell.mode, cell.pmem_mode, cell.name
     for name, text in statement.values.items():
         if name.startswith(_SNMP_USER):
@@ -41,11 +49,23 @@ def alter(place: Place, statement: AlterCell) -> Effects:
                 settings.get("snmpUser", cell.settings.get("snmpUser", "")), name.removeprefix(_SNMP_USER), text
             )
             continue
-        attribute = object_types()["CELL"].attribute(name, place.rack.release.number)
-        if attribute is None:
+        attribute = object_types()["CELL"].attribute(name.removesuffix("+"), place.rack.release.number)
+        if attribute is None or (name.endswith("+") and attribute.name not in cell_attributes.LISTS):
             raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="CELL")
         if not attribute.modifiable:
             raise CellError(Code.READ_ONLY, attribute=attribute.name, object="CELL")
+        if name in _FROM_EXACLI:
+            # Source: Oracle SAGUG, alter-cell-security-certificate-attributes: ExaCLI alone sets them; they are not shown.
+            if not place.remote:
+                raise CellError(Code.BAD_VALUE, value="***", attribute=attribute.name, rule="only ExaCLI sets it")
+            continue
+        if name == "events" and text.lower().startswith("immediate"):
+            require_cellsrv(cell)
+            dump = True
+            continue
+        if not text and name in cell_attributes.DEFAULTED:
+            resets.append(attribute.name)
+            continue
         if attribute.name == "name":
             # Disks, cache and log keep the suffix that they were made with. Source: reference cellcli.md 6.9.
             if not re.fullmatch(r"[A-Za-z0-9_-]{1,255}", text):
@@ -57,13 +77,33 @@ def alter(place: Place, statement: AlterCell) -> Effects:
         elif attribute.name == "pmemCacheMode":
             pmem_mode = _new_pmem_mode(place, text)
         else:
-            settings[attribute.name] = _checked(attribute, text)
+            settings[attribute.name] = _checked(attribute, text) if text else ""
+        if name.endswith("+"):
+            present = cell.settings.get(attribute.name, "")
+            settings[attribute.name] = cell_attributes.added(present, settings[attribute.name])
     if pmem_mode == "WriteBack" and mode.lower() != "writeback" and place.rack.model.pmem is not None:
         altered = "flashCacheMode" if pmem_mode != cell.pmem_mode else "pmemCacheMode"
         raise CellError(Code.PMEM_NEEDS_FLASH, attribute=altered)
     cell.mode, cell.pmem_mode, cell.name = mode, pmem_mode, new_name
     cell.settings |= settings
+    for reset in resets:
+        cell.settings.pop(reset, None)
+    _reschedule(place, settings)
+    if dump:
+        yield line(_dump(place))
     yield line(f"Cell {cell.name} successfully altered")
+
+
+def _dump(place: Place) -> str:
+    """Return what an event says that CELLSRV carries out at once: it writes a dump, and is not kept.
+
+    Source: published statedumps of cells, in Expert Oracle Exadata (Apress) among others.
+    """
+    cell, dumps = place.cell, place.cell.records.setdefault("DUMP", {})
+    number = len(dumps) + 1
+    dumps[str(number)] = {"time": place.rack.now()}
+    file = f"svtrc_{int(cell.cellsrv_start) % 32768}_{100 + number}.trc"
+    return f"Dump sequence #{number} has been written to /opt/oracle/cell/log/diag/asm/cell/{cell.host}/trace/{file}"
 
 
 def _snmp_users(present: str, name: str, text: str) -> str:
@@ -72,8 +112,6 @@ def _snmp_users(present: str, name: str, text: str) -> str:
     Source: on-line HELP of ALTER CELL. What LIST CELL prints of them is the emulator's.
     """
     parts = [part.strip() for part in text.strip("()").split(",") if part.strip()]
-    if any(part.endswith("=*") for part in parts):
-        raise CellError(Code.BAD_VALUE, value="*", attribute="snmpUser", rule="this cell asks for no password")
     shown = [part for part in parts if "password" not in part.partition("=")[0].lower()]
     users = [user for user in present.strip("()").split("),(") if user]
     users = [user for user in users if user.split(",")[0].lower() != f"name={name}".lower()]
@@ -111,7 +149,36 @@ def _new_pmem_mode(place: Place, text: str) -> str:
     return mode
 
 
+def _reschedule(place: Place, settings: dict[str, str]) -> None:
+    """Let the hard disks be scrubbed as attributes that were set say. Source: Oracle SAGUG,
+    alter-cell-disk-scrubbing-attributes."""
+    cell, now = place.cell, place.rack.now()
+    start = settings.get(_SCRUB_START)
+    if start == "now":
+        cell.settings[_SCRUB_START] = iso_time(now)
+        alter_schedule(cell, now, start=now)
+    elif start is not None:
+        alter_schedule(cell, now, start=datetime.fromisoformat(start).timestamp())
+    if (interval := settings.get(_SCRUB_INTERVAL)) is not None:
+        alter_schedule(cell, now, interval=interval)
+
+
 def _checked(attribute: Attribute, text: str) -> str:
+    if attribute.name == _SCRUB_INTERVAL:
+        if text.lower() not in INTERVALS:
+            raise CellError(
+                Code.BAD_VALUE, value=text, attribute=attribute.name, rule="daily, weekly, biweekly or none"
+            )
+        return text.lower()
+    if attribute.name == _SCRUB_START:
+        if text.lower() == "now":
+            return "now"
+        try:
+            return iso_time(datetime.fromisoformat(text).timestamp())
+        except ValueError as error:
+            rule = "now, or a time such as 2013-08-07T21:19:22-07:00"
+            raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule=rule) from error
+    text = cell_attributes.checked(attribute.name, text)
     if attribute.name == "flashCacheCompress" and text.upper() == "TRUE":
         # Source: reference cellcli.md 6.7; none of the emulated models is one of these.
         raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="only X3 and X4 cells compress")
@@ -151,9 +218,9 @@ def services(place: Place, statement: CellServices) -> Effects:
             yield from _stop(place, service)
         yield line(f"The SHUTDOWN of {'' if everything else statement.service + ' '}services was successful.")
     if statement.action in ("STARTUP", "RESTART"):
+        yield line(_announce("Starting", statement.service))
         if not everything and statement.service != "RS" and place.cell.services["RS"] == STOPPED:
             raise CellError(Code.RS_DOWN)
-        yield line(_announce("Starting", statement.service))
         for service in chosen:
             yield from _start(place, service)
         if everything:

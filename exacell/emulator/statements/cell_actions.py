@@ -6,10 +6,10 @@ follow those of ALTER CELL.
 
 from __future__ import annotations
 
-import re
-
 from exacell.emulator.admin import AdminStatement
+from exacell.emulator.cell_attributes import check_selector
 from exacell.emulator.changes import CellAction
+from exacell.emulator.disk_models import PhysicalDisk
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import RUNNING, Cell
 from exacell.emulator.place import Place
@@ -21,7 +21,6 @@ _BATTERY = {
     ("BBU", "DROP", "FOR", "REPLACEMENT"): ("dropped for replacement", "dropped for replacement"),
     ("BBU", "REENABLE"): ("normal", "reenabled"),
 }
-_FACILITY = re.compile(r"[a-z0-9*,]+\.[a-z*!=]+", re.IGNORECASE)
 _BMC_S = 90.0
 
 
@@ -44,12 +43,30 @@ def act(place: Place, statement: CellAction) -> Effects:
 
 def _validate(cell: Cell, what: str, argument: str) -> None:
     """Check that notifications could be sent. Nothing leaves an emulated cell."""
-    needed = {"MAIL": ("mailServer", "smtpToAddr"), "SNMP": ("snmpSubscriber",)}.get(what, ())
+    needed = {"MAIL": ("smtpToAddr",), "SNMP": ("snmpSubscriber",)}.get(what, ())
     missing = next((name for name in needed if not cell.settings.get(name)), None)
     if missing is not None:
         raise CellError(Code.VALIDATION, what=what, cell=cell.name, reason=f"{missing} is not set")
-    if what == "SYSLOGCONF" and _FACILITY.fullmatch(argument) is None:
-        raise CellError(Code.BAD_VALUE, value=argument, attribute="syslogConf", rule="facility.priority")
+    issues = [_issue(disk) for disk in cell.physical_disks.values() if disk.status != "normal"]
+    if what == "CONFIGURATION" and issues:
+        raise CellError(Code.CONFIGURATION_ISSUES, issues="\n\n".join(issues))
+    if what == "SYSLOGCONF":
+        check_selector(argument)
+
+
+def _issue(disk: PhysicalDisk) -> str:
+    """Return what the check of the configuration says of a disk that is not normal.
+
+    Source of the layout: Oracle SAGUG, alter-cell-config-validation; a published alert of 19.2.1. The attribute is ours.
+    """
+    facts = {
+        "Slot Number": disk.slot,
+        "Attribute Name": f"{disk.disk_type.printed}Status",
+        "Required": "normal",
+        "Found": disk.status,
+    }
+    lines = [f"    {name:<15}: {value}" for name, value in facts.items()]
+    return "\n".join((f"{disk.disk_type.printed} check has detected the following issue(s):", *lines))
 
 
 def create(place: Place, statement: AdminStatement) -> Effects:

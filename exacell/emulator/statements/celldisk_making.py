@@ -7,14 +7,22 @@ from collections.abc import Mapping
 from exacell.emulator.admin import AdminStatement
 from exacell.emulator.build import DISK_PREFIX, new_id
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun
+from exacell.emulator.grammar_changes import size_of
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import Cell
 from exacell.emulator.place import Place
 from exacell.emulator.profiles import HardwareModel
 from exacell.emulator.program import Pause
 from exacell.emulator.statements.effects import Effects, line, media_types, named, require_cellsrv
+from exacell.units import ALLOCATION_UNIT, format_size, round_down
 
 _MAX_COMMENT = 255
+_FOR_ALL = ("comment", "size", "interleaving")
+_FOR_ONE = ("name", "lun", "physicaldisk", *_FOR_ALL)
+_INTERLEAVING = ("none", "normal_redundancy", "high_redundancy")
+_INTERLEAVING_UNTIL = (12, 1, 2, 1)
+"""Releases before this spread the grid disks of a cell disk as they are asked to. Source: published CREATE CELLDISK and LIST
+CELLDISK DETAIL of 11.2; from which release on they no longer do is our guess."""
 _ERASE_S = {"1PASS": 3600.0, "3PASS": 10800.0, "7PASS": 25200.0}
 
 
@@ -34,6 +42,7 @@ def create_cell_disks(place: Place, statement: AdminStatement) -> Effects:
             except CellError as error:
                 yield line(error.line)
         return
+    _check_values(place, statement.values, _FOR_ALL)
     types = media_types(place, statement.media)
     numbers = dict.fromkeys(DISK_PREFIX.values(), 0)
     for lun in cell.luns.values():
@@ -42,23 +51,30 @@ def create_cell_disks(place: Place, statement: AdminStatement) -> Effects:
         numbers[prefix] += 1
         if lun.disk_type in types and not lun.cell_disk:
             try:
-                yield line(_create(place, lun, name, "", force=False))
+                yield line(_create(place, lun, name, statement.values, force=False))
             except CellError as error:
                 yield line(error.line)
 
 
 def _create_named(place: Place, name: str, values: Mapping[str, str], *, force: bool) -> str:
-    comment = values.get("comment", "")
-    if len(comment) > _MAX_COMMENT:
-        raise CellError(Code.BAD_VALUE, value=comment, attribute="comment", rule="at most 255 characters")
-    return _create(place, _lun_for(place.cell, values), name, comment, force=force)
+    _check_values(place, values, _FOR_ONE)
+    return _create(place, _lun_for(place.cell, values), name, values, force=force)
 
 
-def _lun_for(cell: Cell, values: Mapping[str, str]) -> Lun:
-    known = ("name", "lun", "physicaldisk", "comment", "size")
+def _check_values(place: Place, values: Mapping[str, str], known: tuple[str, ...]) -> None:
+    if place.rack.release.number >= _INTERLEAVING_UNTIL:
+        known = tuple(name for name in known if name != "interleaving")
     unknown = next((name for name in values if name not in known), None)
     if unknown is not None:
         raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=unknown, object="CELLDISK")
+    if len(comment := values.get("comment", "")) > _MAX_COMMENT:
+        raise CellError(Code.BAD_VALUE, value=comment, attribute="comment", rule="at most 255 characters")
+    if (interleaving := values.get("interleaving", "none").lower()) not in _INTERLEAVING:
+        rule = f"{', '.join(_INTERLEAVING[:-1])} or {_INTERLEAVING[-1]}"
+        raise CellError(Code.BAD_VALUE, value=interleaving, attribute="interleaving", rule=rule)
+
+
+def _lun_for(cell: Cell, values: Mapping[str, str]) -> Lun:
     wanted = values.get("lun"), values.get("physicaldisk")
     for lun in cell.luns.values():
         disk = cell.physical_disks[lun.physical_disk]
@@ -67,8 +83,15 @@ def _lun_for(cell: Cell, values: Mapping[str, str]) -> Lun:
     raise CellError(Code.OBJECT_MISSING, kind="LUN", name=wanted[0] or wanted[1] or "(lun= is missing)")
 
 
-def _create(place: Place, lun: Lun, name: str, comment: str, *, force: bool) -> str:
-    cell = place.cell
+def _create(place: Place, lun: Lun, name: str, values: Mapping[str, str], *, force: bool) -> str:
+    cell, size = place.cell, cell_disk_bytes(place.rack.model, lun)
+    if "size" in values:
+        wanted = round_down(size_of(values["size"]))
+        if not ALLOCATION_UNIT <= wanted <= size:
+            code, limit = (Code.TOO_LARGE, size) if wanted > size else (Code.TOO_SMALL, ALLOCATION_UNIT)
+            what, text = f"Cell disk {name}", format_size(limit)
+            raise CellError(code, what=what, wanted=values["size"], limit=text, cell=cell.name)
+        size = wanted
     if lun.cell_disk and not force:
         raise CellError(Code.PREEXISTING_CELLDISK, disk=lun.cell_disk)
     if lun.status != "normal":
@@ -79,7 +102,7 @@ def _create(place: Place, lun: Lun, name: str, comment: str, *, force: bool) -> 
         _remove(place, lun.cell_disk, force=True)
     cell.cell_disks[name] = CellDisk(
         name=name,
-        size_bytes=cell_disk_bytes(place.rack.model, lun),
+        size_bytes=size,
         disk_type=lun.disk_type,
         lun=lun.name,
         physical_disk=lun.physical_disk,
@@ -87,7 +110,8 @@ def _create(place: Place, lun: Lun, name: str, comment: str, *, force: bool) -> 
         device_partition=f"{lun.device_name}3" if lun.is_system else lun.device_name,
         creation_time=place.rack.now(),
         id=new_id(cell, place.rack.spec.seed),
-        comment=comment,
+        comment=values.get("comment", ""),
+        interleaving=values.get("interleaving", "none").lower(),
     )
     lun.cell_disk = name
     return f"CellDisk {name} successfully created"

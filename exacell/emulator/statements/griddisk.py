@@ -27,6 +27,8 @@ from exacell.units import ALLOCATION_UNIT, format_size, round_down
 
 MAX_NAME, MAX_COMMENT = 30, 255
 _SETTABLE = ("size", "offset", "comment", "availableto", "cachingpolicy", "virtualsize")
+_CREATED_WITH = (*_SETTABLE, "storagepool")
+"""Source: on-line HELP of CREATE GRIDDISK; Oracle Exascale User's Guide, create-pool-disks."""
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 
@@ -39,7 +41,7 @@ def create(place: Place, statement: CreateGridDisk) -> Effects:
     """Create one grid disk, or one for each prefix on each cell disk of the media."""
     cell = place.cell
     require_cellsrv(cell)
-    _check_values(place, statement.values, _SETTABLE)
+    _check_values(place, statement.values, _CREATED_WITH)
     if "virtualsize" in statement.values and "size" not in statement.values:
         # Source: reference cellcli.md 6.6: a sparse grid disk needs both.
         raise CellError(
@@ -99,6 +101,7 @@ def _create_one(place: Place, name: str, disk: str, values: Mapping[str, str]) -
         caching_policy=values.get("cachingpolicy", "default").lower(),
         comment=values.get("comment", ""),
         virtual_size=size_of(values["virtualsize"], "virtualSize") if "virtualsize" in values else None,
+        storage_pool=values.get("storagepool", ""),
     )
     _changed(place, name, "created")
     return f"GridDisk {name} successfully created"
@@ -247,8 +250,10 @@ def drop(place: Place, statement: DropGridDisk) -> Effects:
             yield line(target.line)
         elif prefixes and not _has_prefix(target, statement.prefixes):
             continue
-        elif statement.pool:
+        elif statement.pool and not target.storage_pool:
             yield line(CellError(Code.NO_POOL_DISK, disk=target.name).line)
+        elif statement.pool:
+            yield line(f"GridDisk {target.name} successfully altered")
         elif target.status == "active" and not statement.force:
             yield line(CellError(Code.GRIDDISK_ACTIVE, disk=target.name).line)
         else:

@@ -11,9 +11,8 @@ import random
 from exacell.emulator.admin import AdminStatement
 from exacell.emulator.build import new_memory_cache
 from exacell.emulator.changes import CreateFlashCache
-from exacell.emulator.device_io import RECEIVED, SENT
 from exacell.emulator.disk_models import CellDisk, DiskType, Lun
-from exacell.emulator.hardware_rows import offload_groups, software_history_rows
+from exacell.emulator.hardware_rows import PORT_COUNTERS, offload_groups, software_history_rows
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.metric_scene import IB_PORTS
 from exacell.emulator.models import Cell
@@ -116,13 +115,13 @@ def alter_ports(place: Place, statement: AdminStatement) -> Effects:
         if isinstance(found, CellError):
             yield line(found.line)
             continue
-        for name in (SENT, RECEIVED):
+        for name in PORT_COUNTERS:
             place.cell.port_resets[f"{found}|{name}"] = int(counters.get(name, 0))
         yield line(f"IBPort {found} successfully altered")
 
 
 def alter_offload_groups(place: Place, statement: AdminStatement) -> Effects:
-    """Start, stop or restart offload groups, or set their comment; packages of system groups cannot be changed."""
+    """Start, stop or restart offload groups, or set their comment; a cell has system groups alone, whose packages stay."""
     known = [group.name for group in offload_groups(place)]
     chosen = list(known) if statement.names is None else list(named(statement.names, known, "Offload group"))
     for name in statement.values:
@@ -199,6 +198,12 @@ def drop_memory_cache(place: Place) -> Effects:
 # -- calibrate -----------------------------------------------------------------------------------------------------------
 
 
+_CALIBRATE_WORDS_UNTIL = (12,)
+_OLD_DRIVE_WIDTH = 10
+"""Up to 11.2 CALIBRATE writes luns and Lun, measures the controller too, and gives each drive ten columns. Source: Oracle SAGUG,
+calibrate; Oracle Exadata Survival Guide (Apress), chapter 11."""
+
+
 def calibrate(place: Place, statement: AdminStatement) -> Effects:
     """Measure the LUNs: random reads by medium and by LUN, in the text order of their names."""
     cell = place.cell
@@ -223,21 +228,25 @@ def calibrate(place: Place, statement: AdminStatement) -> Effects:
     ]
     groups = [(kind, members) for kind, members in groups if members]
     names = {DiskType.HARD: "hard", DiskType.FLASH: "flash"}
+    old = place.rack.release.number < _CALIBRATE_WORDS_UNTIL
+    all_luns, a_lun = ("luns", "Lun") if old else ("LUNs", "LUN")
     for kind, members in groups:
         megabytes = sum(measured[lun.name][0] for lun in members) * 0.94
-        yield line(f"Aggregate random read throughput across all {names[kind]} disk LUNs: {megabytes:.6g} MBPS")
+        yield line(f"Aggregate random read throughput across all {names[kind]} disk {all_luns}: {megabytes:.6g} MBPS")
     for kind, members in groups:
         requests = sum(measured[lun.name][1] for lun in members)
-        yield line(f"Aggregate random read IOs per second (IOPS) across all {names[kind]} disk LUNs: {requests}")
+        yield line(f"Aggregate random read IOs per second (IOPS) across all {names[kind]} disk {all_luns}: {requests}")
+    if old:
+        yield line(f"Controller read throughput: {sum(measured[lun.name][0] for lun in luns) * 1.02:.2f} MBPS")
     for kind, members in groups:
         note = "" if kind is DiskType.HARD else ", note that writes will be significantly slower"
         yield line(f"Calibrating {names[kind]} disks (read only{note}) ...")
-        width = max(len(lun.physical_disk) for lun in luns)
+        width = _OLD_DRIVE_WIDTH if old else max(len(lun.physical_disk) for lun in luns)
         for lun in members:
             megabytes, requests = measured[lun.name]
             drive = lun.physical_disk.ljust(width)
             yield line(
-                f"LUN {lun.name.ljust(4)} on drive [{drive}] random read throughput: {megabytes:.2f} MBPS, "
+                f"{a_lun} {lun.name.ljust(4)} on drive [{drive}] random read throughput: {megabytes:.2f} MBPS, "
                 f"and {requests} IOPS"
             )
     yield line("CALIBRATE results are within an acceptable range.")

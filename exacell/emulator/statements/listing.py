@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -37,6 +37,7 @@ LISTED: Mapping[str, Callable[[Place], list[Row]]] = {
     "IBPORT": hardware_rows.ib_port_rows,
     "KEY": security.key_rows,
     "OFFLOADGROUP": hardware_rows.offload_group_rows,
+    "OFFLOADPACKAGE": hardware_rows.offload_package_rows,
     "QUARANTINE": support.quarantine_rows,
     "ROLE": security.role_rows,
     "USER": security.user_rows,
@@ -102,6 +103,8 @@ def list_texts(place: Place, statement: ListStatement, look: printer.Format) -> 
     attributes = statement.attributes
     if attributes is None and (statement.detail or look.xml or look.json):
         attributes = _detail_attributes(owner, release.number)
+    elif attributes is not None and statement.detail and not (look.xml or look.json):
+        attributes = _in_detail_order(owner, attributes, release.number)
     if attributes is None:
         named = (owner.attribute(name, release.number) for name in owner.default_columns)
         attributes = tuple(attribute for attribute in named if attribute is not None)
@@ -157,8 +160,16 @@ def on_hardware(place: Place, owner: ObjectType) -> ObjectType:
 
 def _detail_attributes(owner: ObjectType, release: Release) -> tuple[Attribute, ...]:
     attributes = [a for a in owner.attributes_in(release) if not a.hidden and _titled(owner, a, release)]
+    return _in_detail_order(owner, attributes, release)
+
+
+def _in_detail_order(owner: ObjectType, attributes: Iterable[Attribute], release: Release) -> tuple[Attribute, ...]:
+    """Return attributes in the order of DETAIL, which is not that in which they are asked for.
+
+    Source: a published LIST CELL ATTRIBUTES … DETAIL of 12.1.2.1, in Expert Oracle Exadata (Apress).
+    """
     if release >= PRIMARY_MEDIA_SINCE:
-        return tuple(attributes)
+        return tuple(sorted(attributes, key=owner.attributes.index))
     last, before = _DETAIL_LAST.get(owner.name, ()), _DETAIL_BEFORE.get(owner.name, {})
     places = {a.name: number for number, a in enumerate(owner.attributes)}
     places |= {name: len(places) + number for number, name in enumerate(last)}

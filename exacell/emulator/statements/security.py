@@ -21,6 +21,7 @@ from exacell.emulator.statements.effects import Effects, line
 from exacell.emulator.values import Lines, Row
 
 _KEY = re.compile(r"[0-9A-Fa-f]{32}")
+_CLUSTER = re.compile(r"[A-Za-z0-9-]{1,14}")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
 _PASSWORD_RULE = "8 to 40 characters with a digit, a lower-case and an upper-case letter"
 
@@ -57,6 +58,11 @@ def assign_key(place: Place, statement: AssignKey) -> Effects:
             raise CellError(
                 Code.BAD_VALUE, value=key, attribute="key", rule="32 hexadecimal digits, as CREATE KEY makes"
             )
+    if statement.key_type == "LOCAL-CELL" and len(statement.keys) > 1:
+        raise CellError(Code.BAD_VALUE, value=len(statement.keys), attribute="LOCAL CELL", rule="this cell has one key")
+    for client, _key in statement.keys:
+        if statement.key_type == "ASMCLUSTER" and _CLUSTER.fullmatch(client) is None:
+            raise CellError(Code.BAD_NAME, name=client, rule="letters, digits and - are allowed, at most 14")
     for client, key in statement.keys:
         known = {name.lower(): name for name in keys}
         name = known.get(client.lower(), client)
@@ -138,10 +144,6 @@ def _password(values: Mapping[str, str]) -> str:
     if unknown is not None:
         raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=unknown, object="USER")
     text = values["password"]
-    if text == "*":
-        raise CellError(
-            Code.BAD_VALUE, value="*", attribute="password", rule="this cell asks for no password, give it here"
-        )
     kinds = (str.isdecimal, str.islower, str.isupper)
     if not 8 <= len(text) <= 40 or not all(any(kind(char) for char in text) for kind in kinds):
         raise CellError(Code.BAD_VALUE, value="***", attribute="password", rule=_PASSWORD_RULE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from exacell.emulator.asm import Asm
+from exacell.emulator.asm.instance import Asm
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.clock import RackClock
 from exacell.emulator.dbnode import program

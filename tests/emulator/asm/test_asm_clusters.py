@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from asm_lab import DB_HOME, GRID_HOME, Lab
 
-from exacell.emulator.asm_clusters import AsmClusters
+from exacell.emulator.asm.clusters import AsmClusters
 from exacell.emulator.clock import RackClock
 from exacell.emulator.clusters import make_clusters
 from exacell.emulator.dbnode import program

@@ -78,7 +78,8 @@ def test_mkdg_and_setattr(carved: Lab) -> None:
         (["find", "+DATA"], "ASMCMD-8203"),
         (["ls", "--nonsense"], "ASMCMD-8201"),
         (["setattr", "disk_repair_time", "5h"], "ASMCMD-8203"),
-        (["cp", "a", "b"], "ASMCMD-8022"),
+        (["cp", "a", "b"], "ASMCMD-8001"),
+        (["frobnicate"], "ASMCMD-8022"),
     ],
 )
 def test_refusals(lab: Lab, words: list[str], error: str) -> None:

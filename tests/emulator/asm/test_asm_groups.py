@@ -183,7 +183,7 @@ def test_state_round_trip(carved):
     """A stored ASM comes back equal, with mounts, operations, headers, files and redo logs."""
     import json
 
-    from exacell.emulator.asm import Asm
+    from exacell.emulator.asm.instance import Asm
 
     carved.create()
     carved.sql("alter diskgroup ssd drop disk SSD_FD_00_EXA1CEL01;\n")

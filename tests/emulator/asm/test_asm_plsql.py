@@ -182,7 +182,7 @@ def test_a_block_sleeps_on_the_rack_s_clock(lab):
 
 def test_an_endless_block_ends(lab, monkeypatch):
     """A block that would never end is ended with ORA-00040, and others get their turn while it runs."""
-    monkeypatch.setattr("exacell.emulator.plsql_run._MOST_STEPS", 3000)
+    monkeypatch.setattr("exacell.emulator.plsql.run._MOST_STEPS", 3000)
     body = "begin null; exception when others then null; end;"
     assert lab.sql(f"begin loop {body} end loop; end;\n/\n").codes[0] == 40
 

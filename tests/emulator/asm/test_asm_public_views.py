@@ -74,7 +74,7 @@ WRONG = {
     "select cast(1 as nosuch) from dual": 902,
     "select * from table(nosuch)": 22905,
     "select * from v$cell_state_of_mine": 942,
-    "create or replace function f return number is\nbegin\n  return 1;\nend;\n/\nselect 1 from nosuch": 439,
+    "create or replace package f is\n  x number := 1;\nend;\n/\nselect 1 from nosuch": 439,
 }
 
 

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exacell.emulator.ora_messages import OraError
-from exacell.emulator.sql_engine import run_query
-from exacell.emulator.sql_functions import FUNCTIONS, GROUP_FUNCTIONS, SqlSettings
-from exacell.emulator.sql_scope import Relation, ResultColumn
-from exacell.emulator.sql_syntax import parse_query
-from exacell.emulator.sql_values import ColumnType, Kind, char
-from exacell.emulator.sqlplus_format import render
-from exacell.emulator.sqlplus_settings import Settings
+from exacell.emulator.sql.engine import run_query
+from exacell.emulator.sql.function_base import SqlSettings
+from exacell.emulator.sql.functions import FUNCTIONS, GROUP_FUNCTIONS
+from exacell.emulator.sql.scope import Relation, ResultColumn
+from exacell.emulator.sql.syntax import parse_query
+from exacell.emulator.sql.values import ColumnType, Kind, char
+from exacell.emulator.sqlplus.format import render
+from exacell.emulator.sqlplus.settings import Settings
 
 G = "from v$asm_diskgroup"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.emulator.asm import Asm
+from exacell.emulator.asm.instance import Asm
 
 MODES = "select mode_status||count(*) from v$asm_disk where group_number={} group by mode_status order by 1"
 

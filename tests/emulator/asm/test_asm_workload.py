@@ -39,7 +39,9 @@ def check_sums(lab: Lab, host: str, seen: Values) -> None:
     assert seen["FL_DISK_FIRST"] + seen["FL_FLASH_FIRST"] == seen["FL_IO_W"]
     assert seen["FL_RQ_W"] == seen["FL_IO_W"] + sum(seen[name] for name in SKIPS)
     assert seen["FC_IO_RQ_W"] == seen["FC_IO_RQ_W_FIRST"] + seen["FC_IO_RQ_W_OVERWRITE"]
-    assert seen["SIO_IO_EL_OF"] == seen["SIO_IO_SI_SV"] + seen["SIO_IO_RD_FC"] + seen["SIO_IO_RD_HD"]
+    assert seen["SIO_IO_EL_OF"] == seen["SIO_IO_SI_SV"] + sum(
+        seen[f"SIO_IO_RD_{what}"] for what in ("FC", "HD", "FC_HD")
+    )
     space = [seen[f"FC_BY_{name}"] for name in ("DIRTY", "ALLOCATED_DIRTY", "ALLOCATED")]
     cache = lab.rack.cells[host].flash_cache
     assert space == sorted(space) and seen["FC_BY_DIRTY"] <= seen["FC_BY_USED"] <= seen["FC_BY_ALLOCATED"]

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from exacell.emulator.asm.view import AsmDiskView
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.clock import RackClock
 from exacell.emulator.program import Ask, Out, Pause
-from exacell.emulator.rack import AsmDiskView, Rack
+from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.spool import ReadFile, WriteFile
 

@@ -30,6 +30,7 @@ def test_a_crossed_threshold_raises_an_alert_that_ends_when_it_is_back(bench: Be
     bench.e("alter threshold CL_TEMP warning=900, critical=901")
     bench.pass_time(60)
     assert bench.one("list metriccurrent CL_TEMP attributes alertState") == "normal"
+    assert [row[:2] for row in _alerts(bench)] == [["1_1", "warning"], ["1_2", "critical"], ["1_3", "clear"]]
 
 
 def test_a_sequence_changes_severity_and_clears(bench: Bench) -> None:
@@ -55,6 +56,26 @@ def test_occurrences_in_a_row_are_needed(bench: Bench) -> None:
     assert _alerts(bench) == [["1_1", "critical", ""]]
 
 
+def test_values_are_averaged_over_the_observation(bench: Bench) -> None:
+    """With observation=5 the mean of the last five values is compared. Source: Oracle SAGUG, create-threshold."""
+    name = "CL_TEMP"
+    bench.e(f"create threshold {name} comparison='>', warning=9, observation=5")
+    threshold = bench.cell.thresholds[name]
+    owner = "exa1cel01"
+    threshold.recent[owner] = [0.0, 3.0, 0.0, 5.0]
+    bench.pass_time(60)
+    assert threshold.recent[owner] == [0.0, 3.0, 0.0, 5.0, 25.0] and _alerts(bench) == []
+    bench.pass_time(60)
+    assert _alerts(bench) == [["1_1", "warning", ""]]
+
+
+def test_cumulative_metrics_take_thresholds(bench: Bench) -> None:
+    """A metric that only grows can be limited, as in Oracle's own example of one of a category."""
+    assert bench.e("create threshold fl_io_w comparison='>' warning=1") == "Threshold FL_IO_W successfully created\n"
+    bench.pass_time(60)
+    assert _alerts(bench) == [["1_1", "warning", ""]]
+
+
 def test_a_threshold_on_one_object_ignores_the_others(bench: Bench) -> None:
     """A threshold with an object's name alerts for that object alone, one without for each that crosses."""
     bench.e("create threshold CD_IO_ERRS_MIN.CD_03_exa1cel01 comparison='<', critical=1")
@@ -69,7 +90,6 @@ def test_a_threshold_on_one_object_ignores_the_others(bench: Bench) -> None:
     ("statement", "answer"),
     [
         ("create threshold nope comparison='>' warning=1", "Metric does not exist: nope"),
-        ("create threshold FL_IO_W comparison='>' warning=1", "accepts no threshold"),
         ("create threshold CL_TEMP warning=1", "comparison and at least one of"),
         ("create threshold CL_TEMP comparison='~' warning=1", "Invalid value ~ for comparison"),
         ("create threshold CL_TEMP comparison='>' warning=hot", "Invalid value hot for warning: a number."),

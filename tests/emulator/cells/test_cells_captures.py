@@ -13,6 +13,8 @@ from exacell.cellcli import reply
 from exacell.emulator.collection import Collection
 from exacell.emulator.schema import object_types
 
+_TYPED = re.compile(r"(?:CellCLI> |> |(?:Confirm )?password: )(.*)")
+"""What somebody typed behind a prompt of a terminal session."""
 CAPTURES = sorted((Path(__file__).parents[2] / "data" / "captures").glob("*.txt"))
 
 
@@ -65,9 +67,7 @@ def test_capture(path: Path) -> None:
     marker = next((word for word in ("terminal", "banner") if word in header), "")
     if marker:
         session = "".join(lines[lines.index(f"# {marker}\n") + 1 :])
-        typed = [
-            line.split("> ", 1)[1].rstrip("\n") for line in session.splitlines() if line.startswith(("CellCLI> ", "> "))
-        ]
+        typed = [match[1] for line in session.splitlines() if (match := _TYPED.match(line)) is not None]
         assert bench.run(*(("-x",) if marker == "terminal" else ()), tty=True, stdin=typed) == session
         return
     for statement, expected in _blocks(lines):
@@ -96,7 +96,18 @@ def test_capture_is_read_without_loss(path: Path) -> None:
             _read(statement[2:].strip(), "".join(expected))
 
 
-_TALK = ("Stopping", "Starting", "Getting", "LUN ", "Aggregate", "Calibrat", "CALIBRATE")
+_TALK = (
+    "Dump sequence",
+    "Controller read",
+    "Lun ",
+    "Stopping",
+    "Starting",
+    "Getting",
+    "LUN ",
+    "Aggregate",
+    "Calibrat",
+    "CALIBRATE",
+)
 """How lines begin that tell what goes on, and neither success nor failure."""
 
 

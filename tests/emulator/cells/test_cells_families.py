@@ -56,11 +56,11 @@ def test_what_always_holds(bench: Bench, profile: str) -> None:
         groups = sum(n for owner, n in values[f"CG_IO_RQ_{size}"].items() if owner.startswith("SPOT."))
         assert groups == values[f"DB_IO_RQ_{size}"]["SPOT"]
     sio = {name: owners["SMARTIO"] for name, owners in values.items() if name.startswith("SIO_")}
-    assert sio["SIO_IO_EL_OF"] == sio["SIO_IO_SI_SV"] + sio["SIO_IO_RD_FC"] + sio["SIO_IO_RD_HD"]
+    assert sio["SIO_IO_EL_OF"] == sio["SIO_IO_SI_SV"] + sum(sio[f"SIO_IO_RD_{what}"] for what in ("FC", "HD", "FC_HD"))
     assert sio["SIO_IO_PA_TH"] <= sio["SIO_IO_OF_RE"] <= sio["SIO_IO_EL_OF"]
     assert (sio["SIO_IO_EL_OF"] > 0) == (profile != "redo")
     cpu = {name: owners["exa1cel01"] for name, owners in values.items() if name.startswith("OS_CPU")}
-    shares = [cpu[f"OS_CPU_{part}_PCT"] for part in ("USR", "SYS", "IOWAIT", "IDLE")]
+    shares = [cpu[f"OS_CPU_{part}_PCT"] for part in ("USR", "SYS", "IOWAIT", "SOFT", "IRQ", "IDLE")]
     assert sum(shares) == pytest.approx(100, abs=0.05)
     memory = {part: values[f"OS_MEM_BY_{part}"]["exa1cel01"] for part in ("TOTAL", "USED", "FREE")}
     assert memory["USED"] + memory["FREE"] == memory["TOTAL"]

@@ -19,6 +19,7 @@ EVENTS = st.sampled_from(
         "alter flashcache all flush; alter flashcache all cancel flush",
         "alter flashcache all flush; drop flashcache; create flashcache all",
         "drop flashlog",
+        "alter iormplan dbplan=((name=SPOT,share=8,limit=5),(name=other,share=1)), objective=low_latency",
         "create flashlog all size=64M",
         "alter cell restart services cellsrv ignore redundancy",
     ]
@@ -48,6 +49,19 @@ def _holds(values: Values) -> None:
     assert one["FL_DISK_FIRST"] + one["FL_FLASH_FIRST"] == one["FL_IO_W"]
     assert one["FL_IO_W"] + sum(skips.values()) == one["FL_RQ_W"]
     assert one["FC_IO_RQ_W_FIRST"] + one["FC_IO_RQ_W_OVERWRITE"] == one["FC_IO_RQ_W"]
+    for kind in "RW":
+        assert (
+            one[f"FC_IO_RQ_{kind}_SKIP"] >= one[f"FC_IO_RQ_{kind}_SKIP_LG"] + one[f"FC_IO_RQ_{kind}_SKIP_FC_THROTTLE"]
+        )
+    tried = {end: one[f"FC_IO_RQ_REPLACEMENT_{end}"] for end in ("ATTEMPTED", "FAILED")}
+    ends = {end: sum(one[f"FC_IO_RQ_REPLACEMENT_{k}_{end}"] for k in ("OLTP", "DW")) for end in ("FAILED", "SUCCEEDED")}
+    assert ends["FAILED"] == tried["FAILED"] and sum(ends.values()) == tried["ATTEMPTED"]
+    if "FC_COL_BY_USED" in one:
+        assert one["FC_COL_IO_BY_R"] + one["FC_COL_IO_BY_SAVED"] <= one["FC_COL_IO_BY_R_ELIGIBLE"]
+        assert one["FC_COL_BY_USED"] <= one["FC_BY_USED"]
+    sio = {name: next(iter(objects.values())) for name, objects in values.items() if name.startswith("SIO_")}
+    assert sio["SIO_IO_EL_OF"] == sum(sio[f"SIO_IO_{part}"] for part in ("SI_SV", "RD_FC", "RD_HD", "RD_FC_HD"))
+    assert one["FC_BY_DIRTY"] + one.get("FC_BY_SYNCED", 0) <= one["FC_BY_ALLOCATED_DIRTY"]
     assert one["FC_BY_DIRTY"] <= one["FC_BY_ALLOCATED_DIRTY"] <= one["FC_BY_ALLOCATED"] >= one["FC_BY_USED"]
     assert abs(sum(values["CD_BY_FC_DIRTY"].values()) - one["FC_BY_DIRTY"]) < 1e-3
 

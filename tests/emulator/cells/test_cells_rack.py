@@ -125,9 +125,9 @@ def test_the_clock_runs_faster_than_the_wall() -> None:
 def test_long_silence_costs_nothing() -> None:
     """Bringing a large rack over a quiet week takes no time worth mentioning."""
     bench = Bench(cells=100)
-    started = time.perf_counter()
+    started = time.process_time()
     bench.pass_time(7 * 86400)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 2
     assert len(bench.rack.metrics["exa1cel01"].collections) == 1
 
 

@@ -135,7 +135,7 @@ def test_lights_checks_and_battery(bench: Bench) -> None:
     ):
         assert "CELL-" not in bench.e(statement)
         assert bench.one(f"list cell attributes {attribute}") == value
-    assert "mailServer is not set" in bench.e("alter cell validate mail")
+    assert "smtpToAddr is not set" in bench.e("alter cell validate mail")
     bench.e("alter cell mailServer='mx', smtpToAddr='dba@example.com'")
     assert "successfully" in bench.e("alter cell validate mail")
     assert "snmpSubscriber is not set" in bench.e("alter cell validate snmp type=ASR")

@@ -154,6 +154,10 @@ class Player:
         disks = self.there(chosen or media)
         where = f"celldisk='{','.join(chosen)}'" if some else "all"
         text = f"alter {owner} {where}" + ("" if units is None else f"{',' if some else ''} size={units * UNIT}")
+        if units is not None and owner != "flashcache":
+            # Only the flash cache takes a size there. Source: Oracle SAGUG, alter-pmemcache.
+            self.says(text, "CELL-01504", 1)
+            return
         old = self.model.take(owner)
         shares = self.model.shares(owner, disks, units) if old and (not some or len(disks) == len(chosen)) else {}
         if some and units is None and set(disks) == set(old) and len(disks) == len(chosen):

@@ -39,13 +39,13 @@ class Bench:
     def clear(self, *hosts: str, kind: str | None = None) -> int:
         return control.clear_faults(self.home, "t1", hosts or None, kind)
 
-    def transport(self, *, timeout: float = 5.0) -> SshTransport:
+    def transport(self, *, timeout: float = 30.0) -> SshTransport:
         """Return a transport of its own; it is closed after the test."""
         rack = RackConfig(name="t1", cells=self.info.cells, dbnodes=self.info.dbnodes, ssh_config=self.info.ssh_config)
         self._transports.append(SshTransport(rack, Settings(timeout=timeout, connect_timeout=timeout)))
         return self._transports[-1]
 
-    def ask(self, statement: str, *, host: str = C1, over: SshTransport | None = None, timeout: float = 5.0) -> Reply:
+    def ask(self, statement: str, *, host: str = C1, over: SshTransport | None = None, timeout: float = 30.0) -> Reply:
         """Return exacell's own reply to one statement on one cell."""
         request = Request(target=host, command=f'cellcli -e "{statement}"', role=Role.WRITE, timeout=timeout)
         return (over or self.transport(timeout=timeout)).run([request]).replies[host]
@@ -65,13 +65,13 @@ class Bench:
     def ssh(self, host: str, command: str, *, stdin: str = "") -> subprocess.CompletedProcess[bytes]:
         """Run a command with OpenSSH's client."""
         arguments = ["ssh", "-F", str(self.info.ssh_config), host, command]
-        return subprocess.run(arguments, input=stdin.encode(), capture_output=True, timeout=20)
+        return subprocess.run(arguments, input=stdin.encode(), capture_output=True, timeout=60)
 
     def exacell(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run exacell itself on the rack."""
         env = {"EXACELL_HOME": str(self.home), "HOME": str(self.home), "PATH": os.environ["PATH"]}
         command = [sys.executable, "-m", "exacell", "-r", "t1", *words]
-        return subprocess.run(command, capture_output=True, text=True, env=env, timeout=30)
+        return subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
 
     @contextmanager
     def session(self, host: str, command: str) -> Iterator[subprocess.Popen[bytes]]:
@@ -90,7 +90,7 @@ class Bench:
         """Run a program of ``emulator path`` on this machine."""
         path = f"{control.program_path(self.home, 't1')}:{os.environ['PATH']}"
         env = {"PATH": path, "HOME": str(self.home), **environment}
-        return subprocess.run(list(words), input=stdin, capture_output=True, text=True, env=env, cwd=cwd, timeout=20)
+        return subprocess.run(list(words), input=stdin, capture_output=True, text=True, env=env, cwd=cwd, timeout=60)
 
     def restart(self) -> None:
         """Stop and start the rack."""
@@ -103,7 +103,7 @@ class Bench:
         self._transports.clear()
 
 
-def until(condition: Callable[[], bool], timeout: float = 10.0) -> None:
+def until(condition: Callable[[], bool], timeout: float = 60.0) -> None:
     """Wait until ``condition()`` holds; fail when it does not in time."""
     deadline = time.monotonic() + timeout
     while not condition():

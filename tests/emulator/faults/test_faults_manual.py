@@ -38,7 +38,7 @@ def test_every_code_is_listed_with_its_evidence() -> None:
     """The table of codes has each code of the emulator once, and says of each how well it is known."""
     words = {"published": Evidence.CAPTURED, "code": Evidence.FAMILY, "emulated": Evidence.EMULATED}
     listed = {
-        int(number): words[evidence.split()[0]]
+        int(number): words[evidence.split()[0].rstrip(":")]
         for codes, _, evidence in table("code")
         for number in re.findall(r"[0-9]{5}", codes)
     }

@@ -147,10 +147,10 @@ class RunningRack:
 
     def run(self, program: str, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         command = [program, "-F", str(self.files.ssh_config), *arguments]
-        return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=20)
+        return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60)
 
 
-def wait_for(condition: Callable[[], bool], timeout: float = 10.0) -> None:
+def wait_for(condition: Callable[[], bool], timeout: float = 60.0) -> None:
     """Wait until ``condition()`` holds; fail when it does not in time."""
     deadline = time.monotonic() + timeout
     while not condition():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from exacell.emulator import control
-from exacell.emulator.fronts import front_scripts, has_infiniband
+from exacell.emulator.fronts import front_scripts
+from exacell.emulator.infiniband import FABRIC, has_infiniband
 
 RACK = "front"
 Front = Callable[..., subprocess.CompletedProcess[str]]
@@ -32,7 +34,7 @@ def front(home: Path, tmp_path: Path) -> Front:
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["env", *words], env=env, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=30
+            ["env", *words], env=env, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
         )
 
     return run
@@ -105,7 +107,7 @@ def test_long_output_is_cut(front: Front) -> None:
 IMAGEINFO = {
     ("-ver",): "19.3.",
     ("-status",): "success\n",
-    ("-ver", "-status"): "Active image version: 19.3.",
+    ("-ver", "-status"): "Image version: 19.3.",
     (): "\nKernel version: ",
 }
 
@@ -114,8 +116,9 @@ IMAGEINFO = {
 def test_imageinfo(front: Front, words: tuple[str, ...]) -> None:
     """imageinfo prints the bare value for one option and named values for several, on cells and database nodes."""
     assert front("imageinfo", *words).stdout.startswith(IMAGEINFO[words])
-    done = front("dcli", "-c", "exa1cel01,exa1db01", "-l", "root", "imageinfo -ver -status | grep -c Active")
-    assert done.stdout == "exa1cel01: 2\nexa1db01: 2\n"
+    done = front("dcli", "-c", "exa1cel01,exa1db01", "-l", "root", "imageinfo -status -ver | cut -d: -f1")
+    shown = ["exa1cel01: Active image status", "exa1cel01: Active image version"]
+    assert done.stdout.splitlines() == [*shown, "exa1db01: Image status", "exa1db01: Image version"]
     assert front("imageinfo", "-nothing").returncode == 1
 
 
@@ -160,6 +163,47 @@ def test_the_fabric_is_shown(front: Front) -> None:
     assert nodes == front("ibhosts").stdout + front("ibswitches").stdout
     assert "192.168.10.11 HCA-1" in nodes and nodes.count("Switch\t: 0x") == 2
     assert front("ibstatus").stdout.count("state:\t\t 4: ACTIVE") == 2
+    assert front("EXACELL_EMU_HOST=exa1db01", "ibstatus").stdout != front("ibstatus").stdout
+
+
+@pytest.mark.parametrize("program", FABRIC)
+def test_the_programs_of_the_fabric_say_how_they_are_called(front: Front, program: str) -> None:
+    """With -h each program of the fabric prints nothing but its usage on stderr, status 255."""
+    done = front(program, "-h")
+    assert (done.returncode, done.stdout, done.stderr.startswith(f"Usage: {program} [-")) == (255, "", True)
+
+
+def test_a_cells_card_is_the_same_everywhere(front: Front) -> None:
+    """LIST IBPORT, ibstat and iblinkinfo show the same identifiers, LIDs and firmware of a cell's two ports."""
+    listed = front("EXACELL_EMU_HOST=exa1cel02", "cellcli", "-e", "list ibport attributes id, lid, hcaFWVersion").stdout
+    ports = [line.split() for line in listed.splitlines()]
+    shown = front("EXACELL_EMU_HOST=exa1cel02", "ibstat").stdout
+    links = front("iblinkinfo", "--cas-only", "-l").stdout
+    for number, (guid, lid, firmware) in enumerate(ports, start=1):
+        assert re.search(
+            rf"\tPort {number}:\n(\t\t.*\n)*\t\tBase lid: {lid}\n(\t\t.*\n)*\t\tPort GUID: {guid}\n", shown
+        )
+        assert f"\tFirmware version: {firmware}\n" in shown
+        assert re.search(rf'^{guid} " *exa1cel02 C 192.168.10.12 HCA-1" +{lid} +{number}\[', links, re.MULTILINE)
+    assert f"sm guid {front('ibswitches').stdout.split()[2].replace('0x00', '0x')}," in front("sminfo").stdout
+
+
+def test_all_links_of_the_fabric(front: Front) -> None:
+    """Iblinkinfo shows each cable from both its ends: a port of each host on each switch, seven between the switches."""
+    near, far = r'(0x[0-9a-f]{16}) ("[^"]*") +(\d+) +(\d+)\[  \]', r'(0x\S+) +(\d+) +(\d+)\[  \] ("[^"]*") \( \)'
+    end = rf"{near} ==\( 4X +10\.0 Gbps Active/  LinkUp\)==>  {far}"
+    lines = front("iblinkinfo", "-l").stdout.splitlines()
+    up = {match.groups() for line in lines if (match := re.fullmatch(end, line))}
+    ends = {(guid, name.replace('"', "").strip(), lid, port) for guid, name, lid, port, *_ in up}
+    others = {(guid, name.replace('"', "").strip(), lid, port) for *_, guid, lid, port, name in up}
+    assert ends == others and len(ends) == 2 * (2 * 3 + 7)
+    assert len(lines) == 2 * 36 + 2 * 3 and sum("Down/ Polling" in line for line in lines) == 2 * (36 - 3 - 7)
+    only = front("iblinkinfo", "--switches-only", "-l").stdout.splitlines()
+    assert len(only) == 72 and set(only) < set(lines)
+    blocks = front("iblinkinfo").stdout.splitlines()
+    assert [line.split(":")[0] for line in blocks if line[0] != " "] == ["CA"] * 3 + ["Switch"] * 2
+    assert sum("LinkUp" in line for line in blocks) == len(ends)
+    assert "LinkUp" not in front("iblinkinfo", "-d").stdout
 
 
 def test_ping_knows_the_hosts(front: Front) -> None:

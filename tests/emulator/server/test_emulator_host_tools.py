@@ -36,7 +36,7 @@ def ssh(home: Path) -> Ssh:
             capture_output=True,
             text=True,
             check=False,
-            timeout=30,
+            timeout=60,
             env={**os.environ, "SSH_AUTH_SOCK": ""},
         )
 
@@ -60,6 +60,14 @@ SAID = [
     ("root@exa1db01", "/usr/local/bin/dcli -g cell_group -l celladmin hostname", "exa1cel01: exa1cel01\nexa1cel02: exa1cel02\n"),
     ("oracle@exa1db01", "cat ~/dbs_group; ssh exa1cel02 hostname", "exa1db01\nexa1db02\nexa1cel02\n"),
     ("grid@exa1db02", f"olsnodes -n; {GRID}/bin/olsnodes", "exa1db01\t1\nexa1db02\t2\nexa1db01\nexa1db02\n"),
+    ("root@exa1cel02", "/usr/sbin/dmidecode -s system-serial-number | wc -l; ipmitool sel list", "1\nSEL has no entries\n"),
+    ("root@exa1cel01", "/opt/MegaRAID/MegaCli/MegaCli64 -PDList -aAll | grep -c 'Spun Up'", "12\n"),
+    ("root@exa1db01", "/opt/oracle.cellos/CheckHWnFWProfile | cut -c1-9; ipconf -verify | wc -l", "[SUCCESS]\n2\n"),
+    ("root@exa1db01", "ssh 192.168.10.12 hostname; dcli -c 192.168.10.11 -l root id -un", "exa1cel02\n192.168.10.11: root\n"),
+    ("root@exa1db01", "ping -c1 192.168.10.11 | grep -c icmp_seq=1", "1\n"),
+    ("grid@exa1db01", "echo welcome1 | exacli -l celladmin -c 192.168.10.12 -e list cell", "Password: \t exa1cel02\t online\n"),
+    ("root@exa1cel01", "PATH=/usr/sbin:/usr/bin; service celld status | wc -l; ibstatus | grep -c ACTIVE", "3\n2\n"),
+    ("root@exa1db01", f"ORACLE_HOME={GRID} {GRID}/bin/orabase", "/u01/app/grid\n"),
     ("root@exa1db02", "dbmcli -e list dbserver", "\t exa1db02\t online\n"),
 ]  # fmt: skip
 
@@ -77,6 +85,13 @@ REFUSED = [
     ("celladmin@exa1cel01", "sudo id", 1, "celladmin is not in the sudoers file"),
     ("root@exa1db01", "sudo -u nobody id", 1, "sudo: unknown user: nobody"),
     ("celladmin@exa1cel01", "service celld stop", 4, "only root"),
+    ("celladmin@exa1cel01", "/opt/oracle.cellos/CheckHWnFWProfile", 1, "only root"),
+    (
+        "root@exa1db01",
+        "exacli -n -l celladmin -c 192.168.10.12 -e list cell",
+        1,
+        "login of celladmin on exa1cel02 failed",
+    ),
     ("root@exa1cel01", "service sshd status", 1, "unrecognized service"),
     ("root@exa1cel01", "dbmcli -e list dbserver", 127, "not found"),
 ]
@@ -100,7 +115,7 @@ def test_a_login_without_a_terminal_runs_what_it_reads_in_silence(home: Path) ->
     program = control.program_path(home, RACK) / "ssh"
     script = f"echo $ORACLE_SID\n{GRID}/bin/asmcmd lsdg --suppressheader | wc -l\ncat <<E\nmore\nE\nexit 3\n"
     done = subprocess.run(
-        [program, "grid@exa1db02"], input=script, capture_output=True, text=True, check=False, timeout=30
+        [program, "grid@exa1db02"], input=script, capture_output=True, text=True, check=False, timeout=60
     )
     assert (done.stdout, done.returncode) == ("+ASM2\n2\nmore\n", 3)
     assert "grid@" not in done.stderr

@@ -1,4 +1,4 @@
-"""The files of an emulated database node in their places: oratab, cellip.ora, group files, installation directories."""
+"""The files of emulated hosts in their places: oratab, cellip.ora, group files, installation directories."""
 
 from __future__ import annotations
 
@@ -83,13 +83,49 @@ SAID = {
     ),
     "another login": ("root@exa1db02", "su - oracle -c 'pwd | sed s,.*/,,; grep -c SPOT2 /etc/oratab'", "oracle\n1\n"),
     "the machine's own files": ("grid@exa1db01", "grep -c ^root: /etc/passwd", "1\n"),
-    "nothing of a cell": ("celladmin@exa1cel01", "cat /etc/oracle/cell/network-config/cellip.ora 2>&1 | wc -l", "1\n"),
+    "addresses": (
+        "root@exa1db01",
+        "awk '/exa1/ {print $2}' /etc/hosts | sort | head -1; grep -c localhost /etc/hosts",
+        "exa1cel01\n2\n",
+    ),
+    "a cell's alert log": ("celladmin@exa1cel02", "grep -c 'Started Service' $CELLTRACE/alert.log", "3\n"),
+    "a cell's parameters": (
+        "root@exa1cel02",
+        "grep ^ipaddress1 /opt/oracle/cell/cellsrv/deploy/config/cellinit.ora; grep -c exa1db /etc/hosts",
+        "ipaddress1=192.168.10.12/22\n2\n",
+    ),
+    "programs of a cell whatever PATH is set": (
+        "root@exa1cel01",
+        "PATH=/usr/bin:/usr/local/bin; hostname; imageinfo -ver; /opt/oracle/cell/cellsrv/bin/cellcli -e list cell",
+        "exa1cel01\n19.3.2.0.0.191119\n\t exa1cel01\t online\n",
+    ),
+    "programs in a shell without bash's functions": (
+        "root@exa1db01",
+        "perl -e 'print qx(/opt/MegaRAID/storcli/storcli64 -PDList -aALL)' | grep -c Slot; [ -x /usr/sbin/ibstatus ]; echo $?",
+        "4\n0\n",
+    ),
+    "the layout of the rack": (
+        "oracle@exa1db02",
+        "cd /opt/oracle.SupportTools/onecommand; sed -n 's/.*<MACHINETYPES>\\(.*\\)<.*/\\1/p' databasemachine.xml; "
+        "grep -A3 cellnode databasemachine.xml | grep -o exa1cel.. ; grep -c exa1db databasemachine.xml",
+        "X2-2 Elastic Rack HP 600GB\nexa1cel01\nexa1cel02\n4\n",
+    ),
+    "the model of a server": (
+        "root@exa1cel02",
+        "/opt/oracle.cellos/exadata.img.hw --get model; perl -e 'print qx(/usr/sbin/exadata.img.hw --get model)'",
+        "SUN FIRE X4270 M2 SERVER\nSUN FIRE X4270 M2 SERVER\n",
+    ),
+    "nothing of a node on a cell": (
+        "celladmin@exa1cel01",
+        "cat /etc/oracle/cell/network-config/cellip.ora 2>&1 | wc -l",
+        "1\n",
+    ),
 }
 
 
 @pytest.mark.parametrize("what", SAID)
 def test_what_shells_see(home, what):
-    """A shell on a database node finds the node's own files where scripts look for them."""
+    """A shell on an emulated host finds the host's own files where scripts look for them."""
     login, command, expected = SAID[what]
     assert run(home, "ssh", login, command) == expected
 
@@ -100,6 +136,22 @@ def test_a_node_keeps_its_own_changes(home):
     assert run(home, "ssh", "root@exa1db01", "tail -1 /etc/oratab") == "# mine\n"
     assert "# mine" not in run(home, "ssh", "root@exa1db02", "cat /etc/oratab")
     assert not os.path.exists("/etc/exacell-was-here")
+
+
+def test_something_can_be_installed(home, tmp_path):
+    """Root installs a program in /opt and its settings in /etc/opt, and finds them there later, on that host only."""
+    done = run(
+        home,
+        "ssh",
+        "root@exa1cel01",
+        "mkdir /opt/agent /etc/opt/agent && echo a > /opt/agent/run && echo b > /etc/opt/agent/conf",
+    )
+    assert done == ""
+    assert run(home, "ssh", "celladmin@exa1cel01", "cat /opt/agent/run /etc/opt/agent/conf") == "a\nb\n"
+    assert run(home, "ssh", "root@exa1cel02", "ls -d /opt/agent 2>/dev/null") == ""
+    assert not os.path.exists("/opt/agent") and not os.path.exists("/etc/opt/agent")
+    run(home, "scp", "-q", "root@exa1cel01:/opt/agent/run", str(tmp_path / "run"))
+    assert (tmp_path / "run").read_text() == "a\n"
 
 
 def test_scp_and_sftp_name_the_same_files(home, tmp_path):
@@ -113,6 +165,7 @@ def test_scp_and_sftp_name_the_same_files(home, tmp_path):
     assert [line.rpartition("/")[2].strip() for line in listed.splitlines()[1:]] == [
         "all_group",
         "cell_group",
+        "databasemachine.xml",
         "dbs_group",
     ]
 

@@ -107,17 +107,20 @@ def test_an_unreachable_cell_hides_no_other(made: Any, rack: Any, kind: type) ->
 
 
 @pytest.fixture(scope="module")
-def hung(rack_process: Any) -> dict[type, FleetResult]:
-    """What each transport says of a cell that hangs; all wait for it at the same time."""
+def hung(rack_process: Any) -> tuple[float, dict[type, FleetResult]]:
+    """Within which seconds, and what each transport says of a cell that hangs; all wait for it at the same time."""
     rack_process.fault("exa1cel02", "hang")
-    with ThreadPoolExecutor(len(ALL)) as pool:
-        results = list(pool.map(lambda kind: _ask_all(kind, rack_process.config), ALL))
+    for seconds in (2.5, 10, 25):  # A machine with much else to do needs longer for the cells that do answer.
+        with ThreadPoolExecutor(len(ALL)) as pool:
+            results = list(pool.map(lambda kind: _ask_all(kind, rack_process.config, seconds), ALL))  # noqa: B023
+        if all(len(result.ok) == 2 for result in results):
+            break
     rack_process.mend()
-    return dict(zip(ALL, results, strict=True))
+    return seconds, dict(zip(ALL, results, strict=True))
 
 
-def _ask_all(kind: type, config: RackConfig) -> FleetResult:
-    transport = kind(config, Settings(timeout=2.5, connect_timeout=2.0))
+def _ask_all(kind: type, config: RackConfig, seconds: float) -> FleetResult:
+    transport = kind(config, Settings(timeout=seconds, connect_timeout=seconds))
     try:
         return transport.run([read(cell, LIST) for cell in CELLS])
     finally:
@@ -125,13 +128,16 @@ def _ask_all(kind: type, config: RackConfig) -> FleetResult:
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_a_cell_that_hangs_is_timed_out_and_hides_no_other(hung: dict[type, FleetResult], kind: type) -> None:
+def test_a_cell_that_hangs_is_timed_out_and_hides_no_other(
+    hung: tuple[float, dict[type, FleetResult]], kind: type
+) -> None:
     """A cell that does not answer within the deadline is timed out, and the others have answered."""
-    result = hung[kind]
+    seconds, results = hung
+    result = results[kind]
     assert {t: r.state for t, r in result.replies.items()} == {
         "exa1cel01": State.OK, "exa1cel02": State.TIMED_OUT, "exa1cel03": State.OK,
     }  # fmt: skip
-    assert "2.5s" in result.replies["exa1cel02"].problem
+    assert f"{seconds}s" in result.replies["exa1cel02"].problem
 
 
 @pytest.mark.parametrize("kind", OVER_SSH)

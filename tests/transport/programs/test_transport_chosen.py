@@ -93,6 +93,43 @@ def test_dcli_runs_over_other_transports(run: Run, name: str) -> None:
     assert (code, out) == (1, "exa1cel01: exa1cel01\nexa1cel02: exa1cel02\n"), err
 
 
+def test_hosts_of_no_rack_go_over_the_sessions_transport(run: Run) -> None:
+    """A host that no rack names is tried by the program of the rack that one is on; it hides no other target."""
+    code, out, err = run("set transport dcli", "dcli -c exa1cel01,nobody.invalid hostname", form="table")
+    assert code == 1 and "exa1cel01: exa1cel01" in out.splitlines(), (out, err)
+    assert err.splitlines()[-1] == "Unable to connect to hosts: ['nobody.invalid']"
+
+
+@pytest.mark.parametrize("name", ["openssh", "clush", "dcli"])
+def test_a_commands_own_time_limit_is_no_silent_cell(run: Run, name: str) -> None:
+    """dcli's --timeout keeps what was printed and adds its line, whichever program carries it."""
+    line = "dcli --timeout 0.3 -c exa1cel01 'echo begun; exec sleep 20'"
+    code, out, err = run(f"set transport {name}", line, form="table")
+    assert (code, out.splitlines()[0]) == (1, "exa1cel01: begun"), err
+    assert "Timeout expired for pid" in out
+
+
+def test_live_output_that_can_t_be_had_is_said_first(run: Run) -> None:
+    """--live over a transport that gives output at a command's end says so, and prints the same."""
+    code, out, err = run("set transport dcli", "dcli --live -c exa1cel01 hostname", form="table")
+    assert (code, out) == (0, "exa1cel01: exa1cel01\n")
+    assert err.splitlines()[-1] == "--live: over dcli lines come when their target has ended"
+
+
+@pytest.mark.parametrize("statement", ["list cell attributes name,cellsrvStatus", "show services"])
+def test_what_exacli_does_not_list_is_no_blank(run: Run, statement: str) -> None:
+    """A LIST of what ExaCLI does not list is refused as it was typed; it never comes out as an empty value."""
+    code, out, err = run("set transport exacli", statement)
+    assert (code, out) == (2, "") and "ExaCLI does not list the status of services" in err
+
+
+def test_services_that_are_not_listed_are_unknown_not_well(run: Run) -> None:
+    """show health over ExaCLI has ? for services, with the reason and the way out."""
+    code, out, err = run("set transport exacli", "show health")
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [record["services"] for record in records] == ["?"] * 3, (code, out, err)
+
+
 def test_show_transports_marks_the_one_in_use(run: Run) -> None:
     """show transports has one record each, and says which one the rack is reached by."""
     _, out, _ = run("set transport openssh", "show transports")

@@ -61,6 +61,14 @@ ANSWERS = {
         "Unable to connect to hosts: ['c1']\n",
         {"c1": Answer(said="ssh: connect to host c1 port 22: Connection refused", unreachable=True), "c2": Answer(status=0)},
     ),
+    "ssh's words over several lines": (
+        "c1:@@@@\n@  CHANGED: c2: @\nHost key verification failed.\n\nc2: W 0\n",
+        "Unable to connect to hosts: ['c1']\n",
+        {
+            "c1": Answer(said="@@@@; @  CHANGED: c2: @; Host key verification failed.", unreachable=True),
+            "c2": Answer(status=0),
+        },
+    ),
     "an old dcli's word": (
         "",
         "Unable to connect to cells: ['c1', 'c2']\n",
@@ -156,6 +164,25 @@ def test_a_lost_connection_behind_a_change_is_not_known(tmp_path: Path) -> None:
     reply = transport.run([write("c1", "cellcli -e 'alter cell x=y'")]).replies["c1"]
     assert reply.state is State.FAILED
     assert "whether the command ran to its end is unknown" in reply.problem
+
+
+@pytest.mark.parametrize(
+    ("said", "state"),
+    [
+        ("Connection to c1 closed by remote host.", State.FAILED),
+        ("client_loop: send disconnect: Broken pipe", State.FAILED),
+        ("celladmin@c1: Permission denied (publickey).", State.UNREACHABLE),
+        ("ssh: connect to host c1 port 22: No route to host", State.UNREACHABLE),
+        ("Host key verification failed.", State.UNREACHABLE),
+    ],
+)
+def test_a_change_is_unreachable_only_before_the_login(tmp_path: Path, said: str, state: State) -> None:
+    """A change without an answer has not been carried out where ssh says so, and may have been everywhere else."""
+    transport = transport_to(tmp_path, NEW_HELP, f'echo "c1:{said}"; exit 1')
+    assert transport.run([read("c1", "cellcli -e 'list cell'")]).in_state(State.UNREACHABLE)
+    reply = transport.run([write("c1", "cellcli -e 'alter cell x=y'")]).replies["c1"]
+    assert reply.state is state
+    assert ("whether the command ran to its end is unknown" in reply.problem) is (state is State.FAILED)
 
 
 def test_a_change_is_run_once_even_when_its_output_is_no_utf8(made: Any) -> None:

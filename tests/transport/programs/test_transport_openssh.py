@@ -44,6 +44,22 @@ def test_sockets_are_private_and_gone_after_close(made: Any, place: Path) -> Non
     assert folders(place) == []
 
 
+def test_a_long_tmpdir(made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where TMPDIR is too long for a socket's path, connections are kept all the same, and close leaves nothing."""
+    import tempfile
+
+    long = tmp_path / ("x" * 100)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    transport = made(OpensshTransport)
+    reply = transport.run([read("exa1cel01", ECHO)]).replies["exa1cel01"]
+    assert (reply.state, reply.stdout) == (State.OK, "hello\n"), reply
+    folder = transport._folder
+    assert folder is not None and list(long.iterdir()) == []
+    transport.close()
+    assert not folder.exists()
+
+
 def test_a_connection_is_kept(made: Any, place: Path) -> None:
     """A second command goes over the same connection, and one after close over a new one."""
     transport = made(OpensshTransport)
@@ -90,7 +106,7 @@ def test_a_silent_login_ends_at_its_deadline(made: Any, tmp_path: Path) -> None:
         started = time.monotonic()
         reply = transport.run([read("silent", ECHO)]).replies["silent"]
     assert reply.state is State.UNREACHABLE
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 25
 
 
 def test_standard_input_is_given(made: Any) -> None:

@@ -1,0 +1,128 @@
+"""Judges what a round of benchmarks/chaos.py has left behind."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from matrix_audit import second_failure_groups, unannounced
+from matrix_run import State, differences
+
+from exacell.change.pending import pending
+from exacell.journal.actor import alive
+
+if TYPE_CHECKING:
+    from chaos import Round
+    from chaos_rack import ChaosRack
+
+
+class Judge:
+    """Asks whether a round has ended as it has to."""
+
+    def __init__(self, rack: ChaosRack, turn: Round) -> None:
+        self.rack, self.turn = rack, turn
+
+    def problems(self) -> list[str]:
+        """Return what is wrong, nothing when the round was survived."""
+        found = self.rack.state()
+        return [
+            *self._state(found),
+            *self._caches(found),
+            *self._books(),
+            *self._audit(),
+            *self._told(),
+        ]
+
+    def _state(self, found: State) -> list[str]:
+        turn, choice = self.turn, self.turn.choice
+        self._second_operator(found)
+        ends = {"as it was": self._plain(turn.before), "as intended": self._plain(choice.intended)}
+        now = self._plain(found)
+        for name, end in ends.items():
+            if now == end:
+                choice.ended = name
+                return []
+        refused = any("refused" in line or "nothing was sent" in line for line in turn.story)
+        if self._expelled(found):
+            choice.ended, self.rack.expelled = "ASM dropped disks for good", True
+            told = any("ASM dropped" in line for line in turn.story)
+            return [] if told else ["ASM dropped disks for good, and nobody was told"]
+        if choice.raw or choice.again or not choice.undo:
+            mixed = all(now[host] in (ends["as it was"][host], ends["as intended"][host]) for host in now)
+            if mixed and (refused or choice.again or choice.raw):
+                choice.ended = "in part" + (", refused" if refused else "")
+                return []
+        why = {name: differences(end, now) for name, end in ends.items()}
+        return [f"the rack is neither {' nor '.join(f'{name} ({text})' for name, text in why.items())}"]
+
+    def _second_operator(self, found: State) -> None:
+        """Take the comments that the second operator may have made for what was there."""
+        for host in self.rack.info.cells:
+            if self.rack.comment and found[host]["settings"].get("comment") == self.rack.comment:
+                for end in (self.turn.before, self.turn.choice.intended):
+                    end[host]["settings"]["comment"] = self.rack.comment
+
+    def _plain(self, state: State) -> State:
+        """Return the state without what a restart of CELLSRV legitimately changes, and what is the next change's."""
+        plain = deepcopy(state)
+        for host, values in plain.items():
+            if host != "ASM":
+                del values["caching"], values["pmem caching"]
+        return plain
+
+    def _expelled(self, found: State) -> bool:
+        before = self.turn.before["ASM"]
+        return any(
+            set(group["disks"]) - set(found["ASM"][name]["disks"])
+            for name, group in before.items()
+            if name in found["ASM"] and name in self.turn.choice.intended["ASM"]
+        )
+
+    def _caches(self, found: State) -> list[str]:
+        problems = []
+        if lost := self.rack.lost():
+            problems.append(f"{lost} dirty bytes were dropped")
+        goal = self.turn.choice.intended
+        for host in self.rack.info.cells:
+            for key, cache in (("caching", "flash cache"), ("pmem caching", "pmem")):
+                meant = goal[host][key] or self.turn.before[host][key]
+                there = found[host][cache] if cache == "flash cache" else found[host][cache][1]
+                if there and meant and not found[host][key] and goal[host][key]:
+                    problems.append(f"{key} is off on {host}")
+        return problems
+
+    def _books(self) -> list[str]:
+        problems = []
+        for who, journal in (("operator", self.rack.journal), ("second operator", self.rack.other_journal)):
+            if journal.path.exists() and (wrong := journal.verify()):
+                problems.append(f"the {who}'s journal: {wrong}")
+        lock = self.rack.folder / "t1.lock"
+        text = lock.read_text() if lock.exists() else ""
+        held = json.loads(text) if text.strip() else {}
+        if held.get("kept") or (held.get("running") and alive(held["running"])):
+            problems.append(f"the lock is held: {text}")
+        shown = self.rack.wait(self.rack.start("journal show"))
+        if shown.code:
+            problems.append(f"journal show: {shown.code} {shown.text}")
+        crashes = [str(path) for home in (self.rack.home, self.rack.second) for path in home.glob("crash-*")]
+        return [*problems, *(f"a mistake in exacell: {path}" for path in crashes), *self._truth()]
+
+    def _truth(self) -> list[str]:
+        """Return the steps whose last word in the journal is no end."""
+        open_rows = self.rack.journal.unfinished("t1")
+        return [f"change {row.change} has no end in the journal" for row in open_rows]
+
+    def _told(self) -> list[str]:
+        told = [item.sentence for item in pending(self.rack.journal, "t1")]
+        if self.turn.choice.raw and not self.turn.choice.undo:
+            told = [line for line in told if "caching off" not in line]
+        return [f"still told: {line}" for line in told]
+
+    def _audit(self) -> list[str]:
+        """Return changing statements that no intent precedes, or more of them than intents, and second failure groups."""
+        journals = [j for j in (self.rack.journal, self.rack.other_journal) if j.path.exists()]
+        intents = [entry for journal in journals for entry in journal.entries() if entry.kind == "intent"]
+        rows = self.rack.audit(self.turn.audit_from)
+        by_itself = any(word in blow for blow in self.turn.blows for word in ("reboot", "cellsrv", "ms-down"))
+        return [*unannounced(rows, intents), *([] if by_itself else second_failure_groups(rows))]

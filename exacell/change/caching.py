@@ -1,0 +1,34 @@
+"""Whether the caches of cells cache, as the cells say now: of each cache that a change may have left off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from exacell.fleet import Fleet
+from exacell.journal.caching_off import GONE, UNTOLD
+from exacell.plan import facts as f
+
+_LISTS = {"flashcache": f.FLASHCACHE, "pmemcache": f.PMEMCACHE, "xrmemcache": f.XRMEMCACHE}
+
+
+def seen(fleet: Fleet, cells: Sequence[str], cache: str) -> dict[str, str]:
+    """Return for each of the cells ``on``, ``off`` (flushing or flushed), ``gone``, or ``untold`` by one that has no flush.
+
+    Args:
+        cache: as :attr:`exacell.plan.model.Step.cache` has it.
+    """
+    asked = [_LISTS[cache]]
+    caching = {}
+    for cell, answer in fleet.query(cells, asked).good.items():
+        fact = f.build(cell, asked, answer.tables)
+        found = fact.flash_cache if cache == "flashcache" else fact.pmem_cache
+        if found is None:
+            caching[cell] = GONE
+        else:
+            caching[cell] = found.caching if found.status else UNTOLD
+    return caching
+
+
+def again(cache: str) -> str:
+    """Return the statement that lets the cache cache again after a flush."""
+    return f"alter {cache} all cancel flush"

@@ -1,0 +1,228 @@
+"""A plan's way through a session: shown, judged by the session's policy, confirmed, carried out, told.
+
+Every write of every surface comes through here, so that read-only mode, confirmation, the lock and the journal cannot
+be gone round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exacell.cellcli.fold import fold_equal
+from exacell.cellset import fold
+from exacell.change.carrying import capabilities_of, refuse_plan
+from exacell.change.confirming import refuse_unrevertible, set_deadline
+from exacell.change.consent import agree, refuse_above
+from exacell.change.engine import Engine
+from exacell.change.outcomes import (
+    ended_records,
+    idle_columns,
+    idle_records,
+    outcome_columns,
+    planned_columns,
+    planned_records,
+)
+from exacell.change.pending import pending
+from exacell.change.racklock import LockedError
+from exacell.change.running import Outcome, Report
+from exacell.change.waves import rolled
+from exacell.errors import ExitCode, JournalError, RefusedError
+from exacell.logins import refuse_login
+from exacell.output.result import Result, worst
+from exacell.plan.estimate import timed
+from exacell.plan.model import Undo
+from exacell.plan.saved import refuse_other_plan
+from exacell.units import and_more, format_duration
+
+if TYPE_CHECKING:
+    from exacell.change.racklock import RackLock
+    from exacell.context import Context
+    from exacell.language.registry import Call, Value
+    from exacell.plan.model import Plan, Step
+
+EMULATED_POLL = 0.2
+"""Seconds between two looks at an emulated rack, whose clock runs faster than ours."""
+
+POLL = 5.0
+"""Seconds between two looks at a real cell: metrics change once a minute, and asm* attributes are slow to read."""
+
+
+def carry_out(ctx: Context, plan: Plan, call: Call) -> Result:
+    """Show a plan, have it confirmed, carry it out and return one record per target.
+
+    Raises:
+        RefusedError: nobody agreed, or the plan needs more than that; nothing was sent.
+    """
+    flags = ctx.flags_of(call)
+    plan = _gone_on_with(ctx, plan)
+    if not plan.changes_something:  # Nor is a kept plan refused whose goal is reached, whatever has moved.
+        idle = idle_records(plan, ctx.need_rack().dbnodes)
+        return Result(records=idle, columns=idle_columns(idle), data=True, fold=True)
+    if ctx.moved is not None:
+        raise ctx.moved
+    for cells, why in fold_equal(plan.skipped):
+        ctx.console.say(f"{fold(cells)}: {why}")
+    plan = timed(rolled(ctx, plan, flags))
+    ctx.last_plan = plan
+    if ctx.expected is not None:
+        refuse_other_plan(ctx.expected, plan)
+    within = _within(flags)
+    if within is not None:
+        refuse_unrevertible(plan, within)
+    shown = not (ctx.options.quiet and flags.get("yes"))
+    if shown:
+        ctx.console.show_plan(plan)
+    for said in _left_by_others(ctx):
+        ctx.console.say(said)
+    refuse_plan(plan, capabilities_of(ctx.transport))
+    if flags.get("dry-run"):
+        code = ExitCode.CHANGES if flags.get("detailed-exitcode") else ExitCode.DONE
+        ctx.console.say("-n: nothing was sent")
+        rows, columns = planned_records(plan), planned_columns(plan)
+        return Result(records=rows, columns=columns, fold=True, shown=shown, exit_code=code)
+    refuse_read_only(ctx)
+    refuse_above(plan, ctx.risk_ceiling)
+    refuse_login(ctx, plan)
+    ctx.lock().refuse_held()  # Nobody is asked for what is refused then.
+    agree(plan, flags, ctx.console)
+    report = _run(ctx, plan, call, within)
+    result = _result(ctx, plan, report)
+    return result if within is None else _guarded(ctx, plan, report, result, within)
+
+
+def _gone_on_with(ctx: Context, plan: Plan) -> Plan:
+    """Return the plan with the inverse of the change that it goes on with: what was there before that one began."""
+    if not ctx.finishing:
+        return plan
+    from exacell.change.resuming import inverse_of
+
+    before = {t: s for t, s in inverse_of(ctx, ctx.finishing).items() if t in plan.targets}
+    stages = tuple(
+        replace(stage, steps=tuple(_made_again(step, before) for step in stage.steps)) for stage in plan.stages
+    )
+    return replace(plan, stages=stages, inverse={**plan.inverse, **before})
+
+
+def _made_again(step: Step, before: Mapping[str, tuple[str, ...]]) -> Step:
+    """Return a step that makes a cache which the first attempt has dropped: what was there before that is known."""
+    from exacell.plan.flashcache import NEW
+
+    known = step.undo is Undo.IMPOSSIBLE and step.inverse == NEW and step.target in before
+    return replace(step, undo=Undo.NOTHING, inverse="") if known else step
+
+
+def refuse_read_only(ctx: Context) -> None:
+    """Return when the session may change its rack.
+
+    Raises:
+        RefusedError: it is read-only.
+    """
+    if ctx.read_only:
+        why = "with -m" if ctx.options.monitor else "set mode rw changes that"
+        raise RefusedError(f"rack {ctx.need_rack().name} is read-only ({why}); nothing was sent")
+
+
+def _within(flags: Mapping[str, Value]) -> float | None:
+    value = flags.get("confirm-within")
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _run(ctx: Context, plan: Plan, call: Call, within: float | None) -> Report:
+    rack, flags = ctx.need_rack(), ctx.flags_of(call)
+    clusters = {step.asm for step in plan.steps if step.asm} | set(plan.rolling.clusters if plan.rolling else ())
+    lock = ctx.lock()
+    engine = Engine(
+        rack=rack.name,
+        fleet=ctx.fleet,
+        asm={name: ctx.asm(name) for name in clusters},
+        journal=ctx.journal,
+        console=ctx.console,
+        poll=EMULATED_POLL if rack.emulated else POLL,
+        cancel=ctx.interrupted,
+        permit=lock.still_mine,
+    )
+    reason, ticket = str(flags.get("reason") or ""), str(flags.get("ticket") or "")
+    why = "; ".join(filter(None, (plan.statement, reason, ticket)))
+    with lock.held(why):
+        details: dict[str, object] = {} if within is None else {"confirmWithin": within}
+        if ctx.finishing:
+            details["finishes"] = ctx.finishing
+        own = {flag.name: flags[flag.name] for flag in call.command.flags if flags.get(flag.name) is not None}
+        if own:
+            details["flags"] = own
+        try:
+            report = engine.run(plan, reason=reason, ticket=ticket, origin=ctx.origin, details=details)
+        finally:
+            _leave(ctx, lock, plan.statement)
+    ctx.changes.append(report.change)
+    return report
+
+
+def _left_by_others(ctx: Context) -> list[str]:
+    """Return a line for each other operator who left something behind on the rack, of whom one's own journal is silent."""
+    try:
+        return [holder.trace for holder in ctx.lock().left_by_others()]
+    except LockedError:
+        return []  # Said when the lock is taken.
+
+
+def _leave(ctx: Context, lock: RackLock, why: str) -> None:
+    """Note in the lock, for the other operators, what changes left behind as one's own journal tells."""
+    # Who can't note it has told the user already, or does at the next start.
+    with suppress(LockedError, JournalError):
+        found = [item for item in pending(ctx.journal, lock.rack) if item.state not in ("elsewhere", "unconfirmed")]
+        lock.leave(why, found[0].sentence + and_more(len(found)) if found else "")
+
+
+def _result(ctx: Context, plan: Plan, report: Report) -> Result:
+    said = {id(r): f"{r.step.target}: {r.step.what}: {r.outcome}: {r.reason}" for r in report.failures}
+    firsts = {r.step.target: r for r in reversed(report.results) if not r.outcome.good and not r.mending}
+    notes = [f"change {report.change}, journal {ctx.journal.head}"]
+    if report.interrupted and not report.stopped:
+        notes.append("interrupted: what was under way has ended, nothing more was started")
+    if report.stopped:
+        notes.append(f"{report.stopped}; resume {report.change} goes on with the cells that are left")
+    typed = not ctx.origin or ctx.origin.startswith(("resume ", "retry "))  # Not a recipe's line, not an undo's.
+    if firsts and typed and not (report.interrupted or report.stopped):
+        back = f", undo {ctx.finishing or report.change} takes it back" if plan.inverse else ""
+        notes.append(f"not complete on {fold(firsts)}: retry failed repeats it there{back}")
+    return Result(
+        records=[*ended_records(plan, report), *idle_records(plan)],
+        columns=outcome_columns(plan, report),
+        fold=True,
+        notes=notes,
+        problems=list(said.values()),
+        told=[said[id(r)] for r in firsts.values() if id(r) in said],
+        exit_code=report.exit_code,
+    )
+
+
+def _guarded(ctx: Context, plan: Plan, report: Report, result: Result, within: float) -> Result:
+    """Leave a guardian behind the change, which takes it back unless it is confirmed in time."""
+    from exacell.change.guardian import spawn
+
+    if not any(r.outcome is Outcome.DONE and r.step.statement for r in report.results):
+        return replace(result, notes=[*result.notes, "nothing was changed, so nothing waits to be confirmed"])
+    change = ctx.finishing or report.change
+    ways = f"confirm {change} keeps it, undo {change} takes it back"
+    journal, rack, run = ctx.journal, ctx.need_rack().name, ctx.waiting_run
+    if run is not None:
+        run.changes[change] = plan.statement
+        set_deadline(journal, rack, change, plan.statement, within, run=run.first, going_on=True)
+        if run.first != change:
+            return result
+        note = f"change {change} and those that follow are taken back unless confirm {change} comes in time"
+    else:
+        until = set_deadline(journal, rack, change, plan.statement, within)
+        note = f"change {report.change} is taken back at {until.astimezone():%H:%M:%S} (in {format_duration(within)}): {ways}"
+    try:
+        spawn(ctx, change)
+    except OSError as error:
+        problem = f"change {change} has no guardian ({error.strerror}): nothing takes it back; {ways}"
+        return replace(
+            result, problems=[*result.problems, problem], exit_code=worst([result.exit_code, ExitCode.FAILED])
+        )
+    return replace(result, notes=[*result.notes, note])

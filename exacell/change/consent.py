@@ -1,0 +1,98 @@
+"""Whether a plan may be carried out: by -y, at the terminal, or with a loss accepted by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from exacell.cellset import CellSet, fold, folded_names
+from exacell.console import Console
+from exacell.errors import CellSetError, RefusedError
+from exacell.language.registry import Value
+from exacell.plan.model import Plan, Risk
+
+
+def accepted_loss(flags: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return the names given to --accept-data-loss; cells may be folded (``exa1cel[01-03]``)."""
+    value = flags.get("accept-data-loss")
+    text = ",".join(value) if isinstance(value, tuple) else str(value or "")
+    if "[" in text:
+        return tuple(CellSet.parse(text, groups=lambda name: ()))
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def refuse_above(plan: Plan, ceiling: str) -> None:
+    """Raise when a plan's risk is above what the recipe that holds the statement declares.
+
+    Raises:
+        RefusedError: it is.
+    """
+    if ceiling and plan.risk.rank > Risk(ceiling).rank:
+        raise RefusedError(
+            f"{plan.statement}: its risk is {plan.risk}, above the recipe's ceiling {ceiling}; nothing was sent"
+        )
+
+
+def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
+    """Return when the plan was agreed to.
+
+    ``-y`` is enough unless data would be lost; then every name in ``plan.loss`` must be typed, folded or one by one, or
+    given to --accept-data-loss. Nobody at the terminal means no.
+
+    Raises:
+        RefusedError: nobody agreed; nothing was sent.
+    """
+    given = {name.lower() for name in accepted_loss(flags)}
+    missing = [name for name in plan.loss if name.lower() not in given]
+    if missing and not _typed(console.ask(_question(missing)), missing):
+        reasons = dict.fromkeys(plan.loss_reasons[name] for name in missing if name in plan.loss_reasons)
+        why = f": {'; '.join(reasons)}" if reasons else ""
+        raise RefusedError(
+            f"{plan.statement}: refused: data would be lost on {_folded(missing) or ', '.join(missing)}{why}; nothing was sent",
+            hint=f"--accept-data-loss={folded_names(plan.loss)} accepts it; -y never does",
+        )
+    if plan.loss:
+        return
+    if flags.get("yes") and plan.risk.rank < Risk.DATA.rank:
+        return
+    ask(console, plan.statement, hint="-y answers yes; -n only shows the plan")
+
+
+def ask(console: Console, what: str, *, hint: str) -> None:
+    """Return when somebody at the terminal said yes.
+
+    Raises:
+        RefusedError: somebody said no, or nobody is there; nothing was sent. ``hint`` then tells the way out.
+    """
+    answer = console.confirm("proceed?")
+    if answer is None:
+        raise RefusedError(f"{what}: nobody is at the terminal to confirm; nothing was sent", hint=hint)
+    if not answer:
+        raise RefusedError("not confirmed; nothing was sent")
+
+
+def _question(names: Sequence[str]) -> str:
+    """Ask for all names at once, so that nobody takes the first one for the only one."""
+    if len(names) == 1:
+        return f"data would be lost on {names[0]}: type {names[0]} to accept it: "
+    return f"data would be lost on each of these {len(names)}: type {_folded(names) or ', '.join(names)} to accept it: "
+
+
+def _folded(names: Sequence[str]) -> str:
+    try:
+        text = fold(names)
+        return text if {name.lower() for name in CellSet.parse(text)} == {name.lower() for name in names} else ""
+    except CellSetError:
+        return ""
+
+
+def _typed(answer: str | None, names: Sequence[str]) -> bool:
+    """Whether every name was typed, as a list between commas or blanks, or folded; no name stands for another."""
+    wanted = {name.lower() for name in names}
+    text = (answer or "").strip().lower()
+    if {part for part in re.split(r"[\s,]+", text) if part} == wanted:
+        return True
+    try:
+        return {name.lower() for name in CellSet.parse(text)} == wanted
+    except CellSetError:
+        return False

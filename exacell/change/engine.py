@@ -1,0 +1,322 @@
+"""Carry a plan out: check again, journal the intent, send, verify, journal the outcome; mend after a failure.
+
+Every statement's intent is on disk before it leaves. Success is judged by the cell's text per object and then verified
+by reading back. A target whose step fails takes no further part, the others go on as the stages' gates allow, and the
+mending stages run for the targets that were left in between. A rolled plan does so wave by wave, with a gate before each.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from time import monotonic
+from types import MappingProxyType
+
+from exacell.asm import WRITE_TIMEOUT as SQL_TIMEOUT
+from exacell.asm import AsmClient
+from exacell.change.board import Board
+from exacell.change.caching import seen
+from exacell.change.following import Follower, Pause
+from exacell.change.gatekeeper import Gatekeeper, Passage
+from exacell.change.probe import NO_ANSWER, Prober
+from exacell.change.running import Outcome, Report, Run, StepResult
+from exacell.change.verdicts import intent, judge, judge_sql, outcome_row, phrase
+from exacell.console import Console
+from exacell.errors import BrokenOffError, ExitCode, JournalError, RefusedError
+from exacell.fleet import Fleet
+from exacell.journal.actor import actor
+from exacell.journal.caching_off import FLASHCACHE
+from exacell.journal.record import Journal, Row
+from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, as_data
+from exacell.plan.rolling import Lap, laps
+from exacell.units import format_duration
+
+DETACHED = "detached: what was sent goes on unwatched"
+"""Why a change ended that was interrupted twice while a statement was under way."""
+
+LEFT = "detached: nothing was under way"
+"""Why it ended when none was."""
+
+WRITE_TIMEOUT = 600.0
+"""Seconds for one changing statement on a cell; a flush is sent NOWAIT and followed instead."""
+
+
+def _wait(event: threading.Event, seconds: float) -> bool:
+    return event.wait(seconds)
+
+
+class Engine:
+    """Runs plans on one rack.
+
+    Args:
+        poll: seconds between two looks at something that takes time.
+        pause: waits so many seconds, or until the event is set; an argument so that tests need no clock.
+        permit: asked right before statements leave; says why they must not, empty when they may.
+        clock: seconds, for limits.
+    """
+
+    def __init__(
+        self,
+        *,
+        rack: str,
+        fleet: Fleet,
+        asm: Mapping[str, AsmClient],
+        journal: Journal,
+        console: Console,
+        poll: float,
+        cancel: threading.Event,
+        pause: Pause = _wait,
+        clock: Callable[[], float] = monotonic,
+        permit: Callable[[], str] = str,
+    ) -> None:
+        self._rack = rack
+        self._fleet = fleet
+        self._asm = asm
+        self._journal = journal
+        self._console = console
+        self._cancel = cancel
+        self._permit = permit
+        self._prober = Prober(fleet, asm)
+        self._follower = Follower(fleet, poll=poll, cancel=cancel, pause=pause, clock=clock)
+        self._gatekeeper = Gatekeeper(fleet, asm, console, poll=poll, cancel=cancel, pause=pause, clock=clock)
+
+    def run(
+        self,
+        plan: Plan,
+        *,
+        reason: str = "",
+        ticket: str = "",
+        origin: str = "",
+        details: Mapping[str, object] = MappingProxyType({}),
+    ) -> Report:
+        """Carry ``plan`` out and return what became of each step.
+
+        Args:
+            details: whatever else the plan's row shall say.
+
+        Raises:
+            JournalError: the journal can't be written; nothing was sent.
+            BrokenOffError: it can't be written any more; statements before that were sent.
+            RefusedError: the transport is read-only; nothing was sent.
+        """
+        if self._fleet.transport.read_only:
+            raise RefusedError("read-only: nothing that changes cells is sent", hint="set mode rw")
+        body = {"statement": plan.statement, "reason": reason, "ticket": ticket, "origin": origin, **details, **actor()}
+        change = self._journal.begin(self._rack, {**body, "risk": plan.risk, "plan": as_data(plan)})
+        run = Run(plan=plan, report=Report(change=change))
+        try:
+            return self._carry_out(run)
+        except KeyboardInterrupt:
+            self._detached(run)
+            raise
+        except JournalError as error:
+            raise BrokenOffError(change, plan.statement, error, f"resume {change} goes on with it") from error
+
+    def _detached(self, run: Run) -> None:
+        """Journal that nobody goes on with the change: the session lives on, and what was under way has no outcome."""
+        body = {
+            "exitCode": int(ExitCode.INTERRUPTED),
+            "done": run.tally(),
+            "stopped": DETACHED if run.under_way else LEFT,
+        }
+        with suppress(JournalError):
+            self._journal.append(self._rack, run.report.change, [Row(kind="end", body=body)])
+
+    def _carry_out(self, run: Run) -> Report:
+        """Carry the laps of a plan out and journal its end."""
+        try:
+            for lap in laps(run.plan):
+                self._lap(lap, run)
+        finally:
+            self._console.progress(None)
+        stopped = {"stopped": run.report.stopped} if run.report.stopped else {}
+        end = Row(kind="end", body={"exitCode": int(run.report.exit_code), "done": run.tally(), **stopped})
+        self._journal.append(self._rack, run.report.change, [*self._observe_caching(run), end])
+        return run.report
+
+    def _observe_caching(self, run: Run) -> list[Row]:
+        """Look whether every cell whose caching was switched off has it back; the journal warns until it is seen.
+
+        A cell that may still carry out a statement whose answer was lost proves nothing by caching now.
+        """
+        steps = [step for step in run.plan.steps if step.caching_off]
+        unsure = {
+            (r.step.target, r.step.cache)
+            for r in run.report.results
+            if r.step.caching_off and r.outcome is Outcome.UNKNOWN
+        }
+        rows = []
+        for cache in dict.fromkeys(step.cache for step in steps):
+            off = dict.fromkeys(step.target for step in steps if step.cache == cache)
+            cells = [cell for cell in off if (cell, cache) not in unsure]
+            caching = seen(self._fleet, cells, cache) if cells else {}
+            rows += [
+                Row(kind="observed", target=cell, body={"caching": state, "cache": cache})
+                for cell, state in caching.items()
+            ]
+        return rows
+
+    # -- waves -----------------------------------------------------------------------------------------------------
+
+    def _lap(self, lap: Lap, run: Run) -> None:
+        run.wave = lap.wave
+        rolling = run.plan.rolling
+        if lap.wave and rolling is not None:
+            why = run.report.stopped or self._pass(lap, rolling, run)
+            if why:
+                run.report.stopped = why
+                for stage in lap.stages:
+                    if stage.gate is not Gate.MEND:
+                        run.skip(stage.steps, why)
+                return
+        self._stages(lap.stages, run)
+
+    def _pass(self, lap: Lap, rolling: Rolling, run: Run) -> str:
+        """Wait until the wave may begin; return why it must not, empty when it may."""
+        if self._cancel.is_set():
+            run.report.interrupted = True
+            return f"interrupted before wave {lap.wave}"
+        failed = sorted({r.step.target for r in run.report.failures})
+        if failed and not rolling.go_on:
+            return f"a step failed on {', '.join(failed)} (--on-error=stop)"
+        if lap.wave > 1:
+            passage = self._gatekeeper.linger(rolling, lap.wave, self._console.confirm, others=run.others())
+            if not passage.open:
+                return self._held(passage, lap, run)
+        offline = any(step.offline and not step.forced for stage in lap.stages for step in stage.steps)
+        broken = {
+            r.step.target
+            for r in run.report.failures
+            if (r.step.caching_off or r.step.caching_on) and r.step.cache == FLASHCACHE
+        }
+        others = run.others(gate=True)
+        passage = self._gatekeeper.wait(rolling, lap.wave, offline=offline, cached=broken, others=others)
+        return self._held(passage, lap, run)
+
+    def _held(self, passage: Passage, lap: Lap, run: Run) -> str:
+        """Journal that a wave was let pass, or why it was not; return that reason."""
+        if passage.interrupted:
+            run.report.interrupted = True
+        body = {
+            "wave": lap.wave,
+            "cells": list(lap.cells),
+            "open": passage.open,
+            "seconds": round(passage.waited, 1),
+            "met": passage.met,
+            "reason": passage.reason,
+        }
+        self._journal.append(self._rack, run.report.change, [Row(kind="gate", body=body)])
+        return passage.reason
+
+    # -- stages ----------------------------------------------------------------------------------------------------
+
+    def _stages(self, stages: Sequence[Stage], run: Run) -> None:
+        number = 0
+        of = sum(1 for stage in stages if stage.gate is not Gate.MEND)
+        waves = len(run.plan.rolling.waves) if run.plan.rolling is not None else 0
+        for stage in stages:
+            mending = stage.gate is Gate.MEND
+            number += not mending
+            steps = run.entering(stage)
+            if self._cancel.is_set() and not mending and not run.finishes(stage):
+                run.report.interrupted = run.report.interrupted or bool(steps)
+                run.skip(stage.steps, "interrupted")
+                continue
+            if not mending:
+                run.skip([s for s in stage.steps if s not in steps], "an earlier step failed")
+            if steps:
+                title = f"wave {run.wave} of {waves}: {stage.title}" if run.wave else stage.title
+                board = Board(self._console, title, number, of, [s.target for s in steps], others=run.others())
+                self._stage(stage, steps, run, board, mending=mending)
+
+    def _stage(self, stage: Stage, steps: Sequence[Step], run: Run, board: Board, *, mending: bool) -> None:
+        ready = self._admit(stage, steps, run, mending=mending)
+        # Mending goes on: whoever took the rack over is not helped by a cell without caching.
+        why = "" if mending or not ready else self._permit()
+        if why:
+            run.skip(ready, why)
+            run.report.stopped = why
+            return
+        if not ready:
+            return
+        self._journal.append(self._rack, run.report.change, [intent(step, run.wave) for step in ready])
+        run.under_way = True
+        results = self._send(ready, board)
+        watching = [r.step for r in results if r.outcome is Outcome.DONE and r.step.watch is Watch.FLUSH]
+        if watching:
+            followed = self._follower.flushes(watching, board, run.report)
+            results = [_followed(r, followed.get(r.step.target)) if r.step in watching else r for r in results]
+        results = self._follower.proofs(results, board, run.report, self._probe)
+        for result in results:
+            board.set(result.step.target, phrase(result))
+        self._keep(stage, [replace(r, mending=mending, wave=run.wave) for r in results], run)
+        run.under_way = False
+
+    def _keep(self, stage: Stage, results: Sequence[StepResult], run: Run) -> None:
+        run.add(stage, results)
+        self._journal.append(self._rack, run.report.change, [outcome_row(r) for r in results])
+
+    def _admit(self, stage: Stage, steps: Sequence[Step], run: Run, *, mending: bool) -> list[Step]:
+        """Judge only_if and needs, read in one round trip right before; journal and keep what is not sent."""
+        failures = self._probe({step.target: (step, (*step.only_if, *step.needs)) for step in steps})
+        ready: list[Step] = []
+        ended: list[StepResult] = []
+
+        def end(step: Step, outcome: Outcome, reason: str) -> None:
+            ended.append(StepResult(step=step, outcome=outcome, reason=reason, mending=mending, wave=run.wave))
+
+        for step in steps:
+            failed = failures[step.target]
+            silent = failed.get(NO_ANSWER)
+            unneeded = [why for place, why in failed.items() if 0 <= place < len(step.only_if)]
+            refused = [why for place, why in failed.items() if place >= len(step.only_if)]
+            if silent:
+                end(step, Outcome.REFUSED, silent)
+            elif unneeded:
+                end(step, Outcome.NOT_NEEDED, unneeded[0])
+            elif refused:
+                end(step, Outcome.REFUSED, refused[0])
+            else:
+                ready.append(step)
+        if ended:
+            self._keep(stage, ended, run)
+        return ready
+
+    def _probe(self, wanted: Mapping[str, tuple[Step, Sequence[Check]]]) -> dict[str, dict[int, str]]:
+        """Return per target which of its checks fail, all cells in one round trip."""
+        cells = {target: checks for target, (step, checks) in wanted.items() if not step.asm}
+        found = self._prober.cells(cells)
+        for target, (step, checks) in wanted.items():
+            if step.asm:
+                found[target] = self._prober.asm(step.asm, checks, first=target)
+        return found
+
+    def _send(self, steps: Sequence[Step], board: Board) -> list[StepResult]:
+        results = {step.target: StepResult(step=step, outcome=Outcome.DONE) for step in steps}
+        cells = {step.target: step.statement for step in steps if step.statement and not step.asm}
+        by_target = {step.target: step for step in steps}
+        if cells:
+            board.set_all(cells, _waited_for(WRITE_TIMEOUT))
+            sent = self._fleet.send(
+                cells, timeout=WRITE_TIMEOUT, on_reply=lambda reply: board.set(reply.target, "answered")
+            )
+            for reply in sent.replies.values():
+                results[reply.target] = judge(by_target[reply.target], reply)
+        for cluster in {step.asm for step in steps if step.asm}:
+            sql = {step.target: step.statement for step in steps if step.asm == cluster and step.statement}
+            board.set_all(sql, _waited_for(SQL_TIMEOUT))
+            for node, (reply, problem) in self._asm[cluster].send(sql).items():
+                results[node] = judge_sql(by_target[node], reply, problem)
+        return [results[step.target] for step in steps]
+
+
+def _waited_for(seconds: float) -> str:
+    """Return what is shown of a target that has the statement and has not answered it."""
+    return f"sent, no answer yet (waited for up to {format_duration(seconds)})"
+
+
+def _followed(sent: StepResult, end: StepResult | None) -> StepResult:
+    """Return how a followed statement ended, with what its target said when it was sent."""
+    return sent if end is None else replace(end, said=sent.said, fingerprint=sent.fingerprint)

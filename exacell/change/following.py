@@ -1,0 +1,180 @@
+"""Follow what takes long: flushes until each is proven, and proofs that are read back until they hold."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
+
+from exacell.change.board import Board
+from exacell.change.probe import NO_ANSWER
+from exacell.change.running import Outcome, Report, StepResult
+from exacell.fleet import Answer, Fleet
+from exacell.plan import facts as f
+from exacell.plan.model import Check, Step
+from exacell.plan.watch import METERS, FlushState, FlushWatch
+from exacell.units import format_duration
+
+LOST_POLLS = 180
+"""A cell may be silent for as long as so many polls take before a flush without a limit counts as lost: at five seconds
+each a quarter of an hour, in which a cell's Management Server, or the cell, has restarted. With a limit it is followed until
+that has passed."""
+
+FEW_LOOKS = 3
+"""And so many looks in a row have to go without an answer: one slow read is no silence where polls are short."""
+
+PATIENT = 60.0
+"""A proof that may take longer than this many seconds can be interrupted."""
+
+_STATEMENTS = {
+    "flashcache": [f.FLASHCACHE, f.CELLDISK, f.FLASH_METRICS],
+    "pmemcache": [f.PMEMCACHE, f.CELLDISK, f.PMEM_METRICS],
+    "xrmemcache": [f.XRMEMCACHE, f.CELLDISK, f.XRMEM_METRICS],
+}
+"""What tells how far a flush is, by cache."""
+
+Pause = Callable[[threading.Event, float], object]
+Probe = Callable[[Mapping[str, tuple[Step, Sequence[Check]]]], dict[str, dict[int, str]]]
+
+
+class Follower:
+    """Looks again and again until what was begun has ended.
+
+    Args:
+        poll: seconds between two looks.
+        pause: waits so many seconds, or until the event is set.
+        clock: seconds, for limits.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        *,
+        poll: float,
+        cancel: threading.Event,
+        pause: Pause,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._fleet = fleet
+        self._poll = poll
+        self._cancel = cancel
+        self._pause = pause
+        self._clock = clock
+
+    def flushes(self, steps: Sequence[Step], board: Board, report: Report) -> dict[str, StepResult]:
+        """Follow flushes until each is proven or can't finish; an interruption stops the following, not the flush."""
+        watches = {step.target: FlushWatch(meter=METERS[step.cache]) for step in steps}
+        by_target = {step.target: step for step in steps}
+        silent: dict[str, float] = {}
+        missed = dict.fromkeys(watches, 0)
+        ended: dict[str, StepResult] = {}
+        began = self._clock()
+
+        def end(cell: str, outcome: Outcome, reason: str = "") -> None:
+            ended[cell] = StepResult(step=by_target[cell], outcome=outcome, reason=reason)
+
+        while open_cells := [cell for cell in watches if cell not in ended]:
+            if self._cancel.is_set():
+                for cell in open_cells:
+                    end(cell, Outcome.FAILED, "interrupted")
+                report.interrupted = True
+                break
+            looked = self._clock()
+            answers = self._look({cell: by_target[cell].cache for cell in open_cells})
+            for cell in open_cells:
+                answer, limit, mute = answers[cell], by_target[cell].limit, ""
+                if answer.problem:
+                    silence = self._clock() - silent.setdefault(cell, looked)
+                    mute = f"silent for {format_duration(silence)}: {answer.problem}"
+                    missed[cell] += 1
+                    board.set(cell, f"{mute}; its flush goes on without being seen")
+                    if limit is None and silence >= LOST_POLLS * self._poll and missed[cell] >= FEW_LOOKS:
+                        end(cell, Outcome.UNKNOWN, mute)
+                else:
+                    silent.pop(cell, None)
+                    missed[cell] = 0
+                    cache = by_target[cell].cache
+                    fact = f.build(cell, _STATEMENTS[cache], answer.tables)
+                    state = _feed(watches[cell], cache, fact, self._clock())
+                    report.flushed[cell] = state
+                    board.set(cell, state.phrase, state.fraction, state.eta)
+                    if state.failed:
+                        end(cell, Outcome.FAILED, state.failed)
+                    elif state.done:
+                        end(cell, Outcome.DONE)
+                if cell not in ended and limit is not None and self._clock() - began >= limit:
+                    within = f"within {format_duration(limit)} (--limit)"
+                    if mute:
+                        end(cell, Outcome.UNKNOWN, f"not seen to be flushed {within}; {mute}")
+                    else:
+                        end(cell, Outcome.FAILED, f"not flushed {within}")
+            if len(ended) < len(watches):
+                self._pause(self._cancel, self._poll)
+        return ended
+
+    def _look(self, caches: Mapping[str, str]) -> dict[str, Answer]:
+        """Return what each cell says of its cache that is flushed; ``caches`` is cell → cache."""
+        found: dict[str, Answer] = {}
+        for cache in dict.fromkeys(caches.values()):
+            cells = [cell for cell, its in caches.items() if its == cache]
+            found |= self._fleet.query(cells, _STATEMENTS[cache]).answers
+        return found
+
+    def proofs(self, results: Sequence[StepResult], board: Board, report: Report, probe: Probe) -> list[StepResult]:
+        """Read back until what was wanted is there; a lost answer is settled by what is read.
+
+        A short proof is waited for whatever happens; one that may take longer than PATIENT ends with an interruption. The
+        last look is the first that began after the time was over: nobody's proof fails because another cell answered late.
+        """
+        final = {r.step.target: r for r in results}
+        open_steps = [r.step for r in results if r.outcome in (Outcome.DONE, Outcome.UNKNOWN) and r.step.proves]
+        began = self._clock()
+        hopeless: dict[str, float] = {}
+        board.set_all({s.target: "" for s in open_steps}, "verifying")
+        while open_steps:
+            waited = self._clock() - began
+            failures = probe({step.target: (step, (*step.proves, *step.hopes)) for step in open_steps})
+            still = []
+            for step in open_steps:
+                before, failed = final[step.target], failures[step.target]
+                stopped = self._cancel.is_set() and step.within > PATIENT
+                lost = [why for place, why in failed.items() if place >= len(step.proves)]
+                since = hopeless.setdefault(step.target, waited) if lost else waited
+                if not lost:
+                    hopeless.pop(step.target, None)
+                if not any(place < len(step.proves) for place in failed):
+                    final[step.target] = _with(before, Outcome.DONE)
+                elif waited >= step.within or stopped or waited - since >= PATIENT:
+                    why = next(iter(lost or failed.values()))
+                    text = f"{before.reason}; {why}" if before.reason else f"reading back: {why}"
+                    unsure = stopped or before.outcome is Outcome.UNKNOWN or NO_ANSWER in failed
+                    report.interrupted = report.interrupted or stopped
+                    text = f"interrupted while waiting; {why}" if stopped else text
+                    final[step.target] = _with(before, Outcome.UNKNOWN if unsure else Outcome.FAILED, text)
+                else:
+                    still.append(step)
+                    if step.within > PATIENT:
+                        board.set(step.target, f"waiting: {next(iter(failed.values()))}")
+            open_steps = still
+            if open_steps:
+                patient = all(step.within > PATIENT for step in open_steps)
+                self._pause(self._cancel if patient else threading.Event(), self._poll)
+        return [final[r.step.target] for r in results]
+
+
+def _with(before: StepResult, outcome: Outcome, reason: str = "") -> StepResult:
+    return StepResult(
+        step=before.step, outcome=outcome, reason=reason, said=before.said, fingerprint=before.fingerprint
+    )
+
+
+def _feed(watch: FlushWatch, cache: str, fact: f.CellFacts, now: float) -> FlushState:
+    flash = cache == "flashcache"
+    found = fact.flash_cache if flash else fact.pmem_cache
+    disks = fact.flash_disks if flash else tuple(disk for disk in fact.cell_disks if disk.pmem)
+    return watch.feed(
+        status=found.status if found else "",
+        disks=[{"name": d.name, "flushStatus": d.flush_status, "flushError": d.flush_error} for d in disks],
+        metrics=fact.metrics or {},
+        now=now,
+    )

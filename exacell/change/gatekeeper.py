@@ -1,0 +1,148 @@
+"""Wait at the gate between two waves of a rolled plan: read afresh, judged by plan.gate, shown while it is closed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+from time import monotonic
+
+from exacell.asm import AsmClient
+from exacell.change.board import Board
+from exacell.change.following import Pause
+from exacell.console import Console
+from exacell.errors import ExacellError
+from exacell.fleet import Fleet
+from exacell.plan import facts as f
+from exacell.plan.gate import GATE_FACTS, Closed, closed, spoken, unmounted
+from exacell.plan.model import Rolling
+from exacell.units import format_duration
+from exacell.values import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """How waiting at a gate ended.
+
+    Attributes:
+        open: the wave may begin.
+        reason: why not, one line; empty when open.
+        interrupted: the user ended the wait.
+        waited: seconds.
+        met: the reasons for which it was closed at first, one line; empty when it was open at once.
+    """
+
+    open: bool
+    reason: str = ""
+    interrupted: bool = False
+    waited: float = 0.0
+    met: str = ""
+
+
+class Gatekeeper:
+    """Lets waves pass.
+
+    Args:
+        poll: seconds between two looks.
+        pause: waits so many seconds, or until the event is set.
+        clock: seconds, for limits.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        asm: Mapping[str, AsmClient],
+        console: Console,
+        *,
+        poll: float,
+        cancel: threading.Event,
+        pause: Pause,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._fleet = fleet
+        self._asm = asm
+        self._console = console
+        self._poll = poll
+        self._cancel = cancel
+        self._pause = pause
+        self._clock = clock
+
+    def wait(
+        self, rolling: Rolling, number: int, *, offline: bool, cached: Collection[str] = (), others: str = ""
+    ) -> Passage:
+        """Return when the gate before wave ``number`` is open, or has stayed closed for ``rolling.within`` seconds.
+
+        The last look is the first that began after that time: one cell's late answer does not make it the only one.
+        """
+        wave, of = rolling.waves[number - 1], len(rolling.waves)
+        cells = tuple(dict.fromkeys((*rolling.others, *wave)))
+        title = f"gate before wave {number} of {of}"
+        board: Board | None = None
+        began, waited, met = self._clock(), 0.0, ""
+        while not self._cancel.is_set():
+            waited = self._clock() - began
+            reasons = self._look(cells, wave, rolling, offline=offline, cached=cached)
+            if not reasons:
+                return Passage(open=True, waited=waited, met=met)
+            met = met or spoken(reasons)
+            if waited >= rolling.within:
+                text = f"the gate before wave {number} stayed closed for {format_duration(rolling.within)}: "
+                return Passage(open=False, reason=text + spoken(reasons), waited=waited, met=met)
+            states = {item.target: f"waiting: {item.reason}" for item in reasons}
+            if board is None:
+                board = Board(self._console, title, number, of, tuple(states), others=others)
+            board.only(states)
+            self._pause(self._cancel, self._poll)
+        waited = self._clock() - began
+        return Passage(open=False, reason=f"interrupted at the {title}", interrupted=True, waited=waited, met=met)
+
+    def linger(self, rolling: Rolling, number: int, ask: Callable[[str], bool | None], *, others: str = "") -> Passage:
+        """Do what is asked for between two waves: pause, or have somebody say that wave ``number`` may begin."""
+        wave = rolling.waves[number - 1]
+        if rolling.ask:
+            answer = ask(f"wave {number} of {len(rolling.waves)}, {', '.join(wave)}: go on?")
+            if answer:
+                return Passage(open=True)
+            why = "nobody is at the terminal to say go on" if answer is None else "you said no"
+            return Passage(open=False, reason=f"{why} before wave {number}", interrupted=True)
+        waited = 0.0
+        while waited < rolling.pause and not self._cancel.is_set():
+            left = format_duration(rolling.pause - waited)
+            title = f"pause before wave {number} of {len(rolling.waves)}"
+            Board(self._console, title, number, len(rolling.waves), wave, f"begins in {left}", others)
+            step = min(self._poll, rolling.pause - waited)
+            self._pause(self._cancel, step)
+            waited += step
+        return Passage(open=True, waited=waited)
+
+    def _look(
+        self,
+        cells: Collection[str],
+        wave: Collection[str],
+        rolling: Rolling,
+        *,
+        offline: bool,
+        cached: Collection[str],
+    ) -> tuple[Closed, ...]:
+        answers = self._fleet.query(tuple(cells), GATE_FACTS)
+        silent = [
+            Closed(target=cell, reason=f"no answer: {answer.problem}")
+            for cell, answer in answers.answers.items()
+            if answer.problem
+        ]
+        facts = {cell: f.build(cell, GATE_FACTS, answer.tables) for cell, answer in answers.good.items()}
+        lost = unmounted(facts)
+        busy = []
+        for name in rolling.clusters:
+            try:
+                known = self._asm[name].facts()
+            except ExacellError as error:
+                busy.append(Closed(target=f"ASM {name}", reason=error.message))
+                continue
+            gone = [group.name for group in known.groups if group.name in lost and group.state == "DISMOUNTED"]
+            if gone:
+                mend = f'sql asm "alter diskgroup {gone[0]} mount"'
+                busy.append(Closed(target=f"ASM {name}", reason=f"{', '.join(gone)} mounted nowhere: {mend}"))
+            elif known.operations:
+                reason = f"{known.operations} operations run in gv$asm_operation"
+                busy.append(Closed(target=f"ASM {name}", reason=reason))
+        return (*silent, *busy, *closed(facts, wave, offline=offline, cached=cached))

@@ -1,0 +1,273 @@
+"""The process that takes a change back when nobody confirms it in time.
+
+It is spawned with descriptors of its own in a session of its own, so that it outlives the shell; it is never forked from
+a threaded process. It knows how the shell reached the rack, looks into the journal while it waits, and writes there what
+it did. When it dies, the next start of exacell says what is pending.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from exacell.change.confirming import Deadline, note_reverted, note_reverting, open_deadlines
+from exacell.config import Settings
+from exacell.console import Progress
+from exacell.errors import ExacellError, ExitCode, MovedError
+from exacell.journal.actor import actor
+from exacell.journal.record import Journal, Row
+from exacell.paths import ensure_dir
+from exacell.values import dataclass
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.plan.model import Plan
+
+LOG = logging.getLogger("exacell.change.guardian")
+
+LOOK = 5.0
+"""Seconds after which it looks again whether the change was confirmed, and what time it is: hosts sleep, clocks are set."""
+
+BEGIN = 30.0
+"""Seconds within which a guardian must have begun to wait; a loaded host starts programs slowly."""
+
+TRIES = (0.0, 10.0, 30.0, 60.0, 120.0, 300.0)
+"""Seconds before each attempt to take the change back: a lock that is held may be let go, a cell that is away come back."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Errand:
+    """What a guardian is told.
+
+    Attributes:
+        options: of exacell.context.Options, those that say how to reach the rack; paths absolute.
+        settings: of exacell.config.Settings, as they were in the shell.
+    """
+
+    rack: str
+    change: int
+    options: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """Return the errand as one word of a command line."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+
+def errand_of(ctx: Context, change: int) -> Errand:
+    """Return what a guardian of ``change`` must know to reach the session's rack as the session does."""
+    rack, options = ctx.need_rack(), ctx.options
+    named = {"rack": rack.name} if rack.name in ctx.config.racks else {"rack": options.rack, "cells": options.cells}
+    paths = {
+        name: os.path.abspath(os.path.expanduser(path))
+        for name, path in (("group_file", options.group_file), ("ssh_config", options.ssh_config))
+        if path and (name == "ssh_config" or rack.name not in ctx.config.racks)
+    }
+    reach = {key: value for key, value in {**named, **paths, "login": options.login}.items() if value}
+    return Errand(rack=rack.name, change=change, options=reach, settings=asdict(ctx.settings))
+
+
+def log_of(state_dir: Path, rack: str, change: int) -> Path:
+    """Return where the guardian of a change tells what it does."""
+    return state_dir / "guardians" / f"{rack}-{change}.log"
+
+
+def spawn(ctx: Context, change: int) -> int:
+    """Start the guardian of a change and return its process id as soon as the journal says that it waits.
+
+    Raises:
+        OSError: it can't be started, or ends at once.
+    """
+    log = log_of(ctx.home.state_dir, ctx.need_rack().name, change)
+    ensure_dir(log.parent)
+    package_parent = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(entry for entry in (package_parent, ctx.env.get("PYTHONPATH", "")) if entry)
+    with open(log, "ab") as stream:
+        # -P: a json.py in the directory it starts in is none of ours.
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "exacell.change.guardian", errand_of(ctx, change).to_json()],
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+            close_fds=True,
+            start_new_session=True,
+            cwd="/",
+            env={**ctx.env, "PYTHONPATH": path},
+        )
+    _await(ctx.journal, change, process, log)
+    # It is the init process's to wait for once we are gone; until then nobody waits, and its end is read in /proc.
+    process.returncode = 0
+    return process.pid
+
+
+def _await(journal: Journal, change: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Return when the journal holds the guardian's row."""
+    deadline = time.monotonic() + BEGIN
+    while not any(
+        e.kind == "guardian" and e.body.get("pid") == str(process.pid) for e in journal.entries(change=change)
+    ):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise ChildProcessError(errno.ECHILD, f"it did not begin to wait; its log is {log}")
+        time.sleep(0.02)
+
+
+class LogConsole:
+    """A console whose talk goes to the guardian's log; nobody answers."""
+
+    def say(self, text: str) -> None:
+        """Log one line."""
+        LOG.info("%s", text)
+
+    data = say
+
+    def show_plan(self, plan: Plan) -> None:
+        """Log the plan's statement and steps."""
+        LOG.info("plan: %s", plan.statement)
+        for step in plan.steps:
+            LOG.info("plan: %s: %s", step.target, step.statement or step.what)
+
+    def confirm(self, question: str) -> bool | None:
+        """Return None: nobody can be asked."""
+        return None
+
+    def ask(self, question: str) -> str | None:
+        """Return None: nobody can be asked."""
+        return None
+
+    def progress(self, progress: Progress | None) -> None:
+        """Show nothing; what was done is in the journal."""
+
+
+def watch(
+    journal: Journal,
+    errand: Errand,
+    revert: Callable[[Deadline], str],
+    *,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ticks: Callable[[], float] | None = None,
+    sleep: Callable[[float], object] = time.sleep,
+    tries: Sequence[float] = TRIES,
+) -> str:
+    """Wait for the deadline of a change, or of a run that begins with it, then take it back.
+
+    The deadline has come when the clock says so or when as much time has passed: a clock that is set back delays nothing.
+
+    Returns:
+        how it ended: confirmed, reverted or failed.
+
+    Args:
+        ticks: seconds that pass whatever the clock is set to; None for those since the host started, asleep or not.
+        revert: takes the change back and returns why that failed, empty when it did not. MovedError ends the attempts:
+            what somebody changed meanwhile is not waited for to look again as the change left it.
+    """
+    journal.append(errand.rack, errand.change, [Row(kind="guardian", body=actor())])
+    ticks = ticks or _uptime
+    ends: dict[datetime, float] = {}
+    while (item := _mine(journal, errand)) is not None and not item.overdue(now()):
+        # A run's deadline moves to its end; each one is counted from when it was first seen.
+        left = ends.setdefault(item.until, ticks() + (item.until - now()).total_seconds()) - ticks()
+        if left <= 0 and item.overdue(item.until):
+            break
+        sleep(max(0.01, min(LOOK, left, (item.until - now()).total_seconds())))
+    reason = ""
+    for number, pause in enumerate(tries, 1):
+        sleep(pause)
+        item = _mine(journal, errand)
+        if item is None or not note_reverting(journal, errand.rack, item.change):
+            return "confirmed" if not reason else "ended by somebody else"
+        hopeless = False
+        try:
+            reason = revert(item)
+        except MovedError as error:
+            reason, hopeless = error.message, True
+        if not reason:
+            note_reverted(journal, errand.rack, item.change)
+            return "reverted"
+        LOG.warning("change %s could not be taken back: %s", errand.change, reason)
+        # Whoever looks is told why, and may decide, before the next attempt.
+        note_reverted(journal, errand.rack, item.change, reason=reason, again=number < len(tries) and not hopeless)
+        if hopeless:
+            break
+    return "failed"
+
+
+def _uptime() -> float:
+    """Return seconds since the host started. Source: clock_gettime(2), CLOCK_BOOTTIME counts suspended time as well."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+def _mine(journal: Journal, errand: Errand) -> Deadline | None:
+    """Return the change that it waits for, or the first one of the run that still waits."""
+    return next((item for item in open_deadlines(journal, errand.rack) if item.group == errand.change), None)
+
+
+def take_back(errand: Errand, item: Deadline) -> str:
+    """Undo the change over the rack's own transport and return why that failed, empty when it did not.
+
+    Raises:
+        MovedError: somebody has changed since what the change left, also where it looks now as the change left it.
+    """
+    from exacell.change.overtaken import refuse_overtaken
+    from exacell.change.undoing import undo
+    from exacell.context import Options
+    from exacell.opening import open_context
+
+    why = f"not confirmed by {item.until.isoformat(timespec='seconds')}"
+    try:
+        ctx = open_context(Options(**{**errand.options, "yes": True}), LogConsole())  # type: ignore[arg-type]  # by name, as they were written down
+        try:
+            ctx.settings = replace(ctx.settings, **_known(errand.settings))
+            ctx.need_rack()
+            # The change was allowed when it was made; taking it back is part of it, on a production rack as well.
+            ctx.read_only = False
+            changes = [o.change for o in open_deadlines(ctx.journal, errand.rack) if o.group == item.group]
+            refuse_overtaken(ctx.journal, errand.rack, changes)
+            result = undo(ctx, changes, {"yes": True, "reason": why})
+        finally:
+            ctx.close()
+    except MovedError:
+        raise
+    except ExacellError as error:
+        return error.message
+    for note in (*result.notes, *result.problems):
+        LOG.info("%s", note)
+    if result.exit_code is ExitCode.DONE:
+        return ""
+    return "; ".join(result.problems) or f"undo ended with exit code {int(result.exit_code)}"
+
+
+def _known(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that this version knows."""
+    return {name: value for name, value in settings.items() if name in Settings.__dataclass_fields__}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one guardian; ``argv`` holds the errand as JSON. Return 0 unless the change could not be taken back."""
+    from exacell.paths import Home
+
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("paramiko").setLevel(logging.ERROR)
+    errand = Errand(**json.loads(argv[0]))
+    journal = Journal(Home.from_env().state_dir / "journal.db")
+    LOG.info("process %s waits for the deadline of change %s on rack %s", os.getpid(), errand.change, errand.rack)
+    try:
+        ended = watch(journal, errand, lambda item: take_back(errand, item))
+    except ExacellError as error:
+        LOG.error("%s", error.message)
+        return int(error.exit_code)
+    LOG.info("change %s: %s", errand.change, ended)
+    return int(ExitCode.FAILED if ended == "failed" else ExitCode.DONE)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,124 @@
+"""Begin a new journal when the old one is damaged, without losing the old one or what it warns of.
+
+The old files stay beside the new one. The new journal's first row names them, how far they were whole, and the hash of
+their last good row, so that the two can be joined again by eye. Rows of changes that still wait for something (never
+ended, caching off, to be confirmed) are carried over, as far as each is what its own hash was made of.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from exacell.change.confirming import KINDS, deadlines
+from exacell.errors import JournalError
+from exacell.journal.actor import actor
+from exacell.journal.caching_off import caching_off
+from exacell.journal.chain import is_whole
+from exacell.journal.record import Entry, Journal, Row
+from exacell.values import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restarted:
+    """What became of a restart.
+
+    Attributes:
+        old: where the damaged journal is now.
+        good, hash: number and hash of its last row up to which it is whole.
+        carried: numbers of the changes whose rows are in the new journal as well.
+    """
+
+    old: Path
+    good: int
+    hash: str
+    problem: str
+    carried: tuple[int, ...]
+
+
+def restart(journal: Journal, *, reason: str = "") -> Restarted:
+    """Put a damaged journal aside and begin a new one.
+
+    Raises:
+        JournalError: the journal is whole, so that there is no reason for it; or the files can't be renamed or written.
+    """
+    with journal.turn():
+        walked, problem = journal.examine()
+        if not problem:
+            raise JournalError(
+                f"the journal {journal.path} is whole ({walked.good} rows), so it goes on; nothing was changed",
+                hint="journal export takes rows out of it",
+            )
+        try:
+            stored = journal.stored() if journal.path.exists() else []
+        except JournalError:
+            stored = []  # It can't be read at all: nothing can be carried over, and its first good row is none.
+        kept = [entry for entry in map(_entry, stored) if entry is not None]
+        waiting = _waiting(kept)
+        highest = max((row.change for row in kept), default=0)
+        old = _put_aside(journal)
+        first = {
+            "old": str(old),
+            "good": walked.good,
+            "hash": walked.hash,
+            "problem": problem,
+            "reason": reason,
+            **actor(),
+        }
+        journal.append_in_turn("", highest, [Row(kind="restart", body=first)])
+        for change in waiting:
+            rows = [e for e in kept if e.change == change]
+            carried = [Row(kind=e.kind, target=e.target, body={**e.body, "carried": e.seq}) for e in rows]
+            journal.append_in_turn(rows[0].rack, change, carried)
+    return Restarted(old=old, good=walked.good, hash=walked.hash, problem=problem, carried=waiting)
+
+
+def _entry(row: Sequence[Any]) -> Entry | None:
+    """Return a stored row when it is what its hash was made of, None otherwise."""
+    try:
+        body = json.loads(row[6])
+    except (ValueError, TypeError):
+        return None
+    if not is_whole(row) or not isinstance(body, dict):
+        return None
+    return Entry(
+        seq=row[0], at=row[1], rack=row[2], change=row[3], kind=row[4], target=row[5], body=body, prev=row[7], hash=row[8]
+    )  # fmt: skip
+
+
+def _waiting(entries: Sequence[Entry]) -> tuple[int, ...]:
+    """Return the changes that still wait for something, by number."""
+    ended = {e.change for e in entries if e.kind == "end"}
+    gone_on_with = {e.body.get("finishes") for e in entries if e.kind == "plan"}
+    found = {e.change for e in entries if e.kind == "plan" and e.change not in ended and e.change not in gone_on_with}
+    for rack in dict.fromkeys(e.rack for e in entries):
+        own = [e for e in entries if e.rack == rack]
+        found |= {item.change for item in caching_off(e for e in own if e.kind != "plan")}
+        found |= {item.change for item in deadlines(e for e in own if e.kind in KINDS)}
+    return tuple(sorted(found))
+
+
+def _put_aside(journal: Journal) -> Path:
+    """Rename the journal's files and return where its rows are now."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    old = journal.path.with_name(f"{journal.path.stem}-damaged-{stamp}{journal.path.suffix}")
+    number = 1
+    while old.exists() or old.with_suffix(".head").exists():
+        number += 1
+        old = old.with_name(f"{journal.path.stem}-damaged-{stamp}-{number}{journal.path.suffix}")
+    leftovers = Path(f"{journal.path}-journal")
+    try:
+        for path, target in (
+            (journal.path, old),
+            (leftovers, Path(f"{old}-journal")),
+            (journal.head_path, old.with_suffix(".head")),
+        ):
+            if path.exists():
+                os.replace(path, target)
+    except OSError as error:
+        raise JournalError(f"the journal {journal.path} can't be put aside: {error.strerror}; it stays") from error
+    return old

@@ -1,0 +1,144 @@
+"""What became of a plan, as records: one per target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from exacell.change.running import Outcome, Report, StepResult
+from exacell.output.result import Column, Record
+from exacell.plan.estimate import stage_seconds
+from exacell.plan.model import Gate, Plan, Step, Undo
+from exacell.transport.base import State
+from exacell.units import counted
+
+
+def _steps(plan: Plan) -> Iterable[tuple[str, Step]]:
+    for stage in plan.stages:
+        if stage.gate is not Gate.MEND:
+            for step in stage.steps:
+                yield stage.title, step
+
+
+def planned_records(plan: Plan) -> list[Record]:
+    """Return one record per step that would be carried out; ``seconds`` is what its stage may take, null when unknown.
+
+    ``step`` is the stage's number, in the order in which they are carried out.
+    """
+    number = {title: place for place, title in enumerate(dict.fromkeys(title for title, _ in _steps(plan)), 1)}
+    seconds = {stage.title: None if (s := stage_seconds(stage)) is None else round(s) for stage in plan.stages}
+    waves = {c: n for n, wave in enumerate(plan.rolling.waves, 1) for c in wave} if plan.rolling is not None else {}
+    return [
+        {
+            **_who(step.target, asm=bool(step.asm)),
+            **({"wave": waves.get(step.target)} if waves else {}),
+            "step": number[title],
+            "stage": title,
+            "outcome": "planned",
+            "statement": step.statement or None,
+            "risk": str(step.risk),
+            "seconds": seconds[title],
+            "undo": _taken_back(step),
+        }
+        for title, step in _steps(plan)
+    ]
+
+
+def _taken_back(step: Step) -> str | None:
+    """Return what takes the step back, why nothing can, or None where there is nothing to take back."""
+    if step.undo is Undo.NOTHING or not step.inverse:
+        return None
+    return f"cannot be undone: {step.inverse}" if step.undo is Undo.IMPOSSIBLE else step.inverse
+
+
+def planned_columns(plan: Plan) -> tuple[Column, ...]:
+    """Return the columns that a table of the planned steps shows; how long they take stands in the plan."""
+    targets = [name for name, asm in (("cell", False), ("node", True)) if any(bool(s.asm) is asm for s in plan.steps)]
+    # Cells stand above nodes, whatever comes first.
+    waves = [*(["wave"] if plan.rolling is not None else []), *(["step"] if len(targets) > 1 else [])]
+    return tuple(Column(name) for name in (*targets, *waves, "stage", "outcome", "statement", "risk", "undo"))
+
+
+def _who(target: str, *, asm: bool) -> dict[str, str | None]:
+    """The first keys of an outcome's record: a cell's name, or null and the database node's."""
+    return {"cell": None, "node": target} if asm else {"cell": target}
+
+
+def idle_records(plan: Plan, nodes: Sequence[str] = ()) -> list[Record]:
+    """Return one record per target on which there is nothing to do, or the statement does not apply.
+
+    Args:
+        nodes: the rack's database nodes, to tell them from cells.
+    """
+    rows: list[Record] = [
+        {**_who(target, asm=target in nodes), "outcome": "nothing to do", "detail": why}
+        for target, why in plan.done.items()
+    ]
+    rows += [{"cell": cell, "outcome": str(State.NOT_APPLICABLE), "detail": why} for cell, why in plan.skipped.items()]
+    return rows
+
+
+def idle_columns(rows: Sequence[Record]) -> tuple[Column, ...]:
+    """Return the columns that a table of :func:`idle_records` shows."""
+    names = [name for name in ("cell", "node") if any(row.get(name) for row in rows)]
+    return (*(Column(name) for name in (*names, "outcome")), Column("detail", "prose"))
+
+
+def outcome_columns(plan: Plan, report: Report) -> tuple[Column, ...]:
+    """Return the columns that a table of the outcomes shows."""
+    names = ["node"] if all(step.asm for step in plan.steps) else ["cell", "node"]
+    if not any(step.asm for step in plan.steps):
+        names = ["cell"]
+    sizes = ["dirtyAfterFlush", "usedAfterFlush"] if report.flushed else []
+    texts = (*(Column(name) for name in (*names, "outcome")), Column("detail", "prose"))
+    return (*texts, *(Column(name, "size") for name in sizes))
+
+
+def ended_records(plan: Plan, report: Report) -> list[Record]:
+    """Return one record per target: its worst step, or done; what did not go well comes last."""
+    rows: list[Record] = []
+    bad_rows: list[Record] = []
+    for target in plan.targets:
+        results = [r for r in report.results if r.step.target == target and not r.mending]
+        if not results:
+            continue
+        bad = next((r for r in results if not r.outcome.good), None)
+        sent = sum(1 for r in results if r.outcome is Outcome.DONE and r.step.statement)
+        flushed = report.flushed.get(target)
+        asm = any(r.step.asm for r in results)
+        detail = f"{counted(sent, 'statement')}, {_shown(results)}"
+        if bad is not None:
+            detail = f"{bad.step.what}: {bad.reason}"
+            if bad.outcome is Outcome.NOT_SENT and sent:
+                of = sum(1 for r in results if r.step.statement)
+                detail = f"{sent} of {counted(of, 'statement')} done, then not sent: {detail}"
+            mended = [
+                r
+                for r in report.results
+                if r.step.target == target and r.mending and r.step.statement and r.outcome is not Outcome.NOT_NEEDED
+            ]
+            detail += "".join(f"; {r.step.what}: {r.outcome}" for r in mended)
+        row: dict[str, Any] = {
+            **_who(target, asm=asm),
+            "outcome": _word(bad.outcome, sent) if bad is not None else str(Outcome.DONE),
+            "detail": detail,
+        }
+        if flushed is not None and flushed.done:
+            row |= {"dirtyAfterFlush": flushed.dirty, "usedAfterFlush": flushed.used}
+        (bad_rows if bad else rows).append(row)
+    return [*rows, *bad_rows]
+
+
+def _shown(results: Sequence[StepResult]) -> str:
+    """Return what stands behind statements that are done: what was read back, or no more than the answers to them."""
+    sent = [r.step for r in results if r.outcome is Outcome.DONE and r.step.statement]
+    bare = sent and not any(r.step.proves or r.step.watch for r in results if r.outcome is Outcome.DONE)
+    return "as answered, nothing to read back" if bare else "verified"
+
+
+STOPPED = "stopped"
+"""The outcome on a target of which some statements were done and the rest was not sent."""
+
+
+def _word(outcome: Outcome, sent: int) -> str:
+    return STOPPED if outcome is Outcome.NOT_SENT and sent else str(outcome)

@@ -1,0 +1,64 @@
+"""Whether somebody has meant anew what a change did, though it looks as the change left it: then nobody's clock takes it back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from exacell.change.pending import undoes
+from exacell.change.settling import chain, states_of
+from exacell.errors import MovedError
+from exacell.journal.record import Entry, Journal
+from exacell.plan.model import step_from_json
+
+_PASSING = ("status",)
+"""Attributes that a later change may prove without meaning the same thing: a flush leaves the status as it was."""
+
+_Fact = tuple[str, str, str]
+"""Target, object and attribute."""
+
+
+def refuse_overtaken(journal: Journal, rack: str, changes: Collection[int]) -> None:
+    """Return when no later change has settled what these changes did.
+
+    A later change that is undone counts for nothing, as does what took it back, nor do those that went on with one of these
+    changes or took it back.
+
+    Raises:
+        MovedError: names the later change; who made it means what is there.
+        JournalError: the journal can't be read.
+    """
+    rows = [row for row in journal.of_kinds(rack, ("plan",)) if "plan" in row.body]
+    for number in sorted(changes):
+        own = chain(journal, rack, number)
+        did = _proven(own)
+        for row in rows:
+            if row.change <= number or _belongs(row, changes) or undoes(row) > number:
+                continue
+            later = chain(journal, rack, int(row.body.get("finishes") or row.change))
+            both = did & _proven(later)
+            if both and not any(entry.kind == "undone" for entry in later):
+                target, kind, attribute = min(both)
+                who = row.body.get("sudoUser") or row.body.get("user")
+                raise MovedError(
+                    f"change {row.change} ({row.body.get('statement')}) of {who} has set {kind} {attribute} of {target} since "
+                    f"change {number}; nothing was sent",
+                    hint=f"undo {number} takes it back all the same, confirm {number} keeps it",
+                )
+
+
+def _belongs(row: Entry, changes: Collection[int]) -> bool:
+    return row.change in changes or row.body.get("finishes") in changes or undoes(row) in changes
+
+
+def _proven(rows: Sequence[Entry]) -> set[_Fact]:
+    """Return what the steps of changes that were done have proven by reading it back."""
+    found: set[_Fact] = set()
+    for row in rows:
+        if row.kind != "plan" or "plan" not in row.body:
+            continue
+        states = states_of([entry for entry in rows if entry.change == row.change])
+        for stage in row.body["plan"]["stages"]:
+            for step in map(step_from_json, stage["steps"]):
+                if step.statement and states.get((step.target, step.what)) == "done":
+                    found |= {(step.asm or step.target, check.object, check.attribute) for check in step.proves}
+    return {fact for fact in found if fact[2] not in _PASSING}

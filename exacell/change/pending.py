@@ -1,0 +1,262 @@
+"""What earlier runs left behind, told at every start until it is mended."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+
+from exacell.cellset import fold
+from exacell.change.caching import again
+from exacell.change.confirming import Deadline, open_deadlines
+from exacell.errors import ExitCode, JournalError
+from exacell.journal.actor import actor, alive
+from exacell.journal.caching_off import FLASHCACHE, CachingOff, caching_off
+from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.stopped import Stopped, stopped_services
+from exacell.values import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pending:
+    """Something that an earlier change left behind.
+
+    Attributes:
+        state: ``unfinished``, ``elsewhere`` (by a process of another host), ``stopped``, ``caching off``, ``service stopped`` or
+            ``unconfirmed``.
+        mend: the statement that ends it.
+        sentence: one line that says both.
+    """
+
+    change: int
+    statement: str
+    state: str
+    mend: str
+    sentence: str
+
+
+def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[Pending, ...]:
+    """Return each change that never ended, left caching off or a service stopped, or waits to be confirmed, and the
+    newest one when the user or a gate stopped it, or when its undo ended half way, with the statement that mends it.
+
+    Changes that a living process of this host is carrying out are left out.
+    """
+    found = []
+    running: set[int] = set()
+    for row in journal.unfinished(rack):
+        if runs(journal, row):
+            running.add(row.change)
+            if row.body.get("host") != actor()["host"]:
+                found.append(_elsewhere(row))
+        else:
+            found.append(_unfinished(row))
+    newest = newest_stopped(journal, rack)
+    if newest is not None and newest.change not in running and all(item.change != newest.change for item in found):
+        found.append(_halted(newest))
+    half = half_undone(journal, rack)
+    if half is not None:
+        found.append(_half(journal, half))
+    for item in caching_off(journal.caching_entries(rack)):
+        if item.change not in running:
+            found.append(_uncached(item, resumable={one.change for one in found if _resumed(one)}))
+    for down in stopped_services(journal, rack):
+        if down.change not in running:
+            found.append(_down(down))
+    groups: set[int] = set()
+    for waiting in open_deadlines(journal, rack):
+        if waiting.group not in groups:  # A run waits as a whole: told once, by the first of its changes.
+            found.append(_unconfirmed(waiting, now or datetime.now(UTC)))
+        groups.add(waiting.group)
+    return tuple(found)
+
+
+def runs(journal: Journal, row: Entry) -> bool:
+    """Return whether the process of a plan's row may still carry its change out.
+
+    Whether one of another host lives can't be told: it counts as ended when somebody has taken the rack's lock over since.
+    """
+    if row.body.get("host") == actor()["host"]:
+        return alive(row.body)
+    return journal.taken_over(row.rack) < row.seq
+
+
+def _elsewhere(row: Entry) -> Pending:
+    statement, host = str(row.body.get("statement")), row.body.get("host")
+    mend = "unlock --takeover"
+    sentence = (
+        f"change {row.change} ({statement}) is being carried out by process {row.body.get('pid')} on {host}, as far as can be "
+        f"told from here; if that has ended: {mend}, then resume"
+    )
+    return Pending(change=row.change, statement=statement, state="elsewhere", mend=mend, sentence=sentence)
+
+
+def _unfinished(row: Entry) -> Pending:
+    change, statement = row.change, str(row.body.get("statement"))
+    mend, sentence = "resume", f"change {change} ({statement}) never ended: resume finishes it"
+    if "plan" not in row.body:
+        mend = f"resume {change} --abandon"
+        sentence = _opaque(row, "never ended", mend)
+    return Pending(change=change, statement=statement, state="unfinished", mend=mend, sentence=sentence)
+
+
+def newest_stopped(journal: Journal, rack: str) -> Entry | None:
+    """Return the plan row of a rack's newest change when the user or a gate stopped it; resume goes on with that one.
+
+    One that went on with an older change which has been taken back since is over.
+    """
+    newest = journal.newest_plan(rack)
+    if newest is None or not stopped(journal.entries(rack=rack, change=newest.change)):
+        return None
+    root = newest.body.get("finishes")
+    if root and any(entry.kind == "undone" for entry in journal.entries(rack=rack, change=int(root))):
+        return None
+    return newest
+
+
+def undoes(row: Entry) -> int:
+    """Return the change that the change of a plan row was made to take back; 0 for none."""
+    verb, _, number = str(row.body.get("origin") or "").partition(" ")
+    return int(number) if verb == "undo" and number.isdigit() else 0
+
+
+def half_undone(journal: Journal, rack: str) -> Entry | None:
+    """Return the plan row of a rack's newest change when it took back a part of another one, and nothing took back the rest.
+
+    Undo may need several statements, and end between two of them. A change of a living process is none, except one's own.
+    """
+    newest = journal.newest_plan(rack)
+    back = undoes(newest) if newest is not None else 0
+    if newest is None or not back or (runs(journal, newest) and not _own(newest)):
+        return None
+    ends = [entry for entry in journal.entries(rack=rack, change=newest.change) if entry.kind == "end"]
+    if not ends or ends[-1].body.get("exitCode") != int(ExitCode.DONE):
+        return None
+    if any(entry.kind == "undone" for entry in journal.entries(rack=rack, change=back)):
+        return None
+    return newest
+
+
+def _own(row: Entry) -> bool:
+    """Whether this process made the change."""
+    me = actor()
+    return all(row.body.get(key) == me[key] for key in ("host", "pid", "started"))
+
+
+def stopped(entries: Sequence[Entry]) -> bool:
+    """Whether the user interrupted a change, or something stopped it between two statements, and it was not taken back."""
+    ends = [e for e in entries if e.kind in ("end", "undone")]
+    if not ends or ends[-1].kind != "end":
+        return False
+    tally = ends[-1].body.get("done")
+    given_up = isinstance(tally, Mapping) and "abandoned" in tally
+    interrupted = ends[-1].body.get("exitCode") == int(ExitCode.INTERRUPTED) and not given_up
+    return interrupted or bool(ends[-1].body.get("stopped"))
+
+
+def _halted(row: Entry) -> Pending:
+    change, statement = row.change, str(row.body.get("statement"))
+    plan = row.body.get("plan")
+    back = f"undo {change} takes it back, " if isinstance(plan, Mapping) and plan.get("inverse") else ""
+    ways = f"resume finishes it, {back}resume {change} --abandon leaves it so"
+    mend, sentence = f"resume {change}", f"change {change} ({statement}) was stopped before its end: {ways}"
+    if not isinstance(plan, Mapping):
+        mend = f"resume {change} --abandon"
+        sentence = _opaque(row, "was stopped before its end", mend)
+    return Pending(change=change, statement=statement, state="stopped", mend=mend, sentence=sentence)
+
+
+def _half(journal: Journal, row: Entry) -> Pending:
+    change = undoes(row)
+    first = next((e for e in journal.entries(rack=row.rack, change=change) if e.kind == "plan"), row)
+    statement = str(first.body.get("statement"))
+    sentence = (
+        f"undo of change {change} ({statement}) ended before all of it was taken back: undo {change} goes on with it"
+    )
+    return Pending(change=change, statement=statement, state="stopped", mend=f"undo {change}", sentence=sentence)
+
+
+def _opaque(row: Entry, what: str, mend: str) -> str:
+    """Return what is said of work that exacell can't read: nothing of it could be gone on with."""
+    return (
+        f"change {row.change} ({row.body.get('statement')}) {what}, and exacell can't read what it carried: look at the targets, "
+        f"run it again if it is needed; {mend} ends this warning"
+    )
+
+
+def _resumed(item: Pending) -> bool:
+    """Whether resume carries a change to its end, with what it left behind."""
+    return item.state in ("unfinished", "stopped") and not item.mend.endswith("--abandon")
+
+
+def _uncached(item: CachingOff, *, resumable: Collection[int]) -> Pending:
+    """Return what is said of a cache that is off; ``resumable`` are the changes that resume finishes, and with them this."""
+    cells = fold(item.cells)
+    left = "left" if item.sure else "may have left"
+    if item.cache != FLASHCACHE:
+        mend = f"on {cells} " + (f"create {item.cache} all" if item.dropped else again(item.cache))
+        sentence = (
+            f"change {item.change} {left} no {item.cache} on {cells}: {mend} makes it again"
+            if item.dropped
+            else f"change {item.change} {left} {item.cache} not caching on {cells}: {mend} mends it"
+        )
+    elif item.dropped:
+        mend = f"undo {item.change}"
+        sentence = (
+            f"change {item.change} {left} no flash cache on {cells}: "
+            f"{mend} makes it again at its old size (resume or retry failed goes on with the change)"
+        )
+    else:
+        mend = f"on {cells} flush flashcache"
+        ends = "resume ends that as well" if item.change in resumable else "flush flashcache mends it"
+        sentence = (
+            f"change {item.change} {left} flash caching off on {cells}: "
+            f"{ends} (or at once: on {cells} alter flashcache all cancel flush)"
+        )
+    return Pending(change=item.change, statement="", state="caching off", mend=mend, sentence=sentence)
+
+
+def _down(item: Stopped) -> Pending:
+    return Pending(change=item.change, statement="", state="service stopped", mend=item.mend, sentence=item.sentence)
+
+
+def _unconfirmed(item: Deadline, now: datetime) -> Pending:
+    return Pending(
+        change=item.change,
+        statement=item.statement,
+        state="unconfirmed",
+        mend=f"confirm {item.change}",
+        sentence=item.sentence(now),
+    )
+
+
+def note_resumed(journal: Journal, rack: str, statement: str, origin: str, finishes: int) -> None:
+    """Journal that an unfinished change needed nothing more, so that it is not offered again."""
+    change = journal.begin(rack, {"statement": statement, "origin": origin, "finishes": finishes, **actor()})
+    journal.append(rack, change, [Row(kind="end", body={"exitCode": 0, "done": {"nothing to do": 1}})])
+
+
+def observe_caching(journal: Journal, rack: str, caching: Mapping[str, str], cache: str = FLASHCACHE) -> str:
+    """Note in the journal that caching was seen on, for cells that an earlier change had left without.
+
+    Args:
+        caching: cell → ``on``, ``off`` or ``unknown``.
+        cache: the one that was looked at.
+
+    Returns:
+        why it could not be noted, one line; empty when it was. What was read stands all the same.
+    """
+    try:
+        _observe(journal, rack, caching, cache)
+    except JournalError as error:
+        return error.message
+    return ""
+
+
+def _observe(journal: Journal, rack: str, caching: Mapping[str, str], cache: str) -> None:
+    for item in caching_off(journal.caching_entries(rack)):
+        rows = [
+            Row(kind="observed", target=cell, body={"caching": "on", "cache": cache})
+            for cell in item.cells
+            if item.cache == cache and caching.get(cell) == "on"
+        ]
+        if rows:
+            journal.append(rack, item.change, rows)

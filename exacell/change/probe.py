@@ -1,0 +1,168 @@
+"""Read the facts that checks name, from many targets at once, as few round trips as can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from exacell.asm import AsmClient
+from exacell.cellcli import iorm
+from exacell.errors import ExacellError
+from exacell.fleet import Fleet
+from exacell.plan import facts as f
+from exacell.plan.asmfacts import AsmFacts, DiskGroup
+from exacell.plan.checks import failure
+from exacell.plan.model import Check
+
+NO_ANSWER = -1
+"""The place under which a target that did not answer fails, instead of any of its checks."""
+
+_STATEMENTS: Mapping[str, str] = {
+    "cell": f.CELL,
+    "service": "list cell attributes name, cellsrvStatus, msStatus, rsStatus",
+    "pmemcache": f.PMEMCACHE,
+    "xrmemcache": f.XRMEMCACHE,
+    "pmem": "list cell attributes name, pmemCacheMode",
+    "flashcache": f.FLASHCACHE,
+    "flashlog": f.FLASHLOG,
+    "celldisk": f.CELLDISK,
+    "griddisk": f.GRIDDISK,
+    "plain griddisk": f.GRIDDISK_PLAIN,
+    "ASM griddisk": "list griddisk attributes name, asmDiskSize",
+    "iormplan": f.IORMPLAN,
+    "metriccurrent": f.FLASH_METRICS,
+    "physicaldisk": f.FLASH_PHYSICALDISK,
+    "alerthistory": "list alerthistory attributes name, examinedBy",
+    "flashlogmetric": "list metriccurrent where name = 'FL_BY_KEEP'",
+}
+
+_ANY_ATTRIBUTE = frozenset(("cell", "celldisk", "griddisk"))
+"""Objects of which checks may name any attribute."""
+
+
+def asm_records(asm: AsmFacts) -> dict[str, list[dict[str, Any]]]:
+    """Return ASM's facts as the records that checks and ``show`` speak of: asm.diskgroup, asm.disk, asm.mount …"""
+    numbers = {group.number: group.name for group in asm.groups if group.number}
+    disks = [
+        {
+            "name": disk.name or None,
+            "gridDisk": disk.grid_disk or None,
+            "path": disk.path,
+            "header": disk.header,
+            "mount": disk.mount,
+            "mode": disk.mode,
+            "osMb": disk.os_mb,
+            "failgroup": disk.failgroup or None,
+            "diskgroup": numbers.get(disk.group),
+        }
+        for disk in asm.disks
+    ]
+    mounts = [
+        {"name": group.name, "instance": inst, "state": state}
+        for group in asm.groups
+        for inst, state in group.states.items()
+    ]
+    operations = [
+        {
+            "name": operation.kind,
+            "diskgroup": operation.diskgroup,
+            "instance": operation.inst_id,
+            "state": operation.state,
+            "power": operation.power,
+            "sofar": operation.sofar,
+            "work": operation.work,
+            "minutes": operation.minutes,
+        }
+        for operation in asm.running
+    ]
+    groups = [_group_record(asm, group) for group in asm.groups]
+    return {"asm.diskgroup": groups, "asm.disk": disks, "asm.mount": mounts, "asm.operation": operations}
+
+
+def _group_record(asm: AsmFacts, group: DiskGroup) -> dict[str, Any]:
+    members = asm.members(group)
+    return {
+        "name": group.name,
+        "state": group.state,
+        "type": group.type or None,
+        "auSize": group.au_size,
+        "disks": len(members),
+        "failgroups": len({disk.failgroup for disk in members}),
+        "totalMb": group.total_mb,
+        "freeMb": group.free_mb,
+        "requiredMirrorFreeMb": group.required_mirror_free_mb,
+        "usableFileMb": group.usable_file_mb,
+        "offlineDisks": group.offline_disks,
+        "files": group.files,
+        "clients": group.clients,
+        "compatibleAsm": group.compatible_asm or None,
+        "compatibleRdbms": group.compatible_rdbms or None,
+        "mountedOn": tuple(i.host for i in asm.instances if group.states.get(i.inst_id) == "MOUNTED"),
+    }
+
+
+class Prober:
+    """Answers which checks fail, per target."""
+
+    def __init__(self, fleet: Fleet, asm: Mapping[str, AsmClient]) -> None:
+        self._fleet = fleet
+        self._asm = asm
+
+    def cells(self, wanted: Mapping[str, Iterable[Check]]) -> dict[str, dict[int, str]]:
+        """Return for each cell the checks that fail: the check's place → why.
+
+        A cell that does not answer fails at the place NO_ANSWER, with its problem as the reason.
+        """
+        checks = {cell: list(items) for cell, items in wanted.items()}
+        objects = sorted({check.object for items in checks.values() for check in items})
+        if not objects:
+            return {cell: {} for cell in checks}
+        every = [check for items in checks.values() for check in items]
+        answers = self._fleet.query(list(checks), [_statement(name, every) for name in objects])
+        failures: dict[str, dict[int, str]] = {}
+        for cell, items in checks.items():
+            answer = answers.answers[cell]
+            if answer.problem:
+                failures[cell] = {NO_ANSWER: answer.problem}
+                continue
+            tables = {name: _normal(name, rows) for name, rows in zip(objects, answer.tables, strict=True)}
+            failures[cell] = _failures(items, tables)
+        return failures
+
+    def asm(self, cluster: str, checks: Sequence[Check], *, first: str = "") -> dict[int, str]:
+        """Return the checks that fail on an ASM cluster, as :meth:`cells` does."""
+        if not checks:
+            return {}
+        try:
+            records = asm_records(self._asm[cluster].facts(first=first))
+        except ExacellError as error:
+            return {NO_ANSWER: error.message}
+        return _failures(checks, records)
+
+
+def _statement(name: str, checks: Iterable[Check]) -> str:
+    """Return the LIST for an object, with the attributes that checks name and it does not list yet."""
+    statement = _STATEMENTS[name]
+    if name not in _ANY_ATTRIBUTE:
+        return statement
+    listed = statement.lower().replace(",", " ").split()
+    named = dict.fromkeys(check.attribute for check in checks if check.object == name)
+    return ", ".join([statement, *(attribute for attribute in named if attribute.lower() not in listed)])
+
+
+def _failures(checks: Sequence[Check], tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[int, str]:
+    found = {place: failure(check, tables[check.object]) for place, check in enumerate(checks)}
+    return {place: why for place, why in found.items() if why}
+
+
+def _normal(name: str, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the rows with an IORM plan in its one canonical spelling, so that checks can compare it as text."""
+    if name != "iormplan":
+        return list(rows)
+    return [{**row, "dbPlan": iorm.render(iorm.parse(_text(row.get("dbPlan"))))} for row in rows]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(str(item) for item in value)
+    return "" if value is None else str(value)

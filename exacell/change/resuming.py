@@ -1,0 +1,363 @@
+"""Go on with a change that did not come to its end: resume after a crash, retry where it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exacell.cellset import fold
+from exacell.change.caching import seen
+from exacell.change.changing import refuse_read_only
+from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching, stopped, undoes
+from exacell.change.probe import Prober
+from exacell.change.reviving import bring_back, revive
+from exacell.change.settling import chain, refuse_running, root_of, settle, states_of, steps_of
+from exacell.errors import ExitCode, RefusedError
+from exacell.journal.actor import actor
+from exacell.journal.caching_off import caching_off
+from exacell.journal.record import Entry, Row
+from exacell.language.line import with_call_flags
+from exacell.output.result import Result, together
+from exacell.plan.rolling import flags_again
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.language.registry import Value
+
+
+def unfinished(ctx: Context) -> list[Entry]:
+    """Return the plan rows of the changes that resume goes on with, oldest first.
+
+    These are the ones that never ended, and the newest change of the rack when the user or a gate stopped it, or when it
+    took back a part of another one and nothing took back the rest.
+    """
+    rack = ctx.need_rack().name
+    rows = ctx.journal.unfinished(rack)
+    newest = newest_stopped(ctx.journal, rack)
+    if newest is not None:  # It has an end, and those before it have none.
+        rows.append(newest)
+    half = half_undone(ctx.journal, rack)
+    if half is not None:
+        rows.append(half)
+    # A change whose undo did not come to its end is taken back further, not finished.
+    going_back = {undoes(row) for row in rows}
+    return [row for row in rows if int(row.body.get("finishes") or row.change) not in going_back]
+
+
+def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = None, abandon: bool = False) -> Result:
+    """Finish each unfinished change, or the one named, and return the outcomes of all.
+
+    Args:
+        abandon: leave it as it is and only record that it is not gone on with.
+
+    Raises:
+        RefusedError: the session is read-only; its process still runs; it is not unfinished; or it carried what exacell
+            can't read.
+    """
+    rack = ctx.need_rack().name
+    _refuse_read_only(ctx, flags)
+    rows = [row for row in unfinished(ctx) if change is None or row.change == change]
+    if not rows and change is not None:
+        # By its number also one that was stopped before others were made, such as the one that mends a closed gate.
+        entries = ctx.journal.entries(rack=rack, change=change)
+        again_already = any(
+            entry.kind == "plan" and entry.body.get("origin") == f"resume {change}"
+            for entry in ctx.journal.entries(rack=rack)
+        )
+        if stopped(entries) and not again_already and not _taken_back(ctx, change):
+            rows = [entry for entry in entries if entry.kind == "plan"]
+    if not rows:
+        if change is not None:
+            raise RefusedError(f"change {change} of rack {rack} is not unfinished", hint="pending; journal show")
+        return Result(notes=["nothing is unfinished"])
+    results = []
+    for place, row in enumerate(rows, 1):
+        refuse_running(ctx.journal, rack, row.change)
+        if abandon:
+            results.append(_abandoned(ctx, row))
+        else:
+            results += _with_disks_back(ctx, row, flags, _finish(ctx, row, flags))
+            if ctx.interrupted.is_set() and place < len(rows):  # What is left is told again at the next start.
+                left = "interrupted: nothing more was started; resume goes on"
+                results.append(Result(notes=[left], exit_code=ExitCode.INTERRUPTED))
+                break
+    return replace(together(results), fold=True, data=True)
+
+
+def _taken_back(ctx: Context, change: int) -> bool:
+    """Whether undo has taken back the change that ``change`` went on with, or ``change`` itself."""
+    rack = ctx.need_rack().name
+    root = root_of(ctx.journal, rack, change)
+    return any(entry.kind == "undone" for entry in ctx.journal.entries(rack=rack, change=root))
+
+
+def _refuse_read_only(ctx: Context, flags: Mapping[str, Value]) -> None:
+    """Refuse before anything is settled in the journal; a dry run only looks."""
+    if not (flags.get("dry-run") or ctx.options.dry_run):
+        refuse_read_only(ctx)
+
+
+def retry(ctx: Context, flags: Mapping[str, Value]) -> Result:
+    """Repeat the newest change of the rack on exactly the targets on which it failed.
+
+    Raises:
+        RefusedError: the session is read-only; there is none, it still runs, or it failed nowhere.
+    """
+    rack = ctx.need_rack().name
+    _refuse_read_only(ctx, flags)
+    last = ctx.journal.newest_plan(rack)
+    if last is None:
+        raise RefusedError(f"there is no change of rack {rack} to retry", hint="journal show")
+    refuse_running(ctx.journal, rack, last.change)
+    settle(ctx, last.change)
+    bad = _open_targets(ctx, last)
+    held_up = revive(ctx, root_of(ctx.journal, rack, last.change), _plain(flags), _FIRST) if bad else None
+    if held_up is not None:
+        return held_up
+    if not bad:
+        _refuse_unread(ctx, last)
+        raise RefusedError(
+            f"change {last.change} ({last.body.get('statement')}) failed on no cell",
+            hint=f"journal show {last.change}",
+        )
+    result = again(ctx, last, f"retry {last.change}", bad, {**_flags_of(last), **flags})
+    return replace(together(_with_disks_back(ctx, last, flags, result)), fold=True, data=True)
+
+
+def _refuse_unread(ctx: Context, row: Entry) -> None:
+    """Return when a change had a plan, or went well everywhere.
+
+    Raises:
+        RefusedError: it carried what exacell can't read, and did not end well on some target.
+    """
+    if "plan" in row.body:
+        return
+    states = states_of(ctx.journal.entries(rack=row.rack, change=row.change))
+    bad = [target for (target, _), state in states.items() if state != "done"]
+    if bad:
+        raise RefusedError(
+            f"change {row.change} ({row.body.get('statement')}) did not end well on {fold(bad)}, but it carried what exacell "
+            "can't read, so it is not repeated; nothing was sent",
+            hint=f"look at {fold(bad)} and give it anew there: journal show {row.change} tells what each said",
+        )
+
+
+def _with_disks_back(ctx: Context, row: Entry, flags: Mapping[str, Value], result: Result) -> list[Result]:
+    """Return what a finished change came to, and behind it what came of bringing back disks that it left inactive."""
+    if result.exit_code is not ExitCode.DONE or undoes(row):
+        return [result]  # Undo looks after its own.
+    root = root_of(ctx.journal, ctx.need_rack().name, row.change)
+    brought = bring_back(ctx, root, _plain(flags), f"resume {row.change}")
+    return [result] if brought is None else [result, brought]
+
+
+def _open_targets(ctx: Context, row: Entry) -> list[str]:
+    """Return the targets of a change on which not every step is done and still proven, in the plan's order.
+
+    A cell that was done and on which its last step does not hold any more is one of them. As long as a database node is,
+    all are: statements for ASM look at every cell.
+    """
+    rack = ctx.need_rack()
+    states = states_of(ctx.journal.entries(rack=rack.name, change=row.change))
+    steps = [step for step, mending in steps_of(row.body.get("plan", {})) if not mending]
+    targets = list(dict.fromkeys(step.target for step in steps))
+    bad = {step.target for step in steps if states.get((step.target, step.what)) not in ("done", "not needed")}
+    last = {step.target: step for step in steps if step.target not in bad and step.target in rack.cells}
+    held = Prober(ctx.fleet, {}).cells({target: step.proves for target, step in last.items()})
+    bad |= {target for target, failed in held.items() if failed}
+    if bad - set(rack.cells):
+        return targets
+    return [target for target in targets if target in bad]
+
+
+def _finish(ctx: Context, row: Entry, flags: Mapping[str, Value]) -> Result:
+    back = undoes(row)
+    if back:
+        from exacell.change.undoing import undo
+
+        return undo(ctx, [back], flags)
+    statement = str(row.body.get("statement"))
+    if "plan" not in row.body:
+        raise RefusedError(
+            f"change {row.change} ({statement}) carried what exacell can't read, so it can't be gone on with",
+            hint=f"look at the cells and run it again if it is needed; resume {row.change} --abandon ends the warning",
+        )
+    dry = flags.get("dry-run") or ctx.options.dry_run
+    if not dry:
+        found = settle(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change))
+        if found:
+            told = ", ".join(f"{count} {state}" for state, count in sorted(found.items()))
+            ctx.console.say(f"change {row.change}: statements whose end was not recorded: {told}")
+    targets = _open_targets(ctx, row)
+    if not targets and not dry:
+        return _nothing_left(ctx, row, f"resume {row.change}")
+    held_up = revive(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change), _plain(flags), _FIRST)
+    if held_up is not None:
+        return held_up
+    within = row.body.get("confirmWithin")
+    kept: dict[str, Value] = {} if within is None else {"confirm-within": float(within)}
+    return again(ctx, row, f"resume {row.change}", targets, {**_flags_of(row), **kept, **flags})
+
+
+_FIRST = "so that resume can plan"
+"""Origin of a change that resume needs before it can plan the rest; not the resumed change itself."""
+
+
+def _plain(flags: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the flags without those that say how cells take turns."""
+    return {name: value for name, value in flags.items() if name not in ("rolling", "canary", "pause", "on-error")}
+
+
+def _flags_of(row: Entry) -> dict[str, Value]:
+    """Return the flags that still hold for the rest of a change: the statement's own ones, and how it rolled."""
+    own = row.body.get("flags")
+    return {**(own if isinstance(own, Mapping) else {}), **flags_again(row.body)}
+
+
+def _abandoned(ctx: Context, row: Entry) -> Result:
+    body = {"exitCode": int(ExitCode.INTERRUPTED), "done": {"abandoned": 1}, **actor()}
+    ctx.journal.append(ctx.need_rack().name, row.change, [Row(kind="end", body=body)])
+    return Result(notes=[f"change {row.change} ({row.body.get('statement')}) stays as it is and is not gone on with"])
+
+
+def again(ctx: Context, row: Entry, origin: str, targets: Sequence[str], flags: Mapping[str, Value]) -> Result:
+    """Plan and carry out a journalled statement again on those of ``targets`` that are cells.
+
+    What it does belongs to the change that it goes on with: undoing either takes back both.
+    """
+    rack = ctx.need_rack()
+    cells = [target for target in targets if target in rack.cells]
+    statement = str(row.body.get("statement"))
+    ctx.console.say(f"{origin}: {statement}" + (f" on {fold(cells)}" if cells else ""))
+    for later in _made_since(ctx, row, targets):
+        ctx.console.say(later)
+    line = with_call_flags(f"on {fold(cells)} {statement}" if cells else statement, flags)
+    root = root_of(ctx.journal, rack.name, row.change)
+    before = ctx.origin, ctx.finishing
+    ctx.origin, ctx.finishing = origin, root
+    changes = len(ctx.changes)
+    try:
+        result = ctx.execute(line)
+    finally:
+        ctx.origin, ctx.finishing = before
+    dry = flags.get("dry-run") or ctx.options.dry_run
+    if result.exit_code is ExitCode.DONE and not dry:
+        if len(ctx.changes) == changes:
+            _nothing_left(ctx, row, origin)
+        else:
+            _look_at_caches(ctx, root)
+    return result
+
+
+def _made_since(ctx: Context, row: Entry, targets: Sequence[str]) -> Iterator[str]:
+    """Yield a warning for each other change that did something on these targets since: what is gone on with may not be wanted."""
+    rack = ctx.need_rack().name
+    root = root_of(ctx.journal, rack, row.change)
+    statements: dict[int, str] = {}
+    touched: dict[int, set[str]] = {}
+    for entry in ctx.journal.since(row.at):
+        if entry.rack != rack or entry.change <= row.change:
+            continue
+        if entry.kind == "plan" and entry.body.get("finishes") != root and not undoes(entry):
+            statements[entry.change] = str(entry.body.get("statement"))
+        elif entry.kind == "undone":
+            statements.pop(entry.change, None)
+        elif entry.kind == "outcome" and entry.target in targets and entry.body.get("state") == "done":
+            touched.setdefault(entry.change, set()).add(entry.target)
+    for number, statement in statements.items():
+        if number in touched:
+            where = fold(sorted(touched[number]))
+            yield f"since then change {number} ({statement}) was made on {where}; the plan begins from what it left"
+
+
+def _nothing_left(ctx: Context, row: Entry, origin: str) -> Result:
+    """Record that a change needed nothing more, and whether its cells are caching again."""
+    rack = ctx.need_rack()
+    statement = str(row.body.get("statement"))
+    root = root_of(ctx.journal, rack.name, row.change)
+    note_resumed(ctx.journal, rack.name, statement, origin, root)
+    _look_at_caches(ctx, root)
+    return Result(notes=[f"change {row.change} ({statement}) is complete: nothing was left to do"])
+
+
+def _look_at_caches(ctx: Context, root: int) -> None:
+    """Record which caches that a change or its parts left off cache again: what came back late is in no later plan."""
+    rack = ctx.need_rack().name
+    off: dict[str, list[str]] = {}
+    for item in caching_off(ctx.journal.caching_entries(rack)):
+        if root_of(ctx.journal, rack, item.change) == root:
+            off.setdefault(item.cache, []).extend(item.cells)
+    for cache, cells in off.items():
+        observe_caching(ctx.journal, rack, seen(ctx.fleet, cells, cache), cache)
+
+
+def inverse_of(ctx: Context, change: int) -> dict[str, tuple[str, ...]]:
+    """Return the statements that take back the change that the present one goes on with, per target."""
+    found: dict[str, tuple[str, ...]] = {}
+    for row in chain(ctx.journal, ctx.need_rack().name, change):
+        if row.kind == "plan" and "plan" in row.body:
+            for target, statements in row.body["plan"].get("inverse", {}).items():
+                found.setdefault(target, tuple(statements))
+    return found
+
+
+def newest_to_undo(ctx: Context) -> int:
+    """Return the number of the newest change that did something, or was stopped before it did, and is neither an undo
+    nor undone.
+
+    Raises:
+        RefusedError: there is none.
+    """
+    rack = ctx.need_rack().name
+    for number, _ in _to_undo(ctx):
+        return number
+    raise RefusedError(f"there is no change of rack {rack} to undo", hint="journal show")
+
+
+def older_to_undo(ctx: Context, number: int) -> str:
+    """Return the statement that takes back the newest change before ``number`` that has an inverse; empty for none."""
+    for older, row in _to_undo(ctx):
+        if older < number and row.body["plan"].get("inverse"):
+            return f"undo {older} takes back change {older} ({row.body.get('statement')})"
+    return ""
+
+
+def _to_undo(ctx: Context) -> Iterator[tuple[int, Entry]]:
+    """Yield the changes that did something and are neither an undo nor undone, newest first: number and plan row.
+
+    The newest is one of them when it was stopped before anything was sent: taking it back ends it.
+    """
+    rack = ctx.need_rack().name
+    entries = ctx.journal.entries(rack=rack)
+    waiting = newest_stopped(ctx.journal, rack)
+    gone = {e.change for e in entries if e.kind == "undone"}
+    ended = {e.change for e in entries if e.kind == "end"}
+    for entry in reversed(entries):
+        if "plan" not in entry.body:  # Only a plan's row holds one, and that of opaque work does not.
+            continue
+        root = int(entry.body.get("finishes") or entry.change)
+        if root in gone or str(entry.body.get("origin")).startswith("undo "):
+            continue
+        # One that never ended, or that resume would go on with, is ended by undo, whether or not anything was sent.
+        open_still = entry.change not in ended or (waiting is not None and waiting.change == entry.change)
+        if open_still or _did_something(entries, root):
+            yield root, entry
+
+
+_SAID_NO = ("CELL-", "ORA-")
+"""How a reason begins that is a target's own: then nothing was done there."""
+
+
+def _did_something(entries: Sequence[Entry], root: int) -> bool:
+    """Whether any statement of the change or of those that went on with it was done, or may have been."""
+    own = {root} | {e.change for e in entries if e.body.get("finishes") == root}
+    maybe: dict[tuple[int, str, str], bool] = {}
+    for entry in entries:
+        if entry.change in own and entry.kind in ("intent", "outcome"):
+            body = entry.body
+            sent = entry.kind == "intent" or body.get("state") in ("done", "unknown")
+            half = body.get("state") == "failed" and not str(body.get("reason")).startswith(_SAID_NO)
+            # An intent does not say that it mends; its outcome does.
+            maybe[(entry.change, entry.target, str(body.get("what")))] = (sent or half) and not body.get("mending")
+    return any(maybe.values())

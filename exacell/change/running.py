@@ -1,0 +1,184 @@
+"""Where a plan stands while it is carried out, and what became of it: outcomes, the report, who goes on. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from enum import StrEnum
+
+from exacell.cellset import fold
+from exacell.errors import ExitCode
+from exacell.plan.model import Gate, Plan, Stage, Step
+from exacell.plan.watch import FlushState
+from exacell.values import dataclass
+
+
+class Outcome(StrEnum):
+    """How one step ended on its target."""
+
+    DONE = "done"
+    NOT_NEEDED = "not needed"
+    REFUSED = "refused"
+    """A precondition did not hold any more; nothing was sent."""
+    FAILED = "failed"
+    """It was sent and the target said no, or reading back does not show what was wanted."""
+    UNKNOWN = "unknown"
+    """It was sent, no answer came, and reading back could not settle it."""
+    NOT_SENT = "not sent"
+    """The user interrupted, an earlier step failed, or a gate stayed closed."""
+
+    @property
+    def good(self) -> bool:
+        """Whether the target may go on."""
+        return self in (Outcome.DONE, Outcome.NOT_NEEDED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepResult:
+    """One step's end.
+
+    Attributes:
+        reason: one line, empty when it went well.
+        said: the target's own text.
+        fingerprint: of the key that logged in for the statement, empty when unknown or when nothing was sent.
+        wave: of a rolled plan, from 1; 0 outside of waves.
+    """
+
+    step: Step
+    outcome: Outcome
+    reason: str = ""
+    said: str = ""
+    fingerprint: str = ""
+    mending: bool = False
+    wave: int = 0
+
+
+@dataclass
+class Report:
+    """What became of a plan.
+
+    Attributes:
+        change: its number in the journal.
+        flushed: per cell, the last state of a followed flush.
+        stopped: why no more waves were begun, empty when all were; one line.
+    """
+
+    change: int
+    results: list[StepResult] = field(default_factory=list)
+    flushed: dict[str, FlushState] = field(default_factory=dict)
+    interrupted: bool = False
+    stopped: str = ""
+
+    @property
+    def failures(self) -> list[StepResult]:
+        """The steps that neither were done nor were unnecessary, without those that were not sent."""
+        return [r for r in self.results if not r.outcome.good and r.outcome is not Outcome.NOT_SENT]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """INTERRUPTED, FAILED, NOT_EXECUTED when every first step was refused, else DONE."""
+        if self.interrupted:
+            return ExitCode.INTERRUPTED
+        if not self.failures and all(r.outcome.good for r in self.results if not r.mending):
+            return ExitCode.DONE
+        sent = [r for r in self.results if r.outcome in (Outcome.DONE, Outcome.FAILED, Outcome.UNKNOWN)]
+        return ExitCode.FAILED if sent else ExitCode.NOT_EXECUTED
+
+
+@dataclass
+class Run:
+    """Where each target stands while a plan runs.
+
+    Attributes:
+        ended: stage key (or title) → target → outcome.
+        dropped: targets that take no further part.
+        wave: of a rolled plan, the one being carried out; 0 outside of waves.
+        under_way: statements have left whose outcome is not in the journal.
+    """
+
+    plan: Plan
+    report: Report
+    ended: dict[str, dict[str, Outcome]] = field(default_factory=dict)
+    dropped: set[str] = field(default_factory=set)
+    wave: int = 0
+    under_way: bool = False
+
+    def entering(self, stage: Stage) -> list[Step]:
+        """Return the steps of ``stage``, which may be a wave's part of one, whose targets take part in it."""
+        if stage.gate is Gate.MEND:
+            started = self.ended.get(stage.mends, {})
+            maybe = (Outcome.DONE, Outcome.FAILED, Outcome.UNKNOWN)
+            return [
+                step
+                for step in stage.steps
+                if started.get(step.target) in maybe and not self._finished(stage.unless, step.target)
+            ]
+        if stage.gate is Gate.ALL and self.dropped - self._elsewhere(stage):
+            return []
+        return [step for step in stage.steps if step.target not in self.dropped]
+
+    def _elsewhere(self, stage: Stage) -> set[str]:
+        """The cells of other waves: whether this wave begins although they failed was decided before it."""
+        if not self.wave or self.plan.rolling is None:
+            return set()
+        here = {step.target for step in stage.steps}
+        return {cell for wave in self.plan.rolling.waves for cell in wave} - here
+
+    def _finished(self, unless: str, target: str) -> bool:
+        """Whether the stage that makes mending unnecessary ended well: on the target, or where it runs instead of it."""
+        ended = self.ended.get(unless, {})
+        if any(step.target == target for stage in self.plan.stages if stage.key == unless for step in stage.steps):
+            return target in ended and ended[target].good
+        return bool(ended) and all(outcome.good for outcome in ended.values())
+
+    def others(self, *, gate: bool = False) -> str:
+        """Return where the cells of the other waves are, one line; empty outside of waves.
+
+        Args:
+            gate: the present wave has not begun, so that its cells wait like those behind it.
+        """
+        rolling = self.plan.rolling
+        if rolling is None or not self.wave:
+            return ""
+        bad = {result.step.target for result in self.report.failures}
+        before = [cell for wave in rolling.waves[: self.wave - 1] for cell in wave]
+        places = {
+            "done": [cell for cell in before if cell not in bad],
+            "failed": [cell for cell in before if cell in bad],
+            "waiting for their wave": [cell for wave in rolling.waves[self.wave - gate :] for cell in wave],
+        }
+        return "; ".join(f"{fold(cells)} {word}" for word, cells in places.items() if cells)
+
+    def add(self, stage: Stage, results: Sequence[StepResult]) -> None:
+        """Take note of how steps ended; whose step did not end well takes no further part."""
+        outcomes = self.ended.setdefault(stage.key or stage.title, {})
+        for result in results:
+            outcomes[result.step.target] = result.outcome
+            if not result.outcome.good:
+                self.dropped.add(result.step.target)
+        self.report.results += results
+
+    def skip(self, steps: Sequence[Step], reason: str) -> None:
+        """Take note that steps are not sent, and why."""
+        self.report.results += [
+            StepResult(step=s, outcome=Outcome.NOT_SENT, reason=reason, wave=self.wave) for s in steps
+        ]
+        for step in steps:
+            self.dropped.add(step.target)
+
+    def finishes(self, stage: Stage) -> bool:
+        """Whether an interrupted plan still runs this stage: it brings back caching that an earlier one switched off."""
+        caches = {(step.target, step.cache) for step in stage.steps}
+        return all(step.caching_on for step in stage.steps) and any(
+            result.step.caching_off
+            and result.outcome is Outcome.DONE
+            and (result.step.target, result.step.cache) in caches
+            for result in self.report.results
+        )
+
+    def tally(self) -> Mapping[str, int]:
+        """Return outcome → number of steps, for the journal."""
+        counts: dict[str, int] = {}
+        for result in self.report.results:
+            counts[result.outcome] = counts.get(result.outcome, 0) + 1
+        return counts

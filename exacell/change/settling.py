@@ -1,0 +1,179 @@
+"""What became of a change that did not come to its end: its rows, those of the changes that finished it, and reality.
+
+A process may have died between a statement's intent and its outcome. What the statement was to prove is read back, and an
+outcome is written that says ``done``, ``not done`` or ``unknown``; nothing here changes a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from exacell.change.pending import runs
+from exacell.change.probe import NO_ANSWER, Prober
+from exacell.errors import RefusedError
+from exacell.journal.actor import actor
+from exacell.journal.record import Entry, Journal, Row
+from exacell.plan.model import Step, step_from_json
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+
+def plan_row(journal: Journal, rack: str, change: int) -> Entry:
+    """Return the row that holds a change's plan.
+
+    Raises:
+        RefusedError: the journal has no such change of the rack.
+    """
+    row = next((e for e in journal.entries(rack=rack, change=change) if e.kind == "plan"), None)
+    if row is None:
+        raise RefusedError(f"the journal has no change {change} of rack {rack}", hint="journal show")
+    return row
+
+
+def root_of(journal: Journal, rack: str, change: int) -> int:
+    """Return the change that ``change`` went on with (resume, retry failed), else ``change`` itself.
+
+    Raises:
+        RefusedError: the journal has no such change of the rack.
+    """
+    finishes = plan_row(journal, rack, change).body.get("finishes")
+    return int(finishes) if finishes else change
+
+
+def chain(journal: Journal, rack: str, change: int) -> list[Entry]:
+    """Return the rows of a change and behind them those of the changes that went on with it, in order."""
+    rows = list(journal.entries(rack=rack, change=change))
+    for later in journal.finishing(rack, change):
+        rows += journal.entries(rack=rack, change=later)
+    return rows
+
+
+def intended_on(journal: Journal, rack: str, change: int, statement: str) -> frozenset[str]:
+    """Return the targets to which a change, or one that went on with it, has sent a statement or was about to."""
+    rows = chain(journal, rack, change)
+    return frozenset(e.target for e in rows if e.kind == "intent" and e.body.get("statement") == statement)
+
+
+def attempts(journal: Journal, rack: str, change: int) -> list[Entry]:
+    """Return the plan rows of the changes that were made to take ``change`` back, oldest first."""
+    return journal.with_origin(rack, f"undo {change}")
+
+
+def refuse_running(journal: Journal, rack: str, change: int) -> None:
+    """Raise when a living process is carrying the change out, or one that goes on with it.
+
+    Raises:
+        RefusedError: names the process.
+    """
+    rows = chain(journal, rack, change)
+    ended = {row.change for row in rows if row.kind == "end"}
+    for row in rows:
+        if row.kind == "plan" and row.change not in ended and runs(journal, row):
+            here = row.body.get("host") == actor()["host"]
+            raise RefusedError(
+                f"change {row.change} ({row.body.get('statement')}) is being carried out by process {row.body.get('pid')} "
+                f"on {row.body.get('host')}",
+                hint="let it end, or end that process first"
+                + ("" if here else "; if it has ended: unlock --takeover, and then this again"),
+            )
+
+
+def unsettled(entries: Sequence[Entry]) -> dict[tuple[str, str], Entry]:
+    """Return (target, what) → intent for each statement that has no outcome, or one that is not known."""
+    waiting: dict[tuple[str, str], Entry] = {}
+    intents: dict[tuple[str, str], Entry] = {}
+    for entry in entries:
+        key = (entry.target, str(entry.body.get("what")))
+        if entry.kind == "intent":
+            waiting[key] = intents[key] = entry
+        elif entry.kind == "outcome":
+            waiting.pop(key, None)
+            if entry.body.get("state") == "unknown" and key in intents:
+                waiting[key] = intents[key]
+    return waiting
+
+
+def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], str]:
+    """Return (target, what) → how the step of one change ended, ``no outcome`` for an intent that has none."""
+    states: dict[tuple[str, str], str] = {}
+    for entry in entries:
+        key = (entry.target, str(entry.body.get("what")))
+        if entry.kind == "intent":
+            states.setdefault(key, "no outcome")
+        elif entry.kind == "outcome" and not entry.body.get("mending"):
+            states[key] = str(entry.body.get("state"))
+    return states
+
+
+def settle(ctx: Context, change: int) -> dict[str, int]:
+    """Find out what became of the statements of a change whose end nobody recorded, journal it, and return how many
+    were found ``done``, ``not done`` and ``unknown``.
+
+    Raises:
+        JournalError: it can't be recorded.
+    """
+    rack = ctx.need_rack().name
+    counts: dict[str, int] = {}
+    rows = chain(ctx.journal, rack, change)
+    for number in dict.fromkeys(row.change for row in rows):
+        own = [row for row in rows if row.change == number]
+        open_intents = unsettled(own)
+        plan = next((row.body["plan"] for row in own if row.kind == "plan" and "plan" in row.body), None)
+        if not open_intents or plan is None:
+            continue
+        steps = {(s.target, s.what): (s, mending) for s, mending in steps_of(plan)}
+        wanted = [steps[key] for key in open_intents if key in steps]
+        states = _look(ctx, [step for step, _ in wanted])
+        found = [_outcome(step, *states[(step.target, step.what)], mending=mending) for step, mending in wanted]
+        if found:
+            ctx.journal.append(rack, number, found)
+        for row in found:
+            state = str(row.body["state"])
+            counts[state] = counts.get(state, 0) + 1
+    return counts
+
+
+def steps_of(plan: Mapping[str, Any]) -> list[tuple[Step, bool]]:
+    """Return the steps of a journalled plan in order, each with whether it mends."""
+    return [
+        (step_from_json(item), stage["gate"] == "mend") for stage in plan.get("stages", ()) for item in stage["steps"]
+    ]
+
+
+def _look(ctx: Context, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return (target, what) → state and reason, from what each step was to prove."""
+    clusters = {step.asm for step in steps if step.asm and step.proves}
+    prober = Prober(ctx.fleet, {name: ctx.asm(name) for name in clusters})
+    states: dict[tuple[str, str], tuple[str, str]] = {}
+    for step in steps:
+        key = (step.target, step.what)
+        if not step.proves:
+            states[key] = ("unknown", "nothing was to prove it")
+            continue
+        failures = (
+            prober.asm(step.asm, step.proves, first=step.target)
+            if step.asm
+            else prober.cells({step.target: step.proves})[step.target]
+        )
+        if not failures:
+            states[key] = ("done", "found done")
+        else:
+            state = "unknown" if NO_ANSWER in failures else "not done"
+            states[key] = (state, next(iter(failures.values())))
+    return states
+
+
+def _outcome(step: Step, state: str, reason: str, *, mending: bool) -> Row:
+    body = {
+        "what": step.what,
+        "state": state,
+        "reason": reason,
+        "settled": True,
+        "cachingOff": step.caching_off,
+        "cachingOn": step.caching_on,
+        "cache": step.cache,
+        "mending": mending,
+    }
+    return Row(kind="outcome", target=step.target, body=body)

@@ -1,0 +1,316 @@
+"""Take journalled changes back: the inverse statements of each plan, newest change first.
+
+An inverse is a statement like any other: it is planned from what is there now, guarded, shown, confirmed and journalled.
+Before that, what the change left behind must still be there; if somebody changed it since, undo refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from exacell.cellset import fold
+from exacell.change.caching import again
+from exacell.change.changing import refuse_read_only
+from exacell.change.confirming import note_reverted
+from exacell.change.pending import undoes
+from exacell.change.probe import NO_ANSWER, Prober
+from exacell.change.resuming import older_to_undo
+from exacell.change.reviving import activate_again, bring_back, revive
+from exacell.change.settling import attempts, chain, refuse_running, root_of, settle, states_of
+from exacell.errors import ExitCode, MovedError, RefusedError
+from exacell.journal.actor import actor
+from exacell.journal.caching_off import caching_off
+from exacell.journal.record import Entry, Row
+from exacell.language.line import with_call_flags
+from exacell.output.result import Result, together
+from exacell.plan.model import Step, Undo, step_from_json
+from exacell.plan.rolling import flags_again
+from exacell.values import dataclass
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.language.registry import Value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """What a change really did.
+
+    Attributes:
+        steps: per target the steps that were done, in order.
+        touched: the targets on which something was left behind, or may have been: done, refused by the target half way,
+            or sent without an answer.
+        sure: the targets whose last step that was sent was done and not mended, so that what it proved must still hold.
+            Of an ASM cluster's nodes only the one that was spoken to last: ASM has one state, and earlier proofs are past.
+        inverse: per target the statements that take the change back.
+        rolling: the flags with which it rolled, so that it is taken back in the same manner.
+    """
+
+    change: int
+    statement: str
+    steps: Mapping[str, tuple[Step, ...]]
+    touched: tuple[str, ...] = ()
+    sure: frozenset[str] = frozenset()
+    inverse: Mapping[str, tuple[str, ...]]
+    rolling: Mapping[str, Value] = field(default_factory=dict)
+
+
+def read_change(entries: Sequence[Entry]) -> Done:
+    """Return what the rows of one change say was done, with those of the changes that finished it behind them.
+
+    Raises:
+        RefusedError: they hold no plan.
+    """
+    first = next((e for e in entries if e.kind == "plan"), None)
+    if first is None or "plan" not in first.body:
+        number = entries[0].change if entries else "?"
+        told = f"change {number}" if first is None else f"change {number} ({first.body.get('statement')})"
+        raise RefusedError(
+            f"{told} has no plan in the journal that tells what was there before, so nothing can be taken back; nothing was "
+            "sent",
+            hint=f"journal show {number} tells what it carried; what takes it back has to be given by hand",
+        )
+    steps: dict[str, list[Step]] = {}
+    last: dict[str, str] = {}
+    spoken: dict[str, str] = {}
+    inverse: dict[str, tuple[str, ...]] = {}
+    for row in (e for e in entries if e.kind == "plan" and "plan" in e.body):
+        states = states_of([e for e in entries if e.change == row.change])
+        for stage in row.body["plan"]["stages"]:
+            if stage["gate"] == "mend":
+                continue
+            for item in stage["steps"]:
+                step = step_from_json(item)
+                state = states.get((step.target, step.what), "")
+                if state not in _SENT or not step.statement:
+                    continue
+                if state == "done":
+                    steps.setdefault(step.target, []).append(step)
+                    if step.asm:
+                        spoken[step.asm] = step.target
+                if state == "done" or step.undo is not Undo.NOTHING:
+                    last[step.target] = state
+        for target, found in row.body["plan"].get("inverse", {}).items():
+            inverse.setdefault(target, tuple(found))
+    mended = {
+        e.target for e in entries if e.kind == "outcome" and e.body.get("mending") and e.body.get("state") == "done"
+    }
+    nodes = {step.target for found in steps.values() for step in found if step.asm}
+    return Done(
+        change=first.change,
+        statement=str(first.body.get("statement")),
+        steps={target: tuple(found) for target, found in steps.items()},
+        touched=tuple(last),
+        sure=frozenset(target for target, state in last.items() if state == "done" and target not in mended)
+        - (nodes - set(spoken.values())),
+        inverse=inverse,
+        rolling=flags_again(first.body),
+    )
+
+
+_SENT = ("done", "failed", "unknown", "no outcome", "not done")
+"""States of a step whose statement left, or may have left."""
+
+
+def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Result:
+    """Take back the changes with these numbers, newest first, and return the outcomes.
+
+    Raises:
+        RefusedError: the session is read-only; or one of them can't be taken back, or what it left has moved; nothing
+            was sent for that one.
+    """
+    if not (flags.get("dry-run") or ctx.options.dry_run):
+        refuse_read_only(ctx)
+    if not changes:
+        return Result(
+            notes=["nothing was changed here, so there is nothing to take back; undo takes the newest change back"]
+        )
+    found = _settled(ctx, changes)
+    for done in found:
+        _refuse_impossible(done, partial(older_to_undo, ctx, done.change))
+    results: list[Result] = []
+    before = ctx.origin
+    try:
+        for done in found:
+            if not _take_back(ctx, done, flags, results):
+                break
+    finally:
+        ctx.origin = before
+    return replace(together(results), fold=True)
+
+
+def _settled(ctx: Context, changes: Sequence[int]) -> list[Done]:
+    """Return what these changes really did, newest first, once it is known of each of their steps.
+
+    Raises:
+        RefusedError: one still runs, is undone already or has no plan.
+    """
+    rack = ctx.need_rack().name
+    roots = dict.fromkeys(root_of(ctx.journal, rack, number) for number in sorted(changes, reverse=True))
+    found = []
+    for number in roots:
+        refuse_running(ctx.journal, rack, number)
+        rows = chain(ctx.journal, rack, number)
+        if len(roots) > 1 and any(row.kind == "undone" or (row.kind == "plan" and undoes(row)) for row in rows):
+            continue  # Of all that a run or a session made: what is taken back already, and what took it back.
+        if any(row.kind == "undone" for row in rows):
+            asked = f"change {number} of rack {rack} is"
+            if number not in changes:
+                asked = f"change {changes[0]} of rack {rack} went on with change {number}, which is"
+            raise RefusedError(f"{asked} undone already; nothing was sent", hint=f"journal show {number}")
+        for attempt in attempts(ctx.journal, rack, number):
+            refuse_running(ctx.journal, rack, attempt.change)
+            settle(ctx, attempt.change)
+        settle(ctx, number)
+        found.append(read_change(chain(ctx.journal, rack, number)))
+    return found
+
+
+def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: list[Result]) -> bool:
+    """Take one change back, add what becomes of it to ``results``, and return whether the next one may begin.
+
+    Raises:
+        MovedError: what the change left has been changed since; nothing was sent.
+        RefusedError: whether it has can't be read; nothing was sent.
+    """
+    statements = [*_caching_again(ctx, done), *_statements(ctx, done)]
+    if not statements:
+        ctx.console.say(f"change {done.change} ({done.statement}) changed nothing, so there is nothing to take back")
+        _note_undone(ctx, done, flags)
+        return True
+    _refuse_moved(ctx, done)
+    ctx.origin = f"undo {done.change}"  # Also of what has to run first: when that is cut off, the undo is.
+    held_up = revive(ctx, done.change, flags, ctx.origin) or activate_again(ctx, done.change, flags, ctx.origin)
+    if held_up is not None:
+        results.append(held_up)
+        return False
+    again = {} if flags.get("no-rolling") else done.rolling
+    for place, statement in enumerate(statements, 1):
+        ctx.console.say(f"undo change {done.change} ({done.statement}): {statement}")
+        result = ctx.execute(with_call_flags(statement, {**again, **flags}))
+        results.append(result)
+        # Carrying a statement out forgets an interruption that came before it.
+        if ctx.interrupted.is_set() and place < len(statements):
+            note = f"interrupted: nothing more was started; undo {done.change} goes on with it"
+            results.append(Result(notes=[note], exit_code=ExitCode.INTERRUPTED))
+            return False
+        if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES):
+            return False
+    _note_undone(ctx, done, flags)
+    brought = bring_back(ctx, done.change, flags, f"after undo {done.change}")
+    if brought is not None:
+        results.append(brought)
+    return True
+
+
+def _note_undone(ctx: Context, done: Done, flags: Mapping[str, Value]) -> None:
+    """Record that the change is taken back, so that neither undo nor resume offers it again."""
+    if flags.get("dry-run") or ctx.options.dry_run:
+        return
+    rack = ctx.need_rack().name
+    rows = [Row(kind="undone", body=actor())]
+    if not _has_ended(ctx, done.change):
+        body = {"exitCode": int(ExitCode.INTERRUPTED), "done": {"undone": len(done.touched)}}
+        # In front: what stands last says where the change stands, and an end by interruption could be resumed.
+        rows.insert(0, Row(kind="end", body=body))
+    ctx.journal.append(rack, done.change, rows)
+    later = dict.fromkeys(ctx.journal.finishing(rack, done.change), "taken back with the change that it went on with")
+    later |= {attempt.change: "finished by a later undo" for attempt in attempts(ctx.journal, rack, done.change)}
+    for number, why in later.items():
+        if not _has_ended(ctx, number):
+            # Not by interruption: resume would offer it again.
+            body = {"exitCode": int(ExitCode.DONE), "done": {why: 1}}
+            ctx.journal.append(rack, number, [Row(kind="end", body=body)])
+    note_reverted(ctx.journal, rack, done.change)
+
+
+def _has_ended(ctx: Context, change: int) -> bool:
+    return any(entry.kind == "end" for entry in ctx.journal.entries(rack=ctx.need_rack().name, change=change))
+
+
+def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
+    """Refuse when a cell that the change left something on, or the change as a whole, has no inverse.
+
+    Args:
+        way: tells what could be taken back instead.
+    """
+    if not done.steps:
+        return
+    left = {target: [s for s in steps if s.undo is not Undo.NOTHING] for target, steps in done.steps.items()}
+    # A disk group's inverse is one statement for all nodes.
+    bare = [t for t, steps in left.items() if t not in done.inverse and any(not s.asm for s in steps)]
+    if done.inverse and not bare:
+        return
+    steps = [step for target in bare or left for step in left[target]]
+    reason = next((step.inverse for step in steps if step.undo is Undo.IMPOSSIBLE and step.inverse), "")
+    if not steps:
+        reason = "it left nothing behind"
+    where = f" on {fold(bare)}" if done.inverse else ""
+    raise RefusedError(
+        f"change {done.change} ({done.statement}) cannot be undone{where}: {reason or 'no inverse was recorded'}; "
+        "nothing was sent",
+        hint=way(),
+    )
+
+
+def _refuse_moved(ctx: Context, done: Done) -> None:
+    """Refuse when what the last step of each target proved does not hold any more.
+
+    Where an earlier undo of the change has begun and did not come to its end, it was that one that moved it.
+    """
+    rack = ctx.need_rack()
+    tried = [attempt.change for attempt in attempts(ctx.journal, rack.name, done.change)]
+    ours = {
+        e.target for change in tried for e in ctx.journal.entries(rack=rack.name, change=change) if e.kind == "intent"
+    }
+    clusters = {step.asm for steps in done.steps.values() for step in steps if step.asm}
+    prober = Prober(ctx.fleet, {name: ctx.asm(name) for name in clusters})
+    last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
+    cells = {target: step.proves for target, step in last.items() if target in rack.cells}
+    failures = prober.cells(cells)
+    for target, step in last.items():
+        if step.asm:
+            failures[target] = prober.asm(step.asm, step.proves, first=target)
+    # What has moved counts before what can't be read: it ends a guardian's attempts.
+    for target, failed in sorted(failures.items(), key=lambda item: NO_ANSWER in item[1]):
+        if not failed:
+            continue
+        begin = f"undo of change {done.change} ({done.statement}): {target}: {next(iter(failed.values()))}"
+        if NO_ANSWER in failed:
+            raise RefusedError(
+                f"{begin}; whether it has been changed since can't be read; nothing was sent",
+                hint=f"undo {done.change}, when it answers",
+            )
+        raise MovedError(
+            f"{begin}; it has been changed since; nothing was sent",
+            hint="undo the later change first, or make the new change by hand",
+        )
+
+
+def _caching_again(ctx: Context, done: Done) -> list[str]:
+    """Return the statements that end flushes which the change began and left, on the cells where nothing else does."""
+    rack = ctx.need_rack().name
+    own = {entry.change for entry in chain(ctx.journal, rack, done.change)}
+    off: dict[str, list[str]] = {}
+    for item in caching_off(ctx.journal.caching_entries(rack)):
+        if item.change in own and not item.dropped:
+            left = [cell for cell in item.cells if cell not in done.touched or cell not in done.inverse]
+            off.setdefault(item.cache, []).extend(left)
+    return [f"on {fold(cells)} {again(cache)}" for cache, cells in off.items() if cells]
+
+
+def _statements(ctx: Context, done: Done) -> list[str]:
+    """Return the inverse statements in order, with ON for the cells on which the change was done."""
+    cells = ctx.need_rack().cells
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for target, statements in done.inverse.items():
+        if target in done.touched:
+            groups.setdefault(statements, []).append(target)
+    found = []
+    for statements, targets in groups.items():
+        on = [target for target in targets if target in cells]
+        found += [f"on {fold(on)} {statement}" if on else statement for statement in statements]
+    return found

@@ -1,0 +1,53 @@
+"""The declared commands in a file of the user's cache, so that a completion call of a shell need not import them all."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from contextlib import suppress
+from pathlib import Path
+
+from exacell.language.registry import MODULES, adopt, commands, not_loaded
+
+
+def use_kept(cache_dir: Path) -> None:
+    """Let the registry hold the commands of the kept file; one that is missing or out of date is made anew.
+
+    The file counts only while it belongs to this user alone and to exactly these source files, whose times and sizes
+    it holds. A file that can't be read or written costs time, nothing else.
+    """
+    path, stamp = cache_dir / "commands.pickle", _stamp()
+    if not stamp:
+        return
+    try:
+        status = path.stat()
+        if status.st_uid == os.getuid() and not status.st_mode & 0o022:
+            kept, ready = pickle.loads(path.read_bytes())
+            if kept == stamp:
+                adopt(ready)
+                return
+    except (OSError, ValueError, TypeError, AttributeError, ImportError, EOFError, IndexError, pickle.UnpicklingError):
+        pass  # It is written anew below.
+    from dataclasses import replace
+
+    ready = [replace(found, handler=not_loaded) for found in commands().values()]
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    with suppress(OSError):
+        cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "wb") as stream:
+            stream.write(pickle.dumps((stamp, ready)))
+        os.replace(temporary, path)
+
+
+def _stamp() -> tuple[tuple[str, int, int], ...]:
+    """Return name, time and size of each source file that declares commands or what they are made of; nothing when one
+    is not there."""
+    here = Path(__file__).parent.parent
+    tables = [here / "language" / "registry.py", here / "dcli" / "offered.py"]
+    files = [*tables, *(here / "commands" / f"{name}.py" for name in MODULES)]
+    try:
+        statuses = [(path, path.stat()) for path in files]
+    except OSError:
+        return ()
+    return tuple((str(path), status.st_mtime_ns, status.st_size) for path, status in statuses)

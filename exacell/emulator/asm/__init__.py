@@ -1,0 +1,1 @@
+"""The emulated ASM: instances, disk groups, files and rebalances, its statements, and asmcmd."""

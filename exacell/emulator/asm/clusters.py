@@ -1,0 +1,68 @@
+"""All ASM clusters of a rack together: what its cells see of them, and which one a database node belongs to.
+
+What stands on a grid disk stands there for every cluster; everything else each cluster has for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from exacell.emulator.asm.instance import Asm
+from exacell.emulator.asm.model import Header
+from exacell.emulator.asm.view import AsmDiskView
+from exacell.errors import EmulatorError
+
+if TYPE_CHECKING:
+    from exacell.emulator.rack import Rack
+
+
+class AsmClusters:
+    """The clusters of one rack, by name in their order; at least one."""
+
+    def __init__(self, rack: Rack, clusters: Mapping[str, Asm]) -> None:
+        """Attach the clusters to the rack."""
+        self._clusters = dict(clusters)
+        rack.asm = self if len(self._clusters) > 1 else self.all[0]
+
+    @classmethod
+    def default(cls, rack: Rack) -> AsmClusters:
+        """Return the clusters of a new rack, with disk groups, databases and files."""
+        headers: dict[tuple[str, str], Header] = {}
+        return cls(rack, {cluster.name: Asm.default(rack, cluster, headers) for cluster in rack.clusters})
+
+    @classmethod
+    def from_states(cls, rack: Rack, states: Mapping[str, dict[str, Any]]) -> AsmClusters:
+        """Return the clusters that :meth:`to_states` stored."""
+        headers: dict[tuple[str, str], Header] = {}
+        return cls(rack, {c.name: Asm.from_state(rack, states[c.name], c, headers) for c in rack.clusters})
+
+    def to_states(self) -> dict[str, dict[str, Any]]:
+        """Return each cluster as JSON-able data."""
+        return {name: asm.to_state() for name, asm in self._clusters.items()}
+
+    @property
+    def all(self) -> tuple[Asm, ...]:
+        """The clusters."""
+        return tuple(self._clusters.values())
+
+    def of_node(self, node: str) -> Asm:
+        """Return the cluster of a database node.
+
+        Raises:
+            EmulatorError: no cluster has such a node.
+        """
+        for asm in self.all:
+            if node in asm.nodes:
+                return asm
+        raise EmulatorError(f"{node} is a node of no ASM cluster")
+
+    def disk(self, cell: str, griddisk: str) -> AsmDiskView | None:
+        """Return what is known of a grid disk: by the cluster that uses it, else by the one that did."""
+        views = [view for asm in self.all if (view := asm.disk(cell, griddisk)) is not None]
+        return next((view for view in views if view.mode_status != "DROPPED"), views[0] if views else None)
+
+    def grid_disk_changed(self, cell: str, griddisk: str, what: str) -> None:
+        """Tell the cluster that uses a grid disk, and then the others, that it has changed."""
+        for asm in sorted(self.all, key=lambda asm: not asm.uses(cell, griddisk)):
+            asm.grid_disk_changed(cell, griddisk, what)

@@ -1,0 +1,202 @@
+"""Counts what a database's reads and writes of data do on a cell: in its flash cache, on its flash and behind it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from exacell.emulator.cache_chores import absorb, for_partners, other_mirrors, pass_by, replace_lines
+from exacell.emulator.cache_fill import Filled, held_share, warmth
+from exacell.emulator.chance import binomial
+from exacell.emulator.clock import MINUTE
+from exacell.emulator.device_io import (
+    FLASH,
+    LATENCY_US,
+    READ,
+    SMALL,
+    WRITE,
+    Counters,
+    add,
+    backing,
+    medium_io,
+    network,
+)
+from exacell.emulator.load_profiles import PROFILES, Profile
+from exacell.emulator.models import Cell
+from exacell.emulator.smart_scans import content_counter, scan
+from exacell.emulator.surroundings import Around
+from exacell.units import KIB, MIB
+
+_BLOCK = 8 * KIB
+
+_THROTTLED_SHARE = 0.02
+"""Share of requests that pass an overloaded cache by."""
+
+
+def data_io(
+    rng: random.Random,
+    cell: Cell,
+    counters: Counters,
+    database: str,
+    redo: int,
+    profile: Profile = PROFILES["redo"],
+    *,
+    around: Around,
+    clauses: tuple[float, float] = (0.0, 0.0),
+) -> Filled:
+    """Count the reads, writes and scans of data that come with ``redo`` redo writes on one cell.
+
+    Reads hit more often the warmer the cache is; misses fill it. Writes dirty lines in write-back mode only.
+
+    Args:
+        clauses: which share of the data has CELL_FLASH_CACHE KEEP, and which NONE: what is in the cache already still
+            serves reads, but nothing of it comes in.
+
+    Returns:
+        What comes into the cache, for :func:`cache_fill.fill`.
+    """
+    reads, writes = round(redo * profile.reads), round(redo * profile.writes)
+    network(counters, sent_kb=reads * _BLOCK // KIB, received_kb=writes * _BLOCK // KIB)
+    cache = cell.flash_cache
+    back = backing(cell)
+    scanned, large = round(redo * profile.scanned_mb), round(redo * profile.loaded_mb)
+    kept, none = clauses
+    network(counters, sent_kb=0, received_kb=large * KIB)
+    if cache is None or cache.flush_asked or not cell.iorm.flash_cache_on(database):
+        _count_past_cache(rng, counters, database, back, reads=reads, writes=writes)
+        pass_by(rng, counters, database, back, large)
+        scan(rng, counters, database, back, scanned, held=None, kept=kept, cpus=around.cpus)
+        if kept:
+            add(counters, FC_IO_RQKEEP_R_SKIP=binomial(rng, reads, kept))
+        return Filled()
+    most = cell.iorm.cache_limit(database)
+    warm = warmth(cell, around.moment, most)
+    blocks = _shared_out(rng, cell, reads, writes, warm=warm, none=none, minutes=around.minutes)
+    _count_cached(counters, database, blocks)
+    _move_blocks(rng, cell, counters, database, blocks, kept)
+    populated = scan(rng, counters, database, back, scanned, held=held_share(cell, most), kept=kept, cpus=around.cpus)
+    taken = absorb(rng, counters, database, large, kept) if cell.write_back and around.takes_large_writes else 0
+    pass_by(rng, counters, database, back, large - taken)
+    replace_lines(cell, counters, small=blocks.misses + blocks.first, large=populated + taken, kept=kept)
+    other_mirrors(rng, counters, hits=blocks.hits, misses=blocks.misses, share=around.secondary)
+    for_partners(rng, counters, reads=reads, hit_share=warm, share=around.proxied)
+    if kept:
+        hot = binomial(rng, blocks.writes, kept)
+        add(counters, FC_IO_RQKEEP_W=hot, FC_IO_BYKEEP_W=hot * _BLOCK / MIB)
+    dirty = blocks.first * _BLOCK + taken * MIB if cell.write_back else 0
+    used = (blocks.misses + blocks.first) * _BLOCK + (populated + taken) * MIB
+    return Filled(used=used, dirty=dirty, large=taken * MIB)
+
+
+def _count_past_cache(
+    rng: random.Random, counters: Counters, database: str, back: str, *, reads: int, writes: int
+) -> None:
+    """Count reads and writes of blocks where nothing is cached."""
+    add(
+        counters,
+        FC_IO_RQ_R_SKIP=reads,
+        FC_IO_BY_R_SKIP=reads * _BLOCK / MIB,
+        FC_IO_RQ_W_SKIP=writes,
+        FC_IO_BY_W_SKIP=writes * _BLOCK / MIB,
+    )
+    medium_io(rng, counters, database, back, READ, SMALL, reads)
+    medium_io(rng, counters, database, back, WRITE, SMALL, writes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Blocks:
+    """Where a minute's reads and writes of blocks went, in requests.
+
+    Attributes:
+        hits, misses: reads that the cache served, and those that it did not and took in.
+        skipped: reads that went past it, throttled ones included.
+        writes: writes that it took: to lines it had (``overwrites``) and to new ones (``first``).
+        throttled_reads, throttled_writes: what went past it because its flash had more to do than it can.
+    """
+
+    hits: int
+    misses: int
+    skipped: int
+    writes: int
+    overwrites: int
+    throttled_reads: int
+    throttled_writes: int
+
+    @property
+    def first(self) -> int:
+        return self.writes - self.overwrites
+
+
+def _shared_out(
+    rng: random.Random, cell: Cell, reads: int, writes: int, *, warm: float, none: float, minutes: float
+) -> _Blocks:
+    """Draw what the cache makes of a minute's reads and writes.
+
+    Args:
+        warm: the share of the data that it holds.
+        none: the share of the data that has CELL_FLASH_CACHE NONE.
+    """
+    hits = binomial(rng, reads, warm)
+    skipped = binomial(rng, reads - hits, none)
+    misses = reads - hits - skipped
+    overloaded = _overloaded(cell, hits / minutes, (writes + misses) / minutes)
+    throttled_reads, throttled_writes = (int(count * overloaded) for count in (hits, writes))
+    writes -= throttled_writes
+    return _Blocks(
+        hits=hits - throttled_reads,
+        misses=misses,
+        skipped=skipped + throttled_reads,
+        writes=writes,
+        overwrites=binomial(rng, writes, 0.75 * warm),
+        throttled_reads=throttled_reads,
+        throttled_writes=throttled_writes,
+    )
+
+
+def _count_cached(counters: Counters, database: str, blocks: _Blocks) -> None:
+    """Count what the flash cache says of a minute's reads and writes: requests and megabytes of each kind."""
+    requests = {
+        "R": blocks.hits,
+        "R_MISS": blocks.misses,
+        "W": blocks.writes,
+        "W_FIRST": blocks.first,
+        "W_OVERWRITE": blocks.overwrites,
+        "W_POPULATE": blocks.misses,
+        "R_SKIP": blocks.skipped,
+        "R_SKIP_FC_THROTTLE": blocks.throttled_reads,
+        "W_SKIP": blocks.throttled_writes,
+        "W_SKIP_FC_THROTTLE": blocks.throttled_writes,
+    }
+    for kind, count in requests.items():
+        add(counters, **{f"FC_IO_RQ_{kind}": count, f"FC_IO_BY_{kind}": count * _BLOCK / MIB})
+    small = blocks.hits + blocks.writes
+    add(
+        counters,
+        **{f"{database}:FC.SM": small, f"{database}:FC.KB": small * _BLOCK // KIB},
+        **{
+            content_counter(database, hit=True): blocks.hits,
+            content_counter(database, hit=False): blocks.misses,
+        },
+    )
+
+
+def _move_blocks(
+    rng: random.Random, cell: Cell, counters: Counters, database: str, blocks: _Blocks, kept: float
+) -> None:
+    """Count what flash and the medium behind it do for a minute's reads and writes; ``kept`` of the data has KEEP."""
+    back = backing(cell)
+    medium_io(rng, counters, database, FLASH, READ, SMALL, blocks.hits)
+    if kept:
+        hot, cold = binomial(rng, blocks.hits, kept), binomial(rng, blocks.misses, kept)
+        add(counters, FC_IO_RQKEEP_R=hot, FC_IO_BYKEEP_R=hot * _BLOCK / MIB, FC_IO_RQKEEP_R_MISS=cold)
+    medium_io(rng, counters, database, back, READ, SMALL, blocks.misses + blocks.skipped)
+    medium_io(rng, counters, database, FLASH, WRITE, SMALL, blocks.writes + blocks.misses)
+    through = 0 if cell.write_back else blocks.writes
+    medium_io(rng, counters, database, back, WRITE, SMALL, blocks.throttled_writes + through)
+
+
+def _overloaded(cell: Cell, reads: float, writes: float) -> float:
+    """Return the share of a minute's requests that pass the cache by because its flash has more to do than it can."""
+    disks = len(cell.flash_disks())
+    demand_us = reads * LATENCY_US[FLASH, READ, SMALL] + writes * LATENCY_US[FLASH, WRITE, SMALL]
+    return _THROTTLED_SHARE if demand_us > disks * MINUTE * 1e6 else 0.0

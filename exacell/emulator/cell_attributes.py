@@ -1,0 +1,155 @@
+"""Which values the attributes of a cell take, and how those that are lists of subscribers are kept.
+
+Source: Oracle SAGUG, alter-cell-alert-notification-attributes, alter-cell-syslog-attributes, describe-cell; Oracle ASXQI,
+configuring-snmp-subscriber; reference cellcli.md 2.3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from exacell.emulator.messages import CellError, Code
+
+DEFAULTED = frozenset(
+    (
+        *("accesslevelperm", "diaghistorydays", "httpsaccess", "metriccollection", "metrichistorydays"),
+        *("notificationmethod", "notificationpolicy"),
+    )
+)
+"""Attributes, in lower case, that have a value when nothing is set, and have it again when they are set to nothing."""
+
+LISTS = ("emailSubscriber", "snmpSubscriber")
+"""Attributes to which ``+=`` adds. Source: Oracle ASXQI, configuring-snmp-subscriber, for snmpSubscriber; that
+emailSubscriber is like it is our guess."""
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "accessLevelPerm": ("remoteLoginEnabled", "remoteLoginDisabled"),
+    "columnarCachePersMode": ("on", "off", "auto"),
+    "emailFormat": ("html", "text"),
+    "ramCacheMode": ("on", "off", "auto"),
+    "storageIndexPersMode": ("on", "off"),
+}
+_COMBINATIONS: Mapping[str, tuple[str, ...]] = {
+    "notificationMethod": ("mail", "snmp", "none"),
+    "notificationPolicy": ("critical", "warning", "maintenance", "clear", "none"),
+}
+_LEVELS = (
+    *("SEVERE", "WARNING", "INFO", "CONFIG", "FINE", "FINER", "FINEST"),
+    *(
+        "INCIDENT_ERROR:1",
+        "ERROR:1",
+        "WARNING:1",
+        "NOTIFICATION:1",
+        "NOTIFICATION:16",
+        "TRACE:1",
+        "TRACE:16",
+        "TRACE:32",
+    ),
+)
+"""traceLevel: levels of Java's log, and of Oracle's."""
+
+FACILITIES = frozenset(
+    (
+        *("auth", "authpriv", "cron", "daemon", "ftp", "kern", "lpr", "mail", "mark", "news", "security", "syslog"),
+        *("user", "uucp", "none", "*"),
+    )
+) | {f"local{number}" for number in range(8)}
+PRIORITIES = frozenset(
+    ("alert", "crit", "debug", "emerg", "err", "error", "info", "notice", "panic", "warn", "warning", "none", "*")
+)
+_TARGET = re.compile(r"(?P<selector>\S+)\s+@{1,2}\S+")
+_SNMP_TYPES = ("asr", "v3", "v3asr")
+
+
+def checked(name: str, text: str) -> str:
+    """Return the value that an attribute of a cell gets: in Oracle's spelling, and lists in one form.
+
+    Raises:
+        CellError: it is no value of this attribute.
+    """
+    if name in _CHOICES:
+        return _one_of(name, text, _CHOICES[name])
+    if name in _COMBINATIONS:
+        return ",".join(_one_of(name, part.strip(), _COMBINATIONS[name]) for part in text.split(","))
+    if name == "traceLevel":
+        return _one_of(name, text, _LEVELS)
+    if name == "syslogConf":
+        _check_rules(text)
+    if name in LISTS:
+        return "(" + ",".join(_subscriber(name, each) for each in subscribers(text)) + ")"
+    return text
+
+
+def added(present: str, more: str) -> str:
+    """Return a list of subscribers with others behind it."""
+    return "(" + ",".join(f"({each})" for each in (*subscribers(present), *subscribers(more))) + ")"
+
+
+def subscribers(text: str) -> list[str]:
+    """Return what is in each pair of parentheses of ``((host=a,port=162),(host=b))``; one subscriber may stand alone."""
+    inner = text.strip()
+    if inner.startswith("((") and inner.endswith("))"):
+        inner = inner[1:-1]
+    return [each.strip() for each in re.findall(r"\(([^()]*)\)", inner)]
+
+
+def check_selector(selector: str) -> None:
+    """Make sure that ``kern.info`` or ``*.err;authpriv.none`` selects messages of syslog.
+
+    Raises:
+        CellError: a facility or a priority in it is none.
+    """
+    for part in selector.split(";"):
+        facilities, dot, priority = part.strip().rpartition(".")
+        known = all(facility in FACILITIES for facility in facilities.lower().split(","))
+        if not dot or not known or priority.lower().lstrip("!=") not in PRIORITIES:
+            raise CellError(Code.BAD_VALUE, value=part.strip(), attribute="syslogConf", rule="facility.priority")
+
+
+def _one_of(name: str, text: str, choices: tuple[str, ...]) -> str:
+    found = next((choice for choice in choices if choice.lower() == text.lower()), None)
+    if found is None:
+        rule = f"{', '.join(choices[:-1])} or {choices[-1]}"
+        raise CellError(Code.BAD_VALUE, value=text, attribute=name, rule=rule)
+    return found
+
+
+def _check_rules(text: str) -> None:
+    for rule in text.strip("() ").split(","):
+        # Facilities of one selector are separated by commas, as the rules are: a part without a host goes on.
+        match = _TARGET.fullmatch(rule.strip().rpartition(",")[2])
+        if match is not None:
+            check_selector(match["selector"])
+        elif rule.strip().lower() not in FACILITIES:
+            raise CellError(
+                Code.BAD_VALUE, value=rule.strip(), attribute="syslogConf", rule="'facility.priority @node'"
+            )
+
+
+def _subscriber(name: str, text: str) -> str:
+    values = dict(_pair(part) for part in _parts(text))
+    needed = "host" if name == "snmpSubscriber" else "email"
+    if not values.get(needed):
+        raise CellError(Code.BAD_VALUE, value=f"({text})", attribute=name, rule=f"each subscriber has {needed}")
+    if (port := values.get("port")) is not None and not port.isdecimal():
+        raise CellError(Code.BAD_VALUE, value=port, attribute=name, rule="port is a whole number")
+    if name == "snmpSubscriber" and values.get("type", "asr").lower() not in _SNMP_TYPES:
+        raise CellError(Code.BAD_VALUE, value=values["type"], attribute=name, rule="type is asr, v3 or v3asr")
+    return "(" + ",".join(f"{key}={value}" for key, value in values.items()) + ")"
+
+
+def _parts(text: str) -> list[str]:
+    """Return the ``name=value`` pairs of one subscriber; what follows a comma without a name belongs to the value."""
+    parts: list[str] = []
+    for piece in text.split(","):
+        if parts and "=" not in piece:
+            parts[-1] += f",{piece}"
+        else:
+            parts.append(piece)
+    return parts
+
+
+def _pair(part: str) -> tuple[str, str]:
+    name, _, value = part.partition("=")
+    return name.strip(), value.strip().strip("'\"")

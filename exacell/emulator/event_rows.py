@@ -1,0 +1,210 @@
+"""The rows of the views of wait events: what the sessions of a database have waited for, from what it has counted.
+
+Names and classes are those of the Oracle Database Reference, "Oracle Wait Events", and of Oracle SAGUG, "Monitoring … using
+database statistics and wait events". How long a read takes on average is ours; redo waits are those of V$SYSSTAT.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from exacell.emulator.device_io import share
+from exacell.emulator.instances import Instance
+from exacell.emulator.session_rows import sessions
+from exacell.emulator.sql.values import Value, number_of
+from exacell.emulator.stat_rows import OWN_SESSION
+
+_CLASSES = {
+    "Other": (1893977003, 0),
+    "Application": (4217450380, 1),
+    "Configuration": (3290255840, 2),
+    "Concurrency": (3875070507, 4),
+    "Commit": (3386400367, 5),
+    "Idle": (2723168908, 6),
+    "Network": (2000153315, 7),
+    "User I/O": (1740759767, 8),
+    "System I/O": (4108307767, 9),
+}
+"""Identifier and number of each class."""
+
+
+@dataclass(frozen=True)
+class _Event:
+    """A wait event: its class, what counts its waits, how many of those are one wait, and microseconds of each.
+
+    Attributes:
+        time: the statistic with the whole time, and microseconds of one of its units; else each wait takes ``each_us``.
+    """
+
+    name: str
+    wait_class: str
+    counted: str = ""
+    of_each: int = 1
+    each_us: int = 0
+    time: tuple[str, int] = ("", 0)
+
+
+EVENTS = (
+    _Event("cell single block physical read", "User I/O", "physical read IO requests", 1, 620),
+    _Event("cell multiblock physical read", "User I/O", "physical read IO requests", 40, 1850),
+    _Event("cell list of blocks physical read", "User I/O", "physical read IO requests", 120, 1400),
+    _Event(
+        "cell smart table scan", "User I/O", "cell physical IO bytes eligible for predicate offload", 16 << 20, 2100
+    ),
+    _Event(
+        "cell smart index scan", "User I/O", "cell physical IO bytes eligible for predicate offload", 512 << 20, 1700
+    ),
+    _Event("cell smart file creation", "User I/O"),
+    _Event("cell smart incremental backup", "System I/O"),
+    _Event("cell smart restore from backup", "System I/O"),
+    _Event("cell statistics gather", "User I/O"),
+    _Event("cell external table smart scan", "User I/O"),
+    _Event("cell single block read request", "User I/O"),
+    _Event("cell multiblock read request", "User I/O"),
+    _Event("cell interconnect retransmit during physical read", "User I/O"),
+    _Event("cell worker idle", "Idle"),
+    _Event("db file sequential read", "User I/O"),
+    _Event("db file scattered read", "User I/O"),
+    _Event("direct path read", "User I/O", "physical read IO requests", 900, 900),
+    _Event("direct path write", "User I/O"),
+    _Event("db file parallel write", "System I/O", "physical write IO requests", 8, 900),
+    _Event("control file sequential read", "System I/O", "redo writes", 60, 480),
+    _Event("control file parallel write", "System I/O", "redo writes", 90, 900),
+    _Event("log file parallel write", "System I/O", "redo writes", time=("redo write time", 10_000)),
+    _Event("log file sync", "Commit", "redo synch writes", time=("redo synch time (usec)", 1)),
+    _Event("log file switch completion", "Configuration"),
+    _Event("log buffer space", "Configuration"),
+    _Event("free buffer waits", "Configuration"),
+    _Event("buffer busy waits", "Concurrency"),
+    _Event("latch free", "Other"),
+    _Event("ASM file metadata operation", "Other"),
+    _Event("SQL*Net message to client", "Network", "execute count", 2, 1),
+    _Event("SQL*Net message from client", "Idle", "execute count", 2, 4000),
+    _Event("rdbms ipc message", "Idle"),
+)
+
+
+def _described(event: _Event) -> dict[str, Value]:
+    identifier, number = _CLASSES[event.wait_class]
+    return {
+        "WAIT_CLASS_ID": identifier,
+        "WAIT_CLASS#": number,
+        "WAIT_CLASS": event.wait_class,
+        "EVENT_ID": zlib.crc32(event.name.encode()),
+    }
+
+
+def event_names(_: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$EVENT_NAME."""
+    for number, event in enumerate(EVENTS, start=1):
+        parameters = ("cellhash#", "diskhash#", "bytes") if event.name.startswith("cell ") else (None, None, None)
+        yield {
+            **_described(event),
+            "EVENT#": number,
+            "NAME": event.name,
+            "DISPLAY_NAME": event.name,
+            **{f"PARAMETER{place}": text for place, text in enumerate(parameters, start=1)},
+        }
+
+
+def waited(instance: Instance) -> dict[str, tuple[int, int]]:
+    """Return waits and microseconds of each event on an instance that has waited for it; nothing on ASM."""
+    database = instance.database
+    counted = instance.asm.statistics(database) if database is not None else {}
+    return waited_of(counted, instance.node, len(instance.asm.nodes))
+
+
+def waited_of(counted: Mapping[str, float], node: int, nodes: int) -> dict[str, tuple[int, int]]:
+    """Return waits and microseconds of each event that the counters of a database mean for one of its instances."""
+    found: dict[str, tuple[int, int]] = {}
+    for event in EVENTS:
+        waits = share(counted.get(event.counted, 0), node, nodes) // event.of_each
+        if waits:
+            statistic, unit = event.time
+            whole = share(counted.get(statistic, 0), node, nodes) * unit if statistic else waits * event.each_us
+            found[event.name] = waits, whole
+    return found
+
+
+def _times(waits: int, micros: int) -> dict[str, Value]:
+    average = number_of(round(Decimal(micros) / 10_000 / waits, 2)) if waits else 0
+    return {
+        "TOTAL_WAITS": waits,
+        "TIME_WAITED": micros // 10_000,
+        "AVERAGE_WAIT": average,
+        "TIME_WAITED_MICRO": micros,
+        "TOTAL_WAITS_FG": waits,
+        "TIME_WAITED_FG": micros // 10_000,
+        "AVERAGE_WAIT_FG": average,
+        "TIME_WAITED_MICRO_FG": micros,
+    }
+
+
+def system_events(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$SYSTEM_EVENT: background processes wait for writes, so those have no foreground part."""
+    found = waited(instance)
+    for event in EVENTS:
+        if event.name in found:
+            waits, micros = found[event.name]
+            row = {**_described(event), "EVENT": event.name, **_times(waits, micros)}
+            if event.wait_class == "System I/O":
+                row |= {name: 0 for name in row if name.endswith("_FG")}
+            yield row
+
+
+def wait_classes(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$SYSTEM_WAIT_CLASS."""
+    found = waited(instance)
+    for name, (identifier, number) in _CLASSES.items():
+        own = [found[event.name] for event in EVENTS if event.wait_class == name and event.name in found]
+        if own:
+            waits, micros = sum(w for w, _ in own), sum(m for _, m in own)
+            yield {
+                "WAIT_CLASS_ID": identifier,
+                "WAIT_CLASS#": number,
+                "WAIT_CLASS": name,
+                "TOTAL_WAITS": waits,
+                "TIME_WAITED": micros // 10_000,
+                "TOTAL_WAITS_FG": waits,
+                "TIME_WAITED_FG": micros // 10_000,
+            }
+
+
+def event_histogram(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$EVENT_HISTOGRAM: waits by powers of two milliseconds, most of them below the mean."""
+    for number, event in enumerate(EVENTS, start=1):
+        waits, micros = waited(instance).get(event.name, (0, 0))
+        if not waits:
+            continue
+        bucket = 1
+        while bucket * 1000 < micros // waits:
+            bucket *= 2
+        left = waits
+        for upper, part in ((bucket, 0.8), (bucket * 2, 0.9), (bucket * 4, 1.0)):
+            count = left if part == 1.0 else int(left * part)
+            left -= count
+            if count:
+                yield {"EVENT#": number, "EVENT": event.name, "WAIT_TIME_MILLI": upper, "WAIT_COUNT": count}
+
+
+def session_events(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$SESSION_EVENT: those of the session that asks, which has only talked."""
+    event = next(event for event in EVENTS if event.name == "SQL*Net message to client")
+    yield {**_described(event), "SID": OWN_SESSION, "EVENT": event.name, **_times(12, 36), "MAX_WAIT": 0}
+
+
+def session_waits(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$SESSION_WAIT."""
+    for session in sessions(instance):
+        event = next((event for event in EVENTS if event.name == session["EVENT"]), None)
+        yield {
+            **(_described(event) if event else {}),
+            "SID": session["SID"],
+            "SEQ#": 1,
+            "EVENT": session["EVENT"],
+            "STATE": session["STATE"],
+            "SECONDS_IN_WAIT": session["LAST_CALL_ET"],
+        }

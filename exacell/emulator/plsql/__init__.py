@@ -1,0 +1,1 @@
+"""The emulated PL/SQL: blocks parsed, checked and run."""

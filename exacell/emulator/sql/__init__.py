@@ -1,0 +1,1 @@
+"""The emulated SQL: syntax, values, expressions and queries over rows that views make."""

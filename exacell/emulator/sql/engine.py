@@ -1,0 +1,350 @@
+"""Evaluates parsed queries over the views of an instance.
+
+A query is compiled first: every name is resolved and every rule that Oracle checks at parse time is checked, so that
+a wrong query fails even when a view has no rows. Then the compiled functions run over the rows. What an expression is
+compiled into is :mod:`sql.expressions`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.sql import tree
+from exacell.emulator.sql.expressions import Expressions
+from exacell.emulator.sql.function_base import SqlSettings
+from exacell.emulator.sql.hierarchy import divided, has_prior, hierarchy
+from exacell.emulator.sql.joins import distribute, equality
+from exacell.emulator.sql.pivot import PIVOTED, turned
+from exacell.emulator.sql.rows import combine, cut, grouped_rows, joined_rows, ordered, position_of, rolled_up
+from exacell.emulator.sql.scope import (
+    Bound,
+    Catalog,
+    Compiled,
+    Env,
+    Join,
+    Prepared,
+    ProgramScope,
+    Relation,
+    ResultColumn,
+    Row,
+    Scope,
+)
+from exacell.emulator.sql.values import Value
+from exacell.emulator.sql.walk import (
+    children,
+    columns_of,
+    has_group_function,
+    has_window,
+    is_group_function,
+    place_of,
+    without_marks,
+)
+from exacell.emulator.sql.xml_rows import xml_columns, xml_rows
+
+
+def run_query(query: tree.Query, catalog: Catalog, settings: SqlSettings) -> Relation:
+    """Return the result of ``query``.
+
+    Args:
+        catalog: gives the views.
+        settings: what SYSDATE, USER and dates without a mask mean.
+
+    Raises:
+        OraError: an unknown view or column, a rule of GROUP BY, a value that is no number, and their like.
+    """
+    return _Engine(catalog, settings).query(query, None).run(None)
+
+
+def prepare_query(query: tree.Query, catalog: Catalog, settings: SqlSettings, program: ProgramScope) -> Prepared:
+    """Return a query of a PL/SQL block, compiled: its columns, and what gives its rows.
+
+    Args:
+        program: the variables and functions of the block, which a query sees behind its own columns.
+
+    Raises:
+        OraError: as :func:`run_query` does.
+    """
+    return _Engine(catalog, settings, program).query(query, None)
+
+
+def expressions_of(catalog: Catalog, settings: SqlSettings, program: ProgramScope) -> Expressions:
+    """Return what compiles the expressions of a PL/SQL block."""
+    return _Engine(catalog, settings, program).expressions
+
+
+_MOST_REPEATED = 100_000
+"""Rows of a recursive query from which on it is taken for an endless one."""
+
+
+def _known_first(below: Catalog, name: str, known: Relation, asked: str) -> Relation | None:
+    return known if asked == name else below(asked)
+
+
+class _Engine:
+    def __init__(self, catalog: Catalog, settings: SqlSettings, program: ProgramScope | None = None) -> None:
+        self.catalog = catalog
+        self.settings = settings
+        self.program = program
+        self.expressions = Expressions(settings, self, program)
+
+    def query(self, query: tree.Query, outer: Scope | None) -> Prepared:
+        """Compile a query; what is returned runs it inside the rows of the outer query."""
+        engine = self
+        if query.named:
+            views = {name: self._lazy(inner, name) for name, inner in query.named}
+            below = self.catalog
+            known: Catalog = lambda name: views[name]() if name in views else below(name)  # noqa: E731
+            engine = _Engine(known, self.settings, self.program)
+        if len(query.blocks) == 1:
+            return engine._block(query.blocks[0], query, outer)
+        parts = [engine._block(block, None, outer) for block in query.blocks]
+
+        def run(env: Env | None) -> Relation:
+            first = parts[0].run(env)
+            rows = list(first.rows)
+            for operator, part in zip(query.operators, parts[1:], strict=True):
+                following = part.run(env)
+                if len(following.columns) != len(first.columns):
+                    raise OraError(ora(1789))
+                rows = combine(operator, rows, following.rows)
+            keys = [position_of(order.expression, first.columns) for order in query.order_by]
+            rows = ordered(rows, [[row[key] for key in keys] for row in rows], query.order_by)
+            return Relation(first.columns, cut(rows, query))
+
+        return Prepared(parts[0].columns, run)
+
+    def _lazy(self, query: tree.Query, name: str) -> Callable[[], Relation]:
+        made: list[Relation] = []
+        recursive = query.operators == ("UNION ALL",) and any(s.view == name for s in query.blocks[1].sources)
+
+        def make() -> Relation:
+            if not made:
+                made.append(self._repeated(query, name) if recursive else self.query(query, None).run(None))
+            return made[0]
+
+        return make
+
+    def _repeated(self, query: tree.Query, name: str) -> Relation:
+        """Return the rows of ``WITH name AS (first UNION ALL next)`` whose next looks at the rows made last.
+
+        Raises:
+            OraError: ORA-32044, it has no end.
+        """
+        first = self._block(query.blocks[0], None, None).run(None)
+        rows, last = list(first.rows), first.rows
+        seen: set[tuple[tuple[Value, ...], ...]] = set()
+        while last:
+            # What comes next follows from what came last alone, so what comes again never ends.
+            known_before = len(seen)
+            seen.add(tuple(tuple(row) for row in last))
+            if len(seen) == known_before:
+                raise OraError(ora(32044))
+            known = Relation(first.columns, last)
+            inner = _Engine(partial(_known_first, self.catalog, name, known), self.settings, self.program)
+            last = inner._block(query.blocks[1], None, None).run(None).rows
+            rows += last
+            if len(rows) > _MOST_REPEATED:
+                raise OraError(ora(32044))
+        return Relation(first.columns, rows)
+
+    def _block(self, block: tree.Block, query: tree.Query | None, outer: Scope | None) -> Prepared:
+        outer = outer or self.program
+        sources, where = without_marks(block)
+        relations = [self._relation(source) for source in sources]
+        scope = Scope([Bound(s.alias, r.columns) for s, r in zip(sources, relations, strict=True)], outer)
+        if where is not None and (has_group_function(where) or has_window(where)):
+            raise OraError(ora(934 if has_group_function(where) else 30483), at=place_of(where))
+        kept: tree.Expression | None = None
+        if block.hierarchy is not None:
+            scope.hierarchical = True
+            where, kept = divided(where) if len(sources) > 1 else (None, where)
+        scope.merged |= {name for number, source in enumerate(sources) for name in _merged(number, source, scope)}
+        early, where = distribute(where, sources, scope.place)
+        joins = [self._join(number, source, scope, early[number]) for number, source in enumerate(sources)]
+        condition = self.expressions.condition(where, scope) if where is not None else None
+        items = self._items(block.items, scope)
+        orders = query.order_by if query else ()
+        order_items = [self._order_item(order.expression, items) for order in orders]
+        grouped = bool(block.group_by) or block.having is not None
+        grouped = grouped or any(has_group_function(item.expression) for item in items)
+        if grouped:
+            for expression in (*(item.expression for item in items), *order_items):
+                _check_grouped(expression, block.group_by, bool(block.group_by), scope)
+        values = [self.expressions.value(item.expression, scope) for item in items]
+        columns = tuple(
+            ResultColumn(item.alias or _heading(item), kind) for item, (_, kind) in zip(items, values, strict=True)
+        )
+        keys = [self.expressions.value(expression, scope)[0] for expression in order_items]
+        group_keys = [self.expressions.value(expression, scope)[0] for expression in block.group_by]
+        having = self.expressions.condition(block.having, scope) if block.having is not None else None
+
+        branches = self._branches(block, kept, query, keys, scope)
+
+        def places(key: tree.Expression) -> list[tuple[int, int]]:
+            return [place for column in columns_of(key) if (place := scope.place(column)) is not None]
+
+        def run(env: Env | None) -> Relation:
+            if env is None and self.program is not None:
+                env = self.program.env()
+            envs = joined_rows(relations, joins, condition, env)
+            if branches is not None:
+                envs = branches(envs)
+            if grouped:
+                widths = [len(r.columns) for r in relations]
+                if block.grouping_sets:
+                    pairs_of_keys = list(zip(block.group_by, group_keys, strict=True))
+                    envs = rolled_up(envs, block.grouping_sets, pairs_of_keys, env, widths, places)
+                else:
+                    envs = grouped_rows(envs, group_keys, env, widths, bool(block.group_by))
+                envs = [group for group in envs if having is None or having(group)]
+            for member in envs:
+                member.peers = envs
+            pairs = [([fn(e) for fn, _ in values], [key(e) for key in keys]) for e in envs]
+            if block.distinct:
+                seen: dict[Row, tuple[list[Value], list[Value]]] = {}
+                for pair in pairs:
+                    seen.setdefault(tuple(pair[0]), pair)
+                pairs = list(seen.values())
+            order = () if query is not None and query.siblings else orders
+            rows = ordered([tuple(row) for row, _ in pairs], [key for _, key in pairs], order)
+            return Relation(columns, cut(rows, query) if query else rows)
+
+        return Prepared(columns, run)
+
+    def _branches(
+        self,
+        block: tree.Block,
+        kept: tree.Expression | None,
+        query: tree.Query | None,
+        keys: Sequence[Compiled],
+        scope: Scope,
+    ) -> Callable[[Sequence[Env]], list[Env]] | None:
+        """Return what makes the hierarchy of CONNECT BY out of the rows of FROM, and chooses those that WHERE keeps."""
+        if block.hierarchy is None:
+            return None
+        start = self.expressions.condition(block.hierarchy.start, scope) if block.hierarchy.start is not None else None
+        connect = self.expressions.condition(block.hierarchy.connect, scope)
+        chosen = self.expressions.condition(kept, scope) if kept is not None else None
+        orders = query.order_by if query is not None and query.siblings else ()
+        nocycle, looks_back = block.hierarchy.nocycle, has_prior(block.hierarchy.connect)
+
+        def order(rows: list[Env]) -> list[Env]:
+            by_key = ordered([(n,) for n in range(len(rows))], [[key(row) for key in keys] for row in rows], orders)
+            return [rows[int(str(number))] for (number,) in by_key] if orders else rows
+
+        def branches(rows: Sequence[Env]) -> list[Env]:
+            found = hierarchy(rows, start, connect, nocycle=nocycle, looks_back=looks_back, order=order)
+            found = [row for row in found if chosen is None or chosen(row)]
+            for number, row in enumerate(found, start=1):
+                row.rownum = number
+            return found
+
+        return branches
+
+    def _relation(self, source: tree.Source) -> Relation:
+        if source.pivot is not None:
+            inner = self._relation(replace(source, pivot=None))
+            known = partial(_known_first, self.catalog, PIVOTED, inner)
+            engine = _Engine(known, self.settings, self.program)
+            return turned(inner, source.pivot, lambda query: engine.query(query, None).run(None))
+        if source.xml is not None:
+            return Relation(xml_columns(source.xml), ())
+        if source.query is not None:
+            return self.query(source.query, None).run(None)
+        relation = self.catalog(source.view)
+        if relation is None:
+            raise OraError(ora(942), at=source.at)
+        return relation
+
+    def _join(self, number: int, source: tree.Source, scope: Scope, early: tree.Expression | None) -> Join:
+        """Return how source ``number`` is joined to what stands left of it.
+
+        Args:
+            early: what of WHERE can be tested then.
+        """
+        names, on = _merged(number, source, scope), source.on
+        for name in names:
+            owner = next((b.alias for b in scope.sources[:number] if any(c.name == name for c in b.columns)), None)
+            if owner is None:
+                raise OraError(ora(904, f'"{name}"'), at=source.at)
+            equal = tree.Binary("=", tree.Column(owner, name), tree.Column(source.alias, name))
+            on = equal if on is None else tree.Binary("AND", on, equal)
+        if early is not None:
+            on = early if on is None else tree.Binary("AND", on, early)
+        condition = self.expressions.condition(on, scope) if on is not None else None
+        if source.xml is not None:
+            return Join(source.join, condition, rows=xml_rows(source.xml, self.expressions, scope))
+        pair = equality(on, number, scope.place)
+        if pair is None or source.join in ("right", "full"):
+            return Join(source.join, condition)
+        (known, first), (_, second) = self.expressions.value(pair[0], scope), self.expressions.value(pair[1], scope)
+        found = scope.place(pair[1])
+        if found is None or first.kind is not second.kind:
+            return Join(source.join, condition)
+        return Join(source.join, condition, (known, found[1]))
+
+    def _items(self, items: Sequence[tree.Item], scope: Scope) -> list[tree.Item]:
+        expanded: list[tree.Item] = []
+        for item in items:
+            if not isinstance(item.expression, tree.Star):
+                expanded.append(item)
+                continue
+            star = item.expression
+            chosen = [source for source in scope.sources if not star.qualifier or source.alias == star.qualifier]
+            if not chosen:
+                raise OraError(ora(904, f'"{star.qualifier}"."*"'), at=star.at)
+            shown: set[str] = set()
+            for source in chosen:
+                for column in source.columns:
+                    if column.name in scope.merged and not star.qualifier:
+                        if column.name in shown:
+                            continue
+                        shown.add(column.name)
+                    expanded.append(tree.Item(tree.Column(source.alias, column.name), column.name, column.name))
+        return expanded
+
+    @staticmethod
+    def _order_item(expression: tree.Expression, items: Sequence[tree.Item]) -> tree.Expression:
+        """Return what an ORDER BY term means: a select-list item by number or alias, or itself."""
+        if isinstance(expression, tree.Literal) and isinstance(expression.value, int):
+            if not 1 <= expression.value <= len(items):
+                raise OraError(ora(1785))
+            return items[expression.value - 1].expression
+        if isinstance(expression, tree.Column) and not expression.qualifier:
+            for item in items:
+                own = item.expression.name if isinstance(item.expression, tree.Column) else ""
+                if (item.alias or own) == expression.name:
+                    return item.expression
+        return expression
+
+
+def _merged(number: int, source: tree.Source, scope: Scope) -> tuple[str, ...]:
+    """Return the columns of USING, or those that NATURAL makes one."""
+    if source.join != "natural":
+        return source.using
+    left = {column.name for bound in scope.sources[:number] for column in bound.columns}
+    return tuple(column.name for column in scope.sources[number].columns if column.name in left)
+
+
+def _check_grouped(expression: tree.Expression, keys: Sequence[tree.Expression], by_key: bool, scope: Scope) -> None:
+    if is_group_function(expression):
+        return
+    if isinstance(expression, tree.Column):
+        place = scope.find(expression)
+        if place is None or place[0] > 0:
+            return
+        known = [scope.find(key) for key in keys if isinstance(key, tree.Column)]
+        if place not in known:
+            raise OraError(ora(979 if by_key else 937), at=expression.at)
+        return
+    if expression in keys:
+        return
+    for child in children(expression):
+        _check_grouped(child, keys, by_key, scope)
+
+
+def _heading(item: tree.Item) -> str:
+    return item.expression.name if isinstance(item.expression, tree.Column) else item.text

@@ -1,0 +1,48 @@
+"""INTERVAL literals of days and less: ``INTERVAL '1' DAY``, ``INTERVAL '1 02:30:00' DAY TO SECOND``, ``INTERVAL '90' MINUTE``.
+
+Source: Oracle Database SQL Language Reference, "Interval Literals".
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.sql.values import number_of
+
+_SECONDS = {"DAY": 86400, "HOUR": 3600, "MINUTE": 60, "SECOND": 1}
+_LITERAL = re.compile(r"\s*([+-]?)\s*([0-9]+)(?:\s+|$|(?=[:.]))((?:[:\s]?[0-9]+)*(?:\.[0-9]+)?)\s*")
+
+
+def interval_days(text: str, unit: str) -> int | Decimal:
+    """Return an interval, whose first number counts ``unit``, in days.
+
+    Raises:
+        OraError: ORA-30089, there is no such unit; ORA-01867, the text is no interval.
+    """
+    if unit not in _SECONDS:
+        raise OraError(ora(30089))
+    match = _LITERAL.fullmatch(text)
+    if match is None:
+        raise OraError(ora(1867))
+    units = list(_SECONDS)[list(_SECONDS).index(unit) :]
+    fraction = match[3] if match[3].startswith(".") else ""
+    following = [] if fraction else [part for part in re.split(r"[:\s]", match[3]) if part]
+    if len(following) >= len(units):
+        raise OraError(ora(1867))
+    numbers = [Decimal(match[2] + fraction), *(Decimal(part) for part in following)]
+    seconds = sum((n * _SECONDS[u] for n, u in zip(numbers, units, strict=False)), Decimal(0))
+    return number_of((-seconds if match[1] == "-" else seconds) / 86400)
+
+
+def interval_words(text: str, unit: str) -> str:
+    """Return an interval as TO_DSINTERVAL reads it: ``d hh:mi:ss``.
+
+    Raises:
+        OraError: as :func:`interval_days` does.
+    """
+    days = Decimal(interval_days(text, unit))
+    seconds = round(abs(days) * 86400, 6)
+    sign, clock = "-" if days < 0 else "", f"{int(seconds % 86400 // 3600)}:{int(seconds % 3600 // 60)}:{seconds % 60}"
+    return f"{sign}{int(seconds // 86400)} {clock}"

@@ -1,0 +1,271 @@
+"""One connection to an emulated instance: carries out SQL statements, whatever sends them.
+
+What runs where: disk group statements want an ASM instance and SYSASM, redo log statements a database (source:
+reference asm.md sections 1 and 10). A statement either happens or raises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import partial
+
+from exacell.emulator.asm import changes as asm_changes
+from exacell.emulator.asm.statement import CreateGroup, DropGroup, parse_statement
+from exacell.emulator.awr_rows import take_snapshot
+from exacell.emulator.database_changes import alter_database, alter_system_of_database
+from exacell.emulator.instances import Instance
+from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.segment_changes import change_segments
+from exacell.emulator.sql.date_masks import format_date
+from exacell.emulator.sql.engine import expressions_of, prepare_query, run_query
+from exacell.emulator.sql.expressions import Expressions
+from exacell.emulator.sql.function_base import SqlSettings
+from exacell.emulator.sql.scope import Prepared, ProgramScope, Relation
+from exacell.emulator.sql.syntax import parse_query
+from exacell.emulator.sql.tokens import TokenKind, TokenReader
+from exacell.emulator.sql.tree import Query
+from exacell.emulator.sql.values import DEFAULT_DATE_FORMAT, from_epoch
+from exacell.emulator.sql.views import catalog
+from exacell.emulator.stat_rows import OWN_SESSION
+
+
+def is_stored_code(words: Sequence[str]) -> bool:
+    """Whether the words of a statement begin one that creates a function, a package and their like."""
+    kinds = ("FUNCTION", "PROCEDURE", "PACKAGE", "TRIGGER", "TYPE", "LIBRARY")
+    rest = [
+        word.upper() for word in words[:5] if word.upper() not in ("OR", "REPLACE", "EDITIONABLE", "NONEDITIONABLE")
+    ]
+    return rest[:1] == ["CREATE"] and rest[1:2] != [] and rest[1] in kinds
+
+
+class Privilege(StrEnum):
+    """The administrative privilege of a connection."""
+
+    SYSASM = "SYSASM"
+    SYSDBA = "SYSDBA"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a statement gave: rows, or a message, and perhaps a rebalance to wait for.
+
+    Attributes:
+        relation: of a query, else None.
+        message: ``Diskgroup created.`` and its like, empty for a query.
+        wait_for: name of the disk group whose rebalance the statement waits for, empty for none.
+    """
+
+    relation: Relation | None = None
+    message: str = ""
+    wait_for: str = ""
+
+
+@dataclass(kw_only=True)
+class SqlSession:
+    """A connection with its session settings."""
+
+    instance: Instance
+    privilege: Privilege
+    date_format: str = DEFAULT_DATE_FORMAT
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def execute(self, statement: str) -> Outcome:
+        """Carry out one statement, given without its terminator.
+
+        Raises:
+            OraError: it is refused.
+        """
+        self._look()
+        words = re.findall(r"[A-Za-z_]+", re.sub(r"--[^\n]*|/\*.*?\*/", " ", statement, flags=re.DOTALL))
+        verb, noun = ([word.upper() for word in words[:2]] + ["", ""])[:2]
+        if verb in ("SELECT", "WITH"):
+            return Outcome(relation=self._query(statement))
+        if noun == "DISKGROUP" and verb in ("CREATE", "ALTER", "DROP"):
+            return self._disk_group(statement)
+        database = self.instance.database
+        if database is not None and self._on_segments(verb, noun):
+            return Outcome(message=change_segments(self.instance, database, statement))
+        if verb == "ALTER":
+            return self._alter(noun, statement)
+        if is_stored_code(words):
+            raise OraError(ora(439, "stored PL/SQL is not emulated"))
+        if verb in ("COMMIT", "ROLLBACK"):
+            return Outcome(message=f"{verb.capitalize()} complete.")
+        if verb in ("CREATE", "DROP", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "GRANT", "REVOKE"):
+            raise OraError(ora(1109) if database is None else ora(900))
+        raise OraError(ora(900))
+
+    @staticmethod
+    def _on_segments(verb: str, noun: str) -> bool:
+        objects = ("TABLE", "INDEX", *(("UNIQUE", "BITMAP") if verb == "CREATE" else ()))
+        return verb in ("CREATE", "ALTER", "DROP") and noun in objects
+
+    def wait_seconds(self, group: str) -> float:
+        """Return the rack seconds until a group's rebalance ends; 0 when none runs or it stands still."""
+        asm = self.instance.asm
+        asm.settle()
+        found = asm.groups.get(group)
+        ends = found.operation.ends() if found is not None and found.operation is not None else None
+        return max(0.0, ends - asm.now()) if ends is not None else 0.0
+
+    def describe(self, view: str) -> Relation | None:
+        """Return a view's columns without rows, None when there is no such view."""
+        relation = catalog(self.instance)(view.upper())
+        return None if relation is None else Relation(relation.columns, ())
+
+    def prepare(self, query: Query, program: ProgramScope) -> Prepared:
+        """Return a query of a PL/SQL block ready to run.
+
+        Raises:
+            OraError: it does not compile.
+        """
+        self._look()
+        return prepare_query(query, catalog(self.instance), self._settings(), program)
+
+    def expressions(self, program: ProgramScope) -> Expressions:
+        """Return what compiles the expressions of a PL/SQL block."""
+        return expressions_of(catalog(self.instance), self._settings(), program)
+
+    def _look(self) -> None:
+        self.instance.asm.rack.advance()
+        self.instance.asm.settle()
+
+    def _settings(self) -> SqlSettings:
+        instance = self.instance
+        database = instance.database
+        userenv = {
+            "INSTANCE": str(instance.node + 1),
+            "INSTANCE_NAME": instance.name,
+            "SERVER_HOST": instance.asm.nodes[instance.node],
+            "HOST": instance.asm.nodes[instance.node],
+            "DB_NAME": database.name if database else "+ASM",
+            "DB_UNIQUE_NAME": database.name if database else "+ASM",
+            "CON_NAME": database.name if database else "+ASM",
+            "CON_ID": "0",
+            "SID": str(OWN_SESSION),
+            "SESSIONID": "4294967295",
+            "ISDBA": "TRUE",
+            "OS_USER": "grid" if database is None else "oracle",
+            "DB_DOMAIN": "",
+            "SERVICE_NAME": "SYS$USERS",
+            "MODULE": "sqlplus",
+            "TERMINAL": "pts/0",
+            "LANGUAGE": "AMERICAN_AMERICA.AL32UTF8",
+            "NLS_DATE_FORMAT": self.date_format,
+            "CURRENT_SCHEMA": "SYS",
+            "DATABASE_ROLE": "PRIMARY",
+            "SESSION_USER": "SYS",
+            "CURRENT_USER": "SYS",
+        }
+        return SqlSettings(
+            now=from_epoch(instance.asm.now()),
+            date_format=self.date_format,
+            userenv=userenv,
+            snapshot=None if database is None else partial(take_snapshot, instance, database),
+        )
+
+    def take_snapshot(self) -> None:
+        """Take a snapshot of the workload repository.
+
+        Raises:
+            OraError: ORA-13516, an ASM instance has none.
+        """
+        if self.instance.database is None:
+            raise OraError(ora(13516))
+        take_snapshot(self.instance, self.instance.database)
+
+    def _query(self, statement: str) -> Relation:
+        try:
+            return run_query(parse_query(statement), catalog(self.instance), self._settings())
+        except RecursionError:  # thousands of nested parentheses or operators
+            raise OraError(ora(3001)) from None
+
+    def _disk_group(self, statement: str) -> Outcome:
+        parsed = parse_statement(statement)
+        if self.instance.database is not None:
+            raise OraError(ora(15000))
+        if self.privilege is not Privilege.SYSASM:
+            wrapper = 15018 if isinstance(parsed, CreateGroup) else 15039 if isinstance(parsed, DropGroup) else 15032
+            raise OraError(ora(wrapper), ora(15260))
+        done = asm_changes.execute(self.instance.asm, self.instance.node, parsed)
+        return Outcome(message=done.message, wait_for=done.wait_for)
+
+    def _alter(self, noun: str, statement: str) -> Outcome:
+        if noun == "SESSION":
+            return self._alter_session(statement)
+        database = self.instance.database
+        if noun == "SYSTEM" and database is None:
+            return Outcome(message=self._alter_system_of_asm(statement))
+        if noun == "SYSTEM" and database is not None:
+            return Outcome(message=alter_system_of_database(self.instance, database, statement))
+        if noun == "DATABASE" and database is not None:
+            return Outcome(message=alter_database(self.instance, database, statement))
+        if noun == "DATABASE":
+            raise OraError(ora(1507))
+        raise OraError(ora(940))
+
+    def _alter_session(self, statement: str) -> Outcome:
+        reader = TokenReader(statement)
+        reader.take()
+        reader.take()
+        if reader.here.is_word("ENABLE", "DISABLE", "FORCE") and reader.ahead().is_word(
+            "PARALLEL", "RESUMABLE", "COMMIT"
+        ):
+            return Outcome(message="Session altered.")
+        if not reader.accept("SET"):
+            raise reader.error(922)
+        if reader.accept("EVENTS"):
+            reader.accept_mark("=")
+            reader.text(2248)
+            reader.done(922)
+            return Outcome(message="Session altered.")
+        changed: dict[str, str] = {}
+        while reader.here.kind in (TokenKind.NAME, TokenKind.QUOTED):
+            name = reader.name(922)
+            reader.expect_mark("=", 927)
+            changed[name] = reader.take().value
+        reader.done(922)
+        if not changed:
+            raise reader.error(2248)
+        if "NLS_DATE_FORMAT" in changed:
+            format_date(from_epoch(self.instance.asm.now()), changed["NLS_DATE_FORMAT"])
+            self.date_format = changed["NLS_DATE_FORMAT"]
+        self.settings.update(changed)
+        return Outcome(message="Session altered.")
+
+    def _alter_system_of_asm(self, statement: str) -> str:
+        """ALTER SYSTEM SET asm_diskstring | asm_power_limit = value, … [SCOPE = s] [SID = 's']."""
+        if self.privilege is not Privilege.SYSASM:
+            raise OraError(ora(1031))
+        asm = self.instance.asm
+        reader = TokenReader(statement)
+        reader.take()
+        reader.take()
+        if reader.accept("FLUSH") or reader.accept("CHECKPOINT"):
+            return "System altered."
+        if not reader.accept("SET"):
+            raise reader.error(2065)
+        if reader.accept("EVENTS"):
+            return "System altered."
+        name = reader.name(2065).lower()
+        reader.expect_mark("=", 927)
+        values = [reader.take().value]
+        while reader.accept_mark(","):
+            values.append(reader.take().value)
+        while reader.accept("SCOPE") or reader.accept("SID"):
+            reader.expect_mark("=", 927)
+            reader.take()
+        reader.done(2065)
+        if name in ("asm_diskgroups", "asm_preferred_read_failure_groups"):
+            return "System altered."  # which groups are mounted at start is what is mounted; reads prefer none
+        if name not in asm.parameters:
+            raise OraError(ora(2065 if name.startswith("asm_") else 2095))
+        if name == "asm_power_limit" and not (
+            re.fullmatch("[0-9]{1,4}", values[0]) and int(values[0]) <= asm_changes.MOST_POWER
+        ):
+            raise OraError(ora(2097), ora(15238, values[0], name))
+        asm.parameters[name] = ", ".join(values)
+        return "System altered."

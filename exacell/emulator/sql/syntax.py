@@ -1,0 +1,335 @@
+"""Parses queries of the emulated database nodes into a tree.
+
+Grammar (what scripts against ASM use, source: reference asm.md sections 1, 6, 10 and 13)::
+
+    query    := [WITH name AS (query), ...] block {UNION [ALL] | MINUS | INTERSECT block}
+                [ORDER BY ...] [FETCH FIRST n ROWS ONLY]
+    block    := SELECT [DISTINCT] item, ... FROM source {, source | [LEFT|RIGHT|INNER] JOIN source ON c | USING (c)}
+                [WHERE c] [GROUP BY e, ...] [HAVING c]
+    item     := * | alias.* | expression [[AS] alias]
+    source   := view [alias] | (query) [alias]
+
+Expressions are parsed by :mod:`sql.expression_syntax`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.sql.expression_syntax import ExpressionParser
+from exacell.emulator.sql.grouping import grouping
+from exacell.emulator.sql.pivot import parse_pivot
+from exacell.emulator.sql.tokens import TokenKind
+from exacell.emulator.sql.tree import (
+    Block,
+    Call,
+    Column,
+    Expression,
+    Hierarchy,
+    Item,
+    Literal,
+    Order,
+    Query,
+    Source,
+    Star,
+    XmlRows,
+)
+
+_ENDS_ITEM_WORDS = "FROM UNION MINUS INTERSECT ORDER WHERE GROUP HAVING FETCH INTO START CONNECT"
+_ENDS_ITEM = frozenset(_ENDS_ITEM_WORDS.split())
+_ENDS_SOURCE = _ENDS_ITEM | {
+    "JOIN",
+    "LEFT",
+    "RIGHT",
+    "INNER",
+    "FULL",
+    "CROSS",
+    "NATURAL",
+    "ON",
+    "USING",
+    "CONNECT",
+    "FOR",
+}
+
+
+_LISTS = ("ODCINUMBERLIST", "ODCIVARCHAR2LIST", "ODCIDATELIST", "DBMS_DEBUG_VC2COLL", "KU$_VCNT")
+"""Collection types that every database has."""
+_NO_PLAN = "Error: cannot fetch last explain plan from PLAN_TABLE"
+
+
+def _values(column: str, values: Sequence[Expression]) -> Query:
+    """Return a query with a row for each value."""
+    rows = [
+        Block((Item(value, column, column),), (Source("DUAL", None, "DUAL"),), None, (), None, False)
+        for value in values
+    ]
+    return Query(tuple(rows), ("UNION ALL",) * (len(rows) - 1))
+
+
+def _renamed(query: Query, columns: Sequence[str]) -> Query:
+    """Return a query with the columns that WITH names; ``*`` keeps its own."""
+    first = query.blocks[0]
+    if len(columns) != len(first.items):
+        return query
+    items = tuple(
+        item if isinstance(item.expression, Star) else replace(item, alias=name)
+        for item, name in zip(first.items, columns, strict=True)
+    )
+    return replace(query, blocks=(replace(first, items=items), *query.blocks[1:]))
+
+
+def parse_query(statement: str) -> Query:
+    """Return the tree of a SELECT (or WITH) statement.
+
+    Raises:
+        OraError: ORA-00923, ORA-00936 and their like, at the offending token.
+    """
+    parser = SqlParser(statement)
+    query = parser.query()
+    parser.reader.done()
+    return query
+
+
+class SqlParser(ExpressionParser):
+    """Parses queries and expressions where its reader stands; the parser of PL/SQL blocks adds to it."""
+
+    def query(self) -> Query:
+        """Return the query that comes next."""
+        reader = self.reader
+        named: list[tuple[str, Query]] = []
+        if reader.accept("WITH"):
+            while True:
+                name = reader.name(903)
+                columns = self._names()
+                reader.expect("AS", 905)
+                named.append((name, _renamed(self._parenthesised(), columns)))
+                if not reader.accept_mark(","):
+                    break
+        blocks, operators = [self._block()], list[str]()
+        while reader.here.is_word("UNION", "MINUS", "INTERSECT"):
+            operator = reader.take().value
+            if operator == "UNION" and reader.accept("ALL"):
+                operator = "UNION ALL"
+            operators.append(operator)
+            blocks.append(self._block())
+        order_by: list[Order] = []
+        siblings = False
+        if reader.accept("ORDER"):
+            siblings = reader.accept("SIBLINGS")
+            reader.expect("BY", 905)
+            order_by.append(self.order())
+            while reader.accept_mark(","):
+                order_by.append(self.order())
+        offset, limit, percent = self._limits()
+        if reader.accept("FOR", "UPDATE"):
+            self._for_update()
+        return Query(tuple(blocks), tuple(operators), tuple(order_by), limit, offset, tuple(named), siblings, percent)
+
+    def _names(self) -> list[str]:
+        """Return the names in parentheses, none where there are none."""
+        reader, names = self.reader, list[str]()
+        if reader.accept_mark("("):
+            names.append(reader.name(904))
+            while reader.accept_mark(","):
+                names.append(reader.name(904))
+            reader.expect_mark(")", 907)
+        return names
+
+    def _for_update(self) -> None:
+        """Step over what follows FOR UPDATE: rows of views are not locked."""
+        reader = self.reader
+        if reader.accept("OF"):
+            self.expression()
+            while reader.accept_mark(","):
+                self.expression()
+        if reader.accept("WAIT"):
+            reader.whole(30006)
+        elif not reader.accept("NOWAIT"):
+            reader.accept("SKIP", "LOCKED")
+
+    def _limits(self) -> tuple[int, int | None, bool]:
+        reader, offset, limit, percent = self.reader, 0, None, False
+        if reader.accept("OFFSET"):
+            offset = reader.whole(905)
+            if not reader.accept("ROWS"):
+                reader.expect("ROW", 905)
+        if reader.accept("FETCH"):
+            if not reader.accept("FIRST"):
+                reader.expect("NEXT", 905)
+            limit = reader.whole(905) if reader.here.kind is TokenKind.NUMBER else 1
+            percent = reader.accept("PERCENT")
+            if not reader.accept("ROWS"):
+                reader.expect("ROW", 905)
+            if not reader.accept("WITH", "TIES"):
+                reader.expect("ONLY", 905)
+        return offset, limit, percent
+
+    def _parenthesised(self) -> Query:
+        self.reader.expect_mark("(", 905)
+        query = self.query()
+        self.reader.expect_mark(")", 907)
+        return query
+
+    def _block(self) -> Block:
+        reader = self.reader
+        reader.expect("SELECT", 900)
+        distinct = reader.accept("DISTINCT") or reader.accept("UNIQUE")
+        reader.accept("ALL")
+        items = [self._item()]
+        while reader.accept_mark(","):
+            items.append(self._item())
+        self._into()
+        reader.expect("FROM", 923)
+        sources = [self._source("cross")]
+        while join := self._join():
+            sources.append(self._source(join))
+        where = self.expression() if reader.accept("WHERE") else None
+        hierarchy = self._hierarchy()
+        having = self.expression() if reader.accept("HAVING") else None
+        group_by, sets = grouping(self.listed("GROUP", 905))
+        having = self.expression() if having is None and reader.accept("HAVING") else having
+        return Block(tuple(items), tuple(sources), where, group_by, having, distinct, hierarchy, sets)
+
+    def _hierarchy(self) -> Hierarchy | None:
+        reader = self.reader
+        start = self.expression() if reader.accept("START", "WITH") else None
+        if not reader.accept("CONNECT", "BY"):
+            if start is not None:
+                raise reader.error(1788)
+            return None
+        nocycle = reader.accept("NOCYCLE")
+        connect = self.expression()
+        if start is None and reader.accept("START", "WITH"):
+            start = self.expression()
+        return Hierarchy(start, connect, nocycle)
+
+    def _into(self) -> None:
+        """Step over what stands between the select list and FROM; only PL/SQL has something there."""
+
+    def _item(self) -> Item:
+        reader = self.reader
+        start = reader.here.at
+        if reader.here.is_mark("*"):
+            reader.take()
+            return Item(Star(at=start), "", "*")
+        if reader.ahead(1).is_mark(".") and reader.ahead(2).is_mark("*"):
+            qualifier = reader.name(936)
+            reader.take()
+            reader.take()
+            return Item(Star(qualifier, start), "", "*")
+        expression = self.expression()
+        text = self._source_text(start, reader.here.at)
+        alias = ""
+        bulk = reader.here.is_word("BULK") and reader.ahead().is_word("COLLECT")
+        ends = reader.here.value in _ENDS_ITEM or (
+            reader.here.is_word("OFFSET") and reader.ahead().kind is TokenKind.NUMBER
+        )
+        named = reader.here.kind is TokenKind.NAME and not ends and not bulk
+        if reader.accept("AS") or named or reader.here.kind is TokenKind.QUOTED:
+            alias = reader.name(923)
+        return Item(expression, alias, text)
+
+    def _source_text(self, start: int, following: int) -> str:
+        """Return the text of an expression as SQL*Plus heads its column: no blanks, upper case outside quotes."""
+        pieces = self.statement[start:following].split("'")
+        return "'".join(piece if number % 2 else "".join(piece.split()).upper() for number, piece in enumerate(pieces))
+
+    def _join(self) -> str:
+        reader = self.reader
+        if reader.accept_mark(",") or reader.accept("CROSS", "JOIN"):
+            return "cross"
+        if reader.accept("NATURAL", "JOIN"):
+            return "natural"
+        for side in ("LEFT", "RIGHT", "FULL"):
+            if reader.accept(side, "OUTER", "JOIN") or reader.accept(side, "JOIN"):
+                return side.lower()
+        return "inner" if reader.accept("INNER", "JOIN") or reader.accept("JOIN") else ""
+
+    def _source(self, join: str) -> Source:
+        reader = self.reader
+        at = reader.here.at
+        query: Query | None = None
+        xml: XmlRows | None = None
+        view = ""
+        if reader.here.is_mark("("):
+            query = self._parenthesised()
+        elif (
+            reader.here.is_word("TABLE") and reader.ahead().is_mark("(") and not reader.ahead(2).is_word("XMLSEQUENCE")
+        ):
+            query = self._table_of()
+        elif reader.here.is_word("TABLE", "XMLTABLE") and reader.ahead().is_mark("("):
+            xml = self._xml_rows()
+        else:
+            view = reader.name(903)
+            while reader.accept_mark("."):
+                view = reader.name(903)
+            if reader.here.is_mark("@"):
+                raise reader.error(942)
+            if reader.here.is_word("SAMPLE", "PARTITION", "SUBPARTITION") and reader.ahead().is_mark("("):
+                reader.take()
+                self._choices()
+        pivot = parse_pivot(self)
+        # A sub-query without an alias gets one that nobody can write, so that joins tell the sources apart.
+        alias = view or f"(query at {at})"
+        if reader.here.kind is TokenKind.QUOTED or (
+            reader.here.kind is TokenKind.NAME and reader.here.value not in _ENDS_SOURCE
+        ):
+            alias = reader.name(933)
+        on: Expression | None = None
+        using: list[str] = []
+        if join in ("inner", "left", "right", "full"):
+            if reader.accept("USING"):
+                reader.expect_mark("(", 905)
+                using.append(reader.name(904))
+                while reader.accept_mark(","):
+                    using.append(reader.name(904))
+                reader.expect_mark(")", 907)
+            else:
+                reader.expect("ON", 905)
+                on = self.expression()
+        return Source(view, query, alias, join, on, tuple(using), at, xml, pivot)
+
+    def _table_of(self) -> Query:
+        """Return TABLE(SYS.ODCINUMBERLIST(…)) and its like as a query of the values, plans as the note that there is none."""
+        reader = self.reader
+        at = reader.here.at
+        reader.take()
+        reader.take()
+        call = self.expression()
+        reader.expect_mark(")", 907)
+        name = call.name if isinstance(call, Call | Column) else ""
+        package = call.qualifier if isinstance(call, Column) else ""
+        if name.startswith("DBMS_XPLAN.") or package == "DBMS_XPLAN":
+            return _values("PLAN_TABLE_OUTPUT", [Literal(_NO_PLAN)])
+        if isinstance(call, Call) and name.rpartition(".")[2] in _LISTS:
+            return _values("COLUMN_VALUE", call.arguments)
+        raise OraError(ora(22905), at=at)
+
+    def _xml_rows(self) -> XmlRows:
+        """Return TABLE(XMLSEQUENCE(x)), or XMLTABLE(path PASSING x COLUMNS name type [PATH path], …)."""
+        reader = self.reader
+        if reader.take().value == "TABLE":
+            reader.expect_mark("(", 906)
+            reader.expect("XMLSEQUENCE", 22905)
+            reader.expect_mark("(", 906)
+            document = self.expression()
+            reader.expect_mark(")", 907)
+            reader.expect_mark(")", 907)
+            return XmlRows(document)
+        reader.expect_mark("(", 906)
+        path = reader.text(19102)
+        reader.expect("PASSING", 905)
+        reader.accept("BY", "VALUE")
+        document = self.expression()
+        columns: list[tuple[str, str, int, str]] = []
+        if reader.accept("COLUMNS"):
+            while True:
+                name = reader.name(904)
+                kind, width = self._cast_type()
+                columns.append((name, kind, width, reader.text(19102) if reader.accept("PATH") else name))
+                if not reader.accept_mark(","):
+                    break
+        reader.expect_mark(")", 907)
+        return XmlRows(document, path, tuple(columns))

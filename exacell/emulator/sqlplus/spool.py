@@ -1,0 +1,83 @@
+"""SPOOL and TERMOUT of SQL*Plus: what a session prints goes to a file, to the terminal, or to both.
+
+Source: Oracle SQL*Plus User's Guide, "SPOOL" and "SET TERMOUT": only what a script prints is hidden by TERMOUT OFF, never
+the answers to what is typed or comes from standard input; the file gets both. Simplified: lines in the file are trimmed
+as those on the screen, whatever TRIMSPOOL says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from exacell.emulator.ora_messages import sp2
+from exacell.emulator.program import Ask, Out, Program
+from exacell.emulator.spool import ReadFile, WriteFile
+
+_USAGE = "Usage: SPOOL { <file> | OFF | OUT }\nwhere <file> is file_name[.ext] [CRE[ATE]|REP[LACE]|APP[END]]\n"
+_MODES = {"CREATE": 3, "REPLACE": 3, "APPEND": 3}
+
+
+class SqlSpool:
+    """The spool file of one session; nothing is written until one is named."""
+
+    def __init__(self, read_file: ReadFile | None, write_file: WriteFile | None) -> None:
+        self._read = read_file
+        self._write = write_file
+        self._name = ""
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a spool file."""
+        return bool(self._name)
+
+    def command(self, words: list[str]) -> str:
+        """Carry out ``SPOOL [file [CREATE|REPLACE|APPEND] | OFF | OUT]`` and return what it prints."""
+        if not words:
+            return f"currently spooling to {self._name}\n" if self._name else "not spooling currently\n"
+        if len(words) == 1 and words[0].upper() in ("OFF", "OUT"):
+            said = "" if self._name else "not spooling currently\n"
+            self._name = ""
+            return said
+        mode = _mode(words[1]) if len(words) == 2 else "REPLACE"
+        if len(words) > 2 or not mode:
+            return f"{sp2(768)}\n{_USAGE}"
+        name = words[0] if "." in words[0].rpartition("/")[2] else f"{words[0]}.lst"
+        if mode == "CREATE" and self._read is not None and self._read(name) is not None:
+            return f"{sp2(771, name)}\n"
+        if self._write is None or not self._write(name, "", mode == "APPEND"):
+            return f"{sp2(606, name)}\n"
+        self._name = name
+        return ""
+
+    def copy(self, text: str) -> None:
+        """Write what was printed or typed to the file, if there is one; a file that fails ends spooling."""
+        if self._name and text and self._write is not None and not self._write(self._name, text, True):
+            self._name = ""
+
+
+def _mode(word: str) -> str:
+    upper = word.upper()
+    return next((mode for mode, least in _MODES.items() if mode.startswith(upper) and len(upper) >= least), "")
+
+
+def spooled(program: Program, spool: SqlSpool, hidden: Callable[[], bool]) -> Program:
+    """Return the program with what it prints, asks and is told copied to the spool file.
+
+    Args:
+        hidden: says whether what is printed now is kept from the terminal.
+    """
+    answer: str | None = None
+    while True:
+        try:
+            event = program.send(answer)
+        except StopIteration as end:
+            return int(end.value)
+        if isinstance(event, Out) and not event.err:
+            spool.copy(event.text)
+            answer = None
+            if not hidden():
+                yield event
+            continue
+        answer = yield event
+        if isinstance(event, Ask) and event.prompt:
+            spool.copy(f"{event.prompt}{answer or ''}\n")

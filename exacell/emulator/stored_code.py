@@ -1,0 +1,123 @@
+"""Procedures and functions that a database keeps: CREATE, DROP, and how blocks and queries find them.
+
+Source: Oracle Database PL/SQL Language Reference, CREATE PROCEDURE, CREATE FUNCTION. A routine is kept as its text and compiled
+again wherever it may be called. Simplified: no packages, types and triggers; a schema name is read and forgotten.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from exacell.emulator.databases import Database, StoredRoutine
+from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.plsql.check import check_block
+from exacell.emulator.plsql.packages import Output
+from exacell.emulator.plsql.run import Runner, declare_stored
+from exacell.emulator.plsql.syntax import parse_block
+from exacell.emulator.plsql.values import Frame
+from exacell.emulator.sql.scope import Relation
+from exacell.emulator.sql.session import Outcome, SqlSession
+from exacell.emulator.sql.syntax import parse_query
+from exacell.emulator.sqlplus.binds import Binds
+
+_NAME = r"(?:\"?[A-Za-z][\w$#]*\"?\s*\.\s*)?\"?([A-Za-z][\w$#]*)\"?"
+_CREATE = re.compile(
+    r"\s*create\s+(or\s+replace\s+)?(?:(?:non)?editionable\s+)?(procedure|function)\s+" + _NAME, re.IGNORECASE
+)
+_DROP = re.compile(r"\s*drop\s+(procedure|function)\s+" + _NAME + r"\s*", re.IGNORECASE)
+_CLAUSES = re.compile(
+    r"\b(?:authid\s+(?:current_user|definer)|deterministic|parallel_enable|result_cache|pipelined)\b(?=[^;]*?\b(?:is|as)\b)",
+    re.IGNORECASE,
+)
+_BEFORE = "DECLARE "
+
+
+def is_routine(text: str) -> bool:
+    """Whether a statement creates or drops a procedure or a function."""
+    return _CREATE.match(text) is not None or _DROP.fullmatch(text) is not None
+
+
+def change_routines(text: str, session: SqlSession) -> Outcome:
+    """Carry out CREATE or DROP of a procedure or function.
+
+    Raises:
+        OraError: ORA-01109 on ASM, ORA-00955, ORA-04043. What does not compile is kept, with the message that says so.
+    """
+    database = session.instance.database
+    if database is None:
+        raise OraError(ora(1109))
+    if dropped := _DROP.fullmatch(text):
+        name = dropped[2].upper()
+        if name not in database.routines or database.routines[name].kind != dropped[1].upper():
+            raise OraError(ora(4043, name))
+        del database.routines[name]
+        return Outcome(message=f"{dropped[1].capitalize()} dropped.")
+    match = _CREATE.match(text)
+    assert match is not None
+    kind, name = match[2].upper(), match[3].upper()
+    before = database.routines.get(name)
+    if before is not None and (not match[1] or before.kind != kind):
+        raise OraError(ora(955))
+    source = f"{kind} {name}{_CLAUSES.sub('', text[match.end() :])}".rstrip().rstrip("/").rstrip()
+    routine = StoredRoutine(kind=kind, source=source if source.endswith(";") else f"{source};")
+    errors = _errors(routine, session)
+    database.routines[name] = replace(routine, errors=errors)
+    if errors:
+        return Outcome(message=f"Warning: {kind.capitalize()} created with compilation errors.")
+    return Outcome(message=f"{kind.capitalize()} created.")
+
+
+def _errors(routine: StoredRoutine, session: SqlSession) -> list[str]:
+    """Return what SHOW ERRORS tells of a routine: line and column, and what is wrong there."""
+    text = f"{_BEFORE}{routine.source}\nBEGIN NULL; END;"
+    try:
+        block = parse_block(text)
+        machine = Runner(text, Binds(), session, Output())
+        check_block(text, block, machine.scene, declare_stored(machine.scene, session))
+    except OraError as error:
+        return _told(str(error.stack[0]) + "".join(f"\n{line}" for line in error.stack[1:]))
+    return []
+
+
+def _told(text: str) -> list[str]:
+    found: list[str] = []
+    place = ""
+    for line in text.split("\n"):
+        match = re.match(r"ORA-06550: line ([0-9]+), column ([0-9]+):", line)
+        if match:
+            shift = len(_BEFORE) if match[1] == "1" else 0
+            place = f"{match[1]}/{int(match[2]) - shift}"
+        elif line:
+            found.append(f"{place:<8} {line}")
+    return found
+
+
+def shown_errors(database: Database | None, words: list[str]) -> str:
+    """Return what SHOW ERRORS prints: of the routine that is named, else of the last one that has any."""
+    name = words[-1].upper() if words else ""
+    routines = database.routines if database is not None else {}
+    wrong = [known for known, routine in routines.items() if routine.errors and name in ("", known)]
+    if not wrong:
+        return "No errors.\n"
+    routine = routines[wrong[-1]]
+    lines = "".join(f"{line}\n" for line in routine.errors)
+    return f"Errors for {routine.kind} {wrong[-1]}:\n\nLINE/COL ERROR\n{'-' * 8} {'-' * 65}\n{lines}"
+
+
+def calls_routine(text: str, database: Database | None) -> bool:
+    """Whether a query may call a function of the database."""
+    names = [name for name, routine in (database.routines if database else {}).items() if routine.kind == "FUNCTION"]
+    upper = text.upper()
+    return any(re.search(rf"\b{re.escape(name)}\b", upper) for name in names)
+
+
+def query_with_routines(text: str, session: SqlSession, binds: Binds) -> Relation:
+    """Return the rows of a query that calls functions of the database.
+
+    Raises:
+        OraError: it does not compile, or what a function raises.
+    """
+    machine = Runner(text, binds, session, Output())
+    frame = declare_stored(machine.scene, session)
+    return machine.scene.prepared(parse_query(text), frame or Frame(None)).run(None)

@@ -1,0 +1,105 @@
+"""What the journal says of caches that a change left off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from exacell.journal.record import Entry
+from exacell.values import dataclass
+
+FLASHCACHE = "flashcache"
+"""The cache that rows speak of which name none."""
+
+GONE, UNTOLD = "gone", "untold"
+"""What rows say of a cache that a cell does not have, and of one of which it does not tell whether it caches."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CachingOff:
+    """A change left caching off on these cells, as far as the journal knows.
+
+    Attributes:
+        dropped: the cache was dropped there, or may have been, and not made again.
+        cache: flashcache, pmemcache or xrmemcache.
+        sure: whether the statement that did it is known to have been carried out; its answer may have been lost.
+        refused: the cell said no to that statement, which was not to drop the cache.
+    """
+
+    change: int
+    cells: tuple[str, ...]
+    dropped: bool = False
+    cache: str = FLASHCACHE
+    sure: bool = True
+    refused: bool = False
+
+
+_NOT_DONE = ("failed", "not done")
+"""States of a step that did not happen, as far as that is known."""
+
+
+def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
+    """Return the changes after which caching was switched off and never seen back, newest last.
+
+    An intent that switches caching off counts from before its statement left; only an outcome that brought caching
+    back, or a later observation of it, clears it.
+    """
+    off: dict[tuple[str, str], CachingOff] = {}
+    before: dict[tuple[str, str], CachingOff | None] = {}
+    flushing: set[tuple[str, str]] = set()
+    for entry in entries:
+        body = entry.body
+        cache = str(body.get("cache") or FLASHCACHE)
+        key = (entry.target, cache)
+        if entry.kind == "intent" and body.get("cachingOff"):
+            before[key] = off.get(key)
+            if str(body.get("statement")).upper().startswith(f"ALTER {cache}".upper()):
+                flushing.add(key)
+            else:
+                flushing.discard(key)  # A command may fail behind a statement that was carried out.
+            off[key] = CachingOff(
+                change=entry.change,
+                cells=(entry.target,),
+                dropped=f"DROP {cache}".upper() in str(body.get("statement")).upper(),
+                cache=cache,
+                sure=not body.get("statement"),  # What is only followed was off before.
+            )
+        elif (entry.kind == "outcome" and body.get("cachingOn") and body.get("state") == "done") or (
+            entry.kind == "observed" and body.get("caching") == "on"
+        ):
+            off.pop(key, None)
+        elif key in off:
+            item = off[key] = _after(off[key], entry)
+            if item.refused and key in flushing and body.get("caching") in (GONE, UNTOLD):
+                # It did nothing to a cache that is not there, or has no flush: what was left off before still is.
+                off.pop(key)
+                if (earlier := before[key]) is not None:
+                    off[key] = earlier
+    changes: dict[tuple[int, bool, str, bool], list[str]] = {}
+    for (cell, _), item in off.items():
+        changes.setdefault((item.change, item.dropped, item.cache, item.sure), []).append(cell)
+    return tuple(
+        CachingOff(change=change, cells=tuple(cells), dropped=dropped, cache=cache, sure=sure)
+        for (change, dropped, cache, sure), cells in sorted(changes.items())
+    )
+
+
+def _after(item: CachingOff, entry: Entry) -> CachingOff:
+    """Return what a row tells about a cache that is off: how its statement ended, or that it was seen off."""
+    body = entry.body
+    if entry.kind == "observed":
+        # Off means flushed as well as gone: it settles whether it caches, not whether it is there.
+        told = body.get("caching") != UNTOLD
+        return item if item.dropped or not told else replace(item, sure=True)
+    if not body.get("cachingOff"):
+        return item
+    if body.get("state") in _NOT_DONE:
+        # What was not dropped is what it was before: flushed.
+        return replace(item, dropped=False, sure=item.sure or item.dropped, refused=not item.dropped)
+    if body.get("state") != "done":
+        # Every start asks this; few have such a row.
+        from exacell.cellcli.reply import successes
+
+        # A flush that was answered and then lost from sight is off all the same.
+        return replace(item, sure=item.sure or bool(successes(str(body.get("reply", "")))))
+    return replace(item, sure=True)

@@ -1,0 +1,80 @@
+"""The hash chain of a journal: each row's hash covers the row and the hash before it. Pure.
+
+A row is (seq, at, rack, change, kind, target, body, prev, hash) as it is stored; body is compact JSON text. The hash is
+SHA-256 over prev and the first seven fields, as text, with U+001F between them, in hexadecimal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from exacell.values import dataclass
+
+GENESIS = "0" * 64
+"""What stands for the hash before the first row."""
+
+Stored = Sequence[object]
+"""One row as it is stored, its nine fields in order."""
+
+
+def digest(prev: str, fields: Sequence[object]) -> str:
+    """Return the hash of a row whose first seven fields are ``fields``, behind the row whose hash is ``prev``."""
+    return hashlib.sha256("\x1f".join([prev, *map(str, fields)]).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_whole(row: Stored) -> bool:
+    """Return whether a row is the one that its own hash was made of, wherever it stands."""
+    *fields, prev, claimed = row
+    return digest(str(prev), fields) == claimed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walk:
+    """How far a chain is whole.
+
+    Attributes:
+        good: number of rows from the first one on that are whole and in their places.
+        hash: of the last of them, :data:`GENESIS` when there is none.
+        problem: what is wrong with the next one, one line; empty when there is none.
+    """
+
+    good: int
+    hash: str
+    problem: str
+
+
+def walk(rows: Iterable[Stored], *, behind: int = 0, prev: str = GENESIS) -> Walk:
+    """Follow the chain and return how far it is whole.
+
+    Args:
+        behind: number of the row before the first of ``rows``; 0 for the chain's beginning.
+        prev: that row's hash.
+    """
+    good = behind
+    for *fields, claimed_prev, claimed in rows:
+        if fields[0] != good + 1:
+            problem = f"row {good + 1} is missing: row {fields[0]} follows row {good}"
+            return Walk(good=good, hash=prev, problem=problem)
+        if claimed_prev != prev or digest(prev, fields) != claimed:
+            problem = f"row {fields[0]} ({fields[4]} of change {fields[3]}) was edited or moved"
+            return Walk(good=good, hash=prev, problem=problem)
+        prev, good = str(claimed), good + 1
+    return Walk(good=good, hash=prev, problem="")
+
+
+def against_head(walked: Walk, kept: tuple[int, str], hashes: Sequence[str]) -> str:
+    """Return what is wrong between a whole chain and the head that was kept outside; empty when they agree.
+
+    Args:
+        kept: number and hash of the newest row as it was written.
+        hashes: of all rows, in order.
+    """
+    number, claimed = kept
+    if number > walked.good:
+        one = walked.good + 1 == number
+        return f"row {number} was cut off" if one else f"rows {walked.good + 1} to {number} were cut off"
+    # A crash may leave the head behind the rows, never before a row that it has seen in another form.
+    if number < 1 or hashes[number - 1] != claimed:
+        return f"row {number} is not the one that was written"
+    return ""

@@ -1,0 +1,234 @@
+"""The two files of a journal: rows in SQLite, and the number and hash of the newest one, kept outside.
+
+The kept head holds ``17 1f0c…``: row 17 is there. Before further rows are committed it announces the last of them,
+``17 1f0c… 19 77ab…``, and afterwards it names that one alone. So rows that stand behind the head without having been
+announced are none of exacell's, and a writer that is killed at any moment leaves what can be told from damage.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from exacell.errors import JournalError
+from exacell.values import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """What is kept outside of the rows.
+
+    Attributes:
+        last: number and hash of the newest row that is known to be there; number 0 for none.
+        announced: of the row that was about to become the newest one when somebody wrote last; None when it became it.
+    """
+
+    last: tuple[int, str]
+    announced: tuple[int, str] | None = None
+
+    def explains(self, seq: int, digest: str) -> bool:
+        """Return whether a journal may end with that row."""
+        return (seq, digest) in (self.last, self.announced)
+
+
+class JournalFile:
+    """What lies on the disk, as it is; reading it takes no right to write."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.head_path = path.with_suffix(".head")
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a journal, or was one: rows that were taken away as a whole leave their kept head."""
+        return self.is_there(self.path) or self.is_there(self.head_path)
+
+    def is_there(self, path: Path) -> bool:
+        """Return whether one of the files is there.
+
+        Raises:
+            JournalError: this user may not look.
+        """
+        try:
+            path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise JournalError(
+                f"the journal {path} can't be looked at ({error.strerror})", hint=self._whose(path.parent)
+            ) from error
+        return True
+
+    def whole_head(self) -> Head | None:
+        """Return what is kept outside; None when nothing is.
+
+        Raises:
+            JournalError: it can't be read, or is no head.
+        """
+        try:
+            words = self.head_path.read_text(encoding="ascii").split()
+            pairs = [(int(number), digest) for number, digest in zip(words[::2], words[1::2], strict=True)]
+            if len(pairs) not in (1, 2):
+                raise ValueError("it is no head")
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise JournalError(
+                f"the kept head {self.head_path} can't be read ({error.strerror})", hint=self._whose(self.head_path)
+            ) from error
+        except ValueError as error:
+            raise JournalError(f"the kept head {self.head_path} is damaged: it is no row number and hash") from error
+        return Head(last=pairs[0], announced=pairs[1] if len(pairs) == 2 else None)
+
+    def kept_head(self) -> tuple[int, str] | None:
+        """Return number and hash of the newest row that must be there; None when nothing is kept, or no row yet.
+
+        Raises:
+            JournalError: it can't be read, or is no head.
+        """
+        head = self.whole_head()
+        return None if head is None or (head.last[0] == 0 and head.announced is not None) else head.last
+
+    def announce(self, last: tuple[int, str], coming: tuple[int, str]) -> None:
+        """Say outside, synced, which row will be the newest one when the rows that come are committed.
+
+        Args:
+            last: number and hash of the newest row that is there; number 0 for none.
+        """
+        self._keep(f"{last[0]} {last[1]} {coming[0]} {coming[1]}\n")
+        # Without this a power cut could leave the rows that were announced and a head that never heard of them.
+        folder = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def keep_head(self, seq: int, digest: str) -> None:
+        """Keep number and hash of the newest row outside, synced."""
+        self._keep(f"{seq} {digest}\n")
+
+    def _keep(self, line: str) -> None:
+        temporary = self.head_path.with_name(self.head_path.name + ".new")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(descriptor, "w", encoding="ascii") as stream:
+            stream.write(line)
+            stream.flush()
+            self.give_to_owner(stream.fileno())
+            os.fsync(stream.fileno())
+        os.replace(temporary, self.head_path)
+
+    def give_to_owner(self, descriptor: int) -> None:
+        """Give a file that root made beside the journal to whom its directory belongs, who must go on with it."""
+        if os.geteuid() == 0:
+            folder = self.path.parent.stat()
+            os.fchown(descriptor, folder.st_uid, folder.st_gid)
+
+    def _whose(self, path: Path) -> str:
+        """Return the way out of a file that can't be opened."""
+        try:
+            owner = path.stat().st_uid
+        except OSError:
+            owner = os.geteuid() if os.access(path.parent, os.X_OK) else -1
+        if owner not in (os.geteuid(), 0) or (owner == 0 and os.geteuid() != 0):
+            return (
+                "it belongs to another user: each has a journal of their own, in the directory that EXACELL_HOME names"
+            )
+        return "give exacell the right to read and write it"
+
+    def rows(self, where: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
+        """Return rows as they are stored, in order; reading takes no right to write.
+
+        Raises:
+            JournalError: the file is no journal.
+        """
+        columns = "seq, at, rack, change, kind, target, body, prev, hash"
+        return self._read(f"select {columns} from entry where {where} order by seq", values)
+
+    def count_changes(self, rack: str | None = None) -> int:
+        """Return of how many changes there are rows, of one rack when asked.
+
+        Raises:
+            JournalError: the file is no journal.
+        """
+        own = "" if rack is None else " where rack = ?"
+        found = self._read(f"select count(distinct change) from entry{own}", () if rack is None else (rack,))
+        return int(found[0][0]) if found else 0
+
+    def _read(self, query: str, values: Sequence[str | int]) -> list[tuple[Any, ...]]:
+        if not self.is_there(self.path):
+            return []
+        try:
+            return self._ask(query, values, mode="ro")
+        except sqlite3.OperationalError as error:
+            if self._is_being_made():
+                return []
+            # What a process that died in the middle of a commit left must be rolled back first, which is a write; without
+            # such a rest the first row may have been written between the two looks.
+            mode = "rw" if Path(f"{self.path}-journal").exists() else "ro"
+            try:
+                return self._ask(query, values, mode=mode)
+            except sqlite3.Error:
+                raise self._unreadable(error) from error
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from error
+
+    def _is_being_made(self) -> bool:
+        """Whether the file holds no table yet and never did: another process is about to write the very first row."""
+        if self.is_there(self.head_path):
+            return False
+        try:
+            return self._ask("select count(*) from sqlite_master", (), mode="ro") == [(0,)]
+        except sqlite3.Error:
+            return False
+
+    def _ask(self, query: str, values: Sequence[str | int], *, mode: str) -> list[tuple[Any, ...]]:
+        connection = sqlite3.connect(f"file:{quote(str(self.path))}?mode={mode}", uri=True, timeout=30)
+        try:
+            return connection.execute(query, values).fetchall()
+        except sqlite3.OperationalError as error:
+            if "decode" not in str(error):
+                raise
+            # A text that was overwritten by other bytes hides no other row.
+            connection.text_factory = lambda found: found.decode("utf-8", "backslashreplace")
+            return connection.execute(query, values).fetchall()
+        finally:
+            connection.close()
+
+    def _unreadable(self, error: Exception) -> JournalError:
+        readable = os.access(self.path, os.R_OK)
+        hint = "journal restart puts it aside and begins a new one" if readable else self._whose(self.path)
+        return JournalError(f"the journal {self.path} can't be read: {error}", hint=hint)
+
+    def refuse_cut(self) -> None:
+        """Return when the row that the kept head names is there as it was written.
+
+        Raises:
+            JournalError: it is not: rows are missing or edited.
+        """
+        # The head first: it never runs ahead of the rows.
+        kept = self.kept_head()
+        if kept is None:
+            return
+        found = self.rows("seq = ?", [kept[0]])
+        if not found or found[0][-1] != kept[1]:
+            raise JournalError(
+                f"the journal {self.path} does not hold row {kept[0]}, which its kept head {self.head_path} names: "
+                "rows are missing or edited",
+                hint="journal verify shows where; journal restart puts it aside and begins a new one",
+            )
+
+    def damage(self) -> str:
+        """Return what SQLite finds wrong with the file itself, one line; empty when nothing is or nothing is there."""
+        if not self.is_there(self.path):
+            return ""
+        try:
+            # Damaged indexes hide rows from who asks by them; the rows themselves are the chain's to check.
+            found = self._ask("pragma integrity_check(1)", (), mode="ro")
+        except sqlite3.Error as error:
+            return f"the journal {self.path} can't be read: {error}"
+        said = " ".join(str(found[0][0]).split()) if found else "ok"
+        return "" if said == "ok" else f"the file {self.path} is damaged: {said}"

@@ -1,0 +1,217 @@
+"""What readers ask of a journal: its rows in order, of a rack, of a change, of those that wait for something."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from exacell.errors import JournalError
+from exacell.journal.chain import is_whole
+from exacell.journal.file import JournalFile
+from exacell.journal.schema import CACHING, CONFIRMING, SERVICES
+from exacell.values import dataclass
+
+_TAKEOVER = '%"statement":"unlock --takeover from %'
+"""What the body of the row of a takeover of the rack's lock is like."""
+HERE = "this machine"
+"""What a change's row says of where it was carried out when no cell or node was asked for anything."""
+_HERE = f'%"on":"{HERE}"%'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One row.
+
+    Attributes:
+        seq: 1 and up, without gaps.
+        at: UTC, ISO 8601.
+        change: the number of the change it belongs to; unique over all racks of this journal.
+        kind: plan, intent, outcome, end, observed (something that was seen on a cell, such as caching being on), or one
+            of confirming.KINDS.
+        target: cell or node; empty for plan and end.
+        body: JSON object.
+    """
+
+    seq: int
+    at: str
+    rack: str
+    change: int
+    kind: str
+    target: str
+    body: Mapping[str, Any]
+    prev: str
+    hash: str
+
+
+class JournalReader(JournalFile):
+    """The rows as values. Reading takes no right to write, and never waits for who writes."""
+
+    @property
+    def head(self) -> str:
+        """The newest row's number and the first 12 digits of its hash, ``17:1f0c…``; empty for an empty journal."""
+        kept = self.kept_head()
+        return "" if kept is None else f"{kept[0]}:{kept[1][:12]}"
+
+    def entries(self, *, rack: str | None = None, change: int | None = None) -> list[Entry]:
+        """Return the rows in order, of one rack or change when asked; empty when there is no journal.
+
+        Raises:
+            JournalError: the file is no journal.
+        """
+        return self._select(rack=rack, change=change)
+
+    def _select(
+        self, *, rack: str | None = None, change: int | None = None, extra: str = "1=1", given: Sequence[str | int] = (),
+        lenient: bool = False,
+    ) -> list[Entry]:  # fmt: skip
+        if not lenient:
+            self.refuse_cut()
+        where: list[str] = [extra]
+        values = [*given]
+        for name, value in (("rack", rack), ("change", change)):
+            if value is not None:
+                where.append(f"{name} = ?")
+                values.append(value)
+        return [self._entry(row, lenient=lenient) for row in self.rows(" and ".join(where), values)]
+
+    def _entry(self, row: Sequence[Any], *, lenient: bool) -> Entry:
+        # What an edited row says is nothing to act on, and may be of any type.
+        wrong = "" if is_whole(row) else "it was edited"
+        body: object = None
+        if not wrong:
+            try:
+                body = json.loads(row[6])
+            except (ValueError, TypeError) as error:
+                wrong = str(error)
+        if not isinstance(body, dict):
+            if not lenient:
+                raise JournalError(
+                    f"the journal {self.path} is damaged: row {row[0]} can't be read ({wrong or 'it is no object'})",
+                    hint="journal verify shows what is wrong; journal restart puts it aside and begins a new one",
+                )
+            body = {"damaged": str(row[6])}
+        return Entry(
+            seq=int(row[0]), at=str(row[1]), rack=str(row[2]), change=_number(row[3]), kind=str(row[4]), target=str(row[5]),
+            body=body, prev=str(row[7]), hash=str(row[8]),
+        )  # fmt: skip
+
+    def stored(self) -> list[tuple[Any, ...]]:
+        """Return all rows as they are stored, for verifying and export.
+
+        Raises:
+            JournalError: the file is no journal.
+        """
+        return self.rows("1=1")
+
+    def all_entries(
+        self, *, rack: str | None = None, change: int | None = None, since: str = "", until: str = "", target: str = "",
+        newest: int = 0,
+    ) -> list[Entry]:  # fmt: skip
+        """Return rows for eyes, in order: a row whose body is damaged has that as ``damaged``.
+
+        Args:
+            since, until: only changes that have a row from then on, or up to then; UTC as in ``Entry.at``.
+            target: only changes that have a row about it.
+            newest: only so many changes, those whose first rows are the newest; 0 for all.
+
+        Raises:
+            JournalError: the file is no journal.
+        """
+        chosen, values = ["1=1"], list[str | int]()
+        for having, value in (("at >= ?", since), ("at <= ?", until), ("target = ?", target)):
+            if value:
+                chosen.append(f"change in (select change from entry where {having})")
+                values.append(value)
+        if newest:
+            own = "" if rack is None else "where rack = ? "
+            last = f"select change from entry {own}group by change order by min(seq) desc limit {newest}"
+            chosen.append(f"change in ({last})")
+            values += [] if rack is None else [rack]
+        return self._select(rack=rack, change=change, extra=" and ".join(chosen), given=values, lenient=True)
+
+    def since(self, at: str) -> list[Entry]:
+        """Return the rows that were written from ``at`` on, in order; it is as :attr:`Entry.at`.
+
+        Raises:
+            JournalError: the file is no journal.
+        """
+        return self._select(extra="at >= ?", given=[at])
+
+    def caching_entries(self, rack: str) -> list[Entry]:
+        """Return the rows that say something about caching being off or on, in order; quick in a long journal."""
+        return self._select(rack=rack, extra=CACHING)
+
+    def service_intents(self, rack: str) -> list[Entry]:
+        """Return a rack's intents that speak of services, in order; quick in a long journal."""
+        return self._select(rack=rack, extra=SERVICES)
+
+    def plans_to_confirm(self, rack: str) -> list[Entry]:
+        """Return the plan rows of a rack's changes that were made with --confirm-within, in order; quick as well."""
+        return self._select(rack=rack, extra=CONFIRMING)
+
+    def of_kinds(self, rack: str, kinds: Sequence[str]) -> list[Entry]:
+        """Return a rack's rows of some kinds, in order; quick in a long journal.
+
+        Args:
+            kinds: names of ours, never a user's text.
+        """
+        return self._select(rack=rack, extra=f"kind in ({','.join(map(repr, kinds))})")
+
+    def unfinished(self, rack: str) -> list[Entry]:
+        """Return the plan rows of changes that never ended, oldest first, without those that were resumed, and those that went
+        on with, or took back, a change that is taken back since."""
+        # The sign keeps SQLite from searching by kind: all ends of a long journal for each of its plans take minutes.
+        end = "later.rack = entry.rack and later.change = entry.change and +later.kind = 'end'"
+        rows = self._select(rack=rack, extra=f"kind = 'plan' and not exists (select 1 from entry as later where {end})")
+        return [row for row in rows if not self._resumed(rack, row.change) and not self._over(row)]
+
+    def finishing(self, rack: str, change: int) -> list[int]:
+        """Return the numbers of the changes that went on with ``change`` (resume, retry failed), oldest first."""
+        rows = self._select(rack=rack, extra=f"kind = 'plan' and body like '%\"finishes\":{int(change)},%'")
+        return [row.change for row in rows if row.body.get("finishes") == change]
+
+    def because_of(self, rack: str, change: int) -> list[Entry]:
+        """Return, for eyes, the plan rows of the changes that went on with ``change`` or took it back, oldest first."""
+        undo = f"undo {change}"
+        either = f'(body like \'%"finishes":{int(change)},%\' or body like \'%"origin":"{undo}"%\')'
+        rows = self._select(rack=rack, extra=f"kind = 'plan' and {either}", lenient=True)
+        return [row for row in rows if row.body.get("finishes") == change or row.body.get("origin") == undo]
+
+    def newest_plan(self, rack: str) -> Entry | None:
+        """Return the plan row of the rack's newest change that something was sent for, or could be; None when there is none."""
+        # A sign again: an index walked backwards from the newest change on, not one of all plans.
+        newest = (
+            "select other.seq from entry as other where other.rack = entry.rack and +other.kind = 'plan'"
+            # A takeover's row carries nothing out, and a command of this machine is nothing to go on with.
+            f" and other.body not like '{_TAKEOVER}' and other.body not like '{_HERE}'"
+        )
+        rows = self._select(rack=rack, extra=f"seq = ({newest} order by other.change desc, other.seq desc limit 1)")
+        return rows[-1] if rows else None
+
+    def taken_over(self, rack: str) -> int:
+        """Return the number of the row that says that the rack's lock was taken over last; 0 for never."""
+        rows = self._select(rack=rack, extra=f"kind = 'plan' and body like '{_TAKEOVER}'")
+        return rows[-1].seq if rows else 0
+
+    def with_origin(self, rack: str, origin: str) -> list[Entry]:
+        """Return the plan rows of the changes that were made on behalf of ``undo N``, ``resume N`` and their like."""
+        return self._select(rack=rack, extra=f"kind = 'plan' and body like '%\"origin\":\"{origin}\"%'")
+
+    def _resumed(self, rack: str, change: int) -> bool:
+        return bool(self.with_origin(rack, f"resume {change}"))
+
+    def _over(self, row: Entry) -> bool:
+        """Whether the change that a plan row's change belongs to was taken back behind it."""
+        verb, _, number = str(row.body.get("origin") or "").partition(" ")
+        root = row.body.get("finishes") or (number if verb == "undo" and number.isdigit() else 0)
+        if not root:
+            return False
+        return any(
+            entry.kind == "undone" and entry.seq > row.seq for entry in self.entries(rack=row.rack, change=int(root))
+        )
+
+
+def _number(value: object) -> int:
+    """Return the number of a change as it is stored; 0 for what was written over it."""
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,240 @@
+"""The journal: an append-only, hash-chained record of every plan, statement and reply.
+
+An intent is on disk before its statement leaves, and its outcome after the reply was read and verified, so that what a
+crash left behind is visible. Each row's hash covers the row and the hash before it; the newest hash is kept in a second
+file as well, so that a cut tail is found. A journal that can't be written stops writes to cells, never reads.
+
+The database is SQLite in rollback-journal mode (WAL is unsafe on network file systems), and writers take turns, so that
+several processes append without losing a row. With synchronous=EXTRA the directory is synced as well when SQLite's own
+rollback file is gone: with FULL a power cut can bring that file back, which takes the newest rows away.
+Source: SQLite, "PRAGMA synchronous".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from exacell.errors import JournalError
+from exacell.journal.chain import GENESIS, Walk, against_head, digest, walk
+from exacell.journal.reading import Entry, JournalReader
+from exacell.journal.schema import SCHEMA
+from exacell.turns import flock
+from exacell.values import dataclass
+
+__all__ = ["Entry", "Journal", "Row"]
+
+RECENT = 1000
+"""So many rows are checked before each change; walking a long journal takes seconds and is verify's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What a caller appends: kind, target and body."""
+
+    kind: str
+    target: str = ""
+    body: Mapping[str, Any]
+
+
+class Journal(JournalReader):
+    """The journal in one file. Thread-safe; other processes may append at the same time."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._lock = threading.Lock()
+        self._newest: tuple[int, str] | None = None
+
+    def begin(self, rack: str, body: Mapping[str, Any]) -> int:
+        """Record a plan and return the number of its change.
+
+        Raises:
+            JournalError: the row could not be written and synced.
+        """
+        with self.turn():
+            return self.append_in_turn(rack, None, [Row(kind="plan", body=body)])
+
+    def append(self, rack: str, change: int, rows: Iterable[Row]) -> None:
+        """Record rows of one change in one commit, synced before this returns.
+
+        Raises:
+            JournalError: they could not be written.
+        """
+        with self.turn():
+            self.append_in_turn(rack, change, list(rows))
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Hold the writers' turn over threads and processes, so that rows and the kept head stay in step."""
+        with self._lock:
+            try:
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except OSError as error:
+                raise self._unwritable(error) from error
+            try:
+                try:
+                    self.give_to_owner(lock)
+                    flock(lock, exclusive=True)
+                except OSError as error:
+                    raise self._unwritable(error) from error
+                yield
+            finally:
+                os.close(lock)
+
+    def _connect(self) -> sqlite3.Connection:
+        if not self.is_there(self.path):
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.fchmod(descriptor, 0o600)
+                self.give_to_owner(descriptor)
+            finally:
+                os.close(descriptor)
+        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
+        connection.execute("pragma synchronous=extra")
+        connection.execute("pragma busy_timeout=30000")
+        connection.executescript(SCHEMA)
+        return connection
+
+    def append_in_turn(self, rack: str, change: int | None, rows: list[Row]) -> int:
+        """Record rows while :meth:`turn` is held, and return their change's number; a new one when ``change`` is None.
+
+        Raises:
+            JournalError: they could not be written.
+        """
+        try:
+            connection = self._connect()
+        except (sqlite3.Error, OSError) as error:
+            raise self._unwritable(error) from error
+        try:
+            connection.execute("begin immediate")
+            seq, prev = connection.execute(
+                "select coalesce(max(seq), 0), coalesce((select hash from entry order by seq desc limit 1), ?) from entry",
+                (GENESIS,),
+            ).fetchone()
+            last = (seq, prev)
+            self._refuse_damage(connection, last)
+            if not any(row.kind == "restart" for row in rows):
+                self._refuse_another(connection, change)
+            if change is None:
+                self._refuse_edited(connection, seq)
+                change = 1 + connection.execute("select coalesce(max(change), 0) from entry").fetchone()[0]
+            for row in rows:
+                seq += 1
+                at = datetime.now(UTC).isoformat(timespec="milliseconds")
+                body = json.dumps(row.body, sort_keys=True, separators=(",", ":"))
+                fields = (seq, at, rack, change, row.kind, row.target, body)
+                hashed = digest(prev, fields)
+                connection.execute("insert into entry values (?,?,?,?,?,?,?,?,?)", (*fields, prev, hashed))
+                prev = hashed
+            self.announce(last, (seq, prev))
+            connection.execute("commit")
+            self.keep_head(seq, prev)
+            self._newest = (seq, prev)
+        except (sqlite3.Error, OSError) as error:
+            with suppress(sqlite3.Error):
+                connection.execute("rollback")
+            raise self._unwritable(error) from error
+        finally:
+            connection.close()
+        return change
+
+    def _unwritable(self, error: Exception) -> JournalError:
+        denied = isinstance(error, PermissionError) or (self.is_there(self.path) and not os.access(self.path, os.W_OK))
+        return JournalError(
+            f"the journal {self.path} can't be written ({error}); nothing that changes cells is sent",
+            hint=self._whose(self.path) if denied else "free space or mend the file; reads still work",
+        )
+
+    def _refuse_damage(self, connection: sqlite3.Connection, last: tuple[int, str]) -> None:
+        """Raise when the rows do not end as the kept head says: a new head would hide what was cut off or added."""
+        head = self.whole_head()
+        if head is None:
+            if last[0] == 0:
+                return
+            said = f"its kept head {self.head_path} is missing"
+        else:
+            if head.explains(*last) and (last[0] or head.announced):
+                return
+            number, digest = head.last
+            row = connection.execute("select hash from entry where seq = ?", (number,)).fetchone()
+            said = f"its kept head says {number}: "
+            if row is not None and row[0] == digest:
+                said += "what stands behind that was not written by exacell"
+            else:
+                said += "rows are missing or edited"
+        raise JournalError(
+            f"the journal {self.path} ends at row {last[0]}, but {said}",
+            hint="journal verify shows where; nothing that changes cells is sent before journal restart",
+        )
+
+    def _refuse_another(self, connection: sqlite3.Connection, change: int | None) -> None:
+        """Raise when the newest row that this process wrote is gone, unless a restart has carried the change over."""
+        if self._newest is None:
+            return
+        row = connection.execute("select hash from entry where seq = ?", (self._newest[0],)).fetchone()
+        if row is not None and row[0] == self._newest[1]:
+            return
+        first = connection.execute("select kind from entry where seq = 1").fetchone()
+        known = "select 1 from entry where change = ?"
+        if first == ("restart",) and (change is None or connection.execute(known, (change,)).fetchone()):
+            return
+        raise JournalError(
+            f"the journal {self.path} is another one now: row {self._newest[0]}, which this process wrote, is not in it",
+            hint="put the file back that was removed or replaced; a new start of exacell goes on with the new one",
+        )
+
+    def _refuse_edited(self, connection: sqlite3.Connection, last: int) -> None:
+        """Raise when one of the newest rows is not as it was written; verify looks at all."""
+        behind = max(0, last - RECENT)
+        query = "select seq, at, rack, change, kind, target, body, prev, hash from entry where seq >= ? order by seq"
+        rows = connection.execute(query, (behind,)).fetchall()
+        prev = str(rows.pop(0)[-1]) if behind and rows else GENESIS
+        problem = walk(rows, behind=behind, prev=prev).problem
+        if problem:
+            raise JournalError(
+                f"the journal {self.path} is damaged: {problem}; nothing that changes cells is sent",
+                hint="journal verify shows where; journal restart puts it aside and begins a new one",
+            )
+
+    def verify(self) -> str:
+        """Return what is wrong with the chain, one line naming the first bad row; empty when it is whole."""
+        return self.examine()[1]
+
+    def examine(self) -> tuple[Walk, str]:
+        """Return how far the chain is whole, and what is wrong with it or its kept head; empty when nothing is."""
+        nothing = Walk(good=0, hash=GENESIS, problem="")
+        if not self.is_there(self.path):
+            gone = f"{self.path} is missing, but its kept head {self.head_path} is there"
+            return nothing, gone if self.is_there(self.head_path) else ""
+        try:
+            # The head before the rows, and again behind them: somebody else may be writing.
+            before = self.whole_head()
+            rows = self.stored()
+            walked = walk(rows)
+            if walked.problem:
+                return walked, walked.problem
+            after = self.whole_head()
+        except JournalError as error:
+            return nothing, error.message
+        damage = self.damage()
+        if damage:
+            return walked, damage
+        if before is None or after is None:
+            return walked, f"the kept head {self.head_path} is missing" if rows and after is None else ""
+        if before.last[0] or before.announced is None:
+            problem = against_head(walked, before.last, [str(row[-1]) for row in rows])
+            if problem:
+                return walked, problem
+        first = after.last[0] + 1
+        if first <= walked.good and not after.explains(walked.good, walked.hash):
+            which = f"row {first}" if first == walked.good else f"rows {first} to {walked.good}"
+            return walked, f"{which}, behind the kept head, not written by exacell, which announces its rows there"
+        return walked, ""

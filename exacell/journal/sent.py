@@ -1,0 +1,44 @@
+"""What this process has sent since a moment, as the journal tells: an intent is on disk before its statement leaves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import StrEnum
+
+from exacell.journal.actor import actor
+from exacell.journal.record import Entry, Journal
+
+
+class Sent(StrEnum):
+    """What became of what was sent."""
+
+    NOTHING = "nothing"
+    """Nothing that changes anything has left."""
+    ENDED = "ended"
+    """The outcome of all of it is known."""
+    UNDER_WAY = "under way"
+    """The outcome of some of it is not known."""
+
+
+def sent_since(journal: Journal, at: str) -> Sent:
+    """Return what became of the statements that this process has sent since ``at``, which is as :attr:`Entry.at`.
+
+    Raises:
+        JournalError: the journal can't be read.
+    """
+    rows = journal.since(at)
+    me = actor()
+    own = {
+        row.change
+        for row in rows
+        if row.kind == "plan" and all(row.body.get(key) == me[key] for key in ("host", "pid", "started"))
+    }
+    intents = Counter(_step(row) for row in rows if row.kind == "intent" and row.change in own)
+    intents_left = intents - Counter(_step(row) for row in rows if row.kind == "outcome" and row.change in own)
+    if not intents:
+        return Sent.NOTHING
+    return Sent.UNDER_WAY if intents_left else Sent.ENDED
+
+
+def _step(row: Entry) -> tuple[int, str, str]:
+    return row.change, row.target, str(row.body.get("what"))

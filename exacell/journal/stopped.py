@@ -1,0 +1,137 @@
+"""Which services a change stopped and nothing started again, as the journal tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from exacell.cellset import fold
+from exacell.errors import JournalError
+from exacell.journal.record import Entry, Journal, Row
+from exacell.values import dataclass
+
+_ACTION = re.compile(r"ALTER\s+CELL\s+(SHUTDOWN|STARTUP|RESTART)\s+SERVICES\s+(CELLSRV|MS|RS|ALL)", re.IGNORECASE)
+_ALL = ("cellsrv", "ms", "rs")
+_NOT_DONE = ("failed", "not done", "refused")
+_UP = ("done", "not needed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopped:
+    """A change stopped these services on these cells.
+
+    Attributes:
+        sure: whether the statement is known to have been carried out.
+    """
+
+    change: int
+    services: tuple[str, ...]
+    cells: tuple[str, ...]
+    sure: bool = True
+
+    @property
+    def mend(self) -> str:
+        """The statement that starts them again: with CELLSRV the cell's grid disks come back too, cell by cell."""
+        if "cellsrv" in self.services and "ms" not in self.services:
+            return f"online cell {self.cells[0]}"
+        service = "all" if len(self.services) > 1 else self.services[0]
+        return f"on {fold(self.cells)} alter cell startup services {service}"
+
+    @property
+    def sentence(self) -> str:
+        """One line that says both."""
+        left = "left" if self.sure else "may have left"
+        said = f"change {self.change} {left} {', '.join(name.upper() for name in self.services)} stopped on {fold(self.cells)}"
+        if not self.mend.startswith("online"):
+            rest = ", then online cell brings its disks back" if "cellsrv" in self.services else ""
+            return f"{said}: {self.mend} starts it again{rest}"
+        each = "" if len(self.cells) == 1 else " and so on, one cell at a time,"
+        return f"{said}: {self.mend}{each} starts it and brings the grid disks back"
+
+
+def stopped_services(journal: Journal, rack: str) -> tuple[Stopped, ...]:
+    """Return what changes stopped and neither a change nor an observation shows running again, by change.
+
+    Raises:
+        JournalError: the journal can't be read.
+    """
+    intents = journal.service_intents(rack)
+    if not intents:
+        return ()
+    rows = [
+        row for change in dict.fromkeys(entry.change for entry in intents) for row in journal.entries(change=change)
+    ]
+    rows += [row for row in journal.of_kinds(rack, ("observed",)) if "services" in row.body]
+    down: dict[tuple[str, str], tuple[int, bool]] = {}
+    asked: dict[tuple[int, str, str], tuple[str, tuple[str, ...]]] = {}
+    for row in sorted({row.seq: row for row in rows}.values(), key=lambda row: row.seq):
+        _play(row, down, asked)
+    found: dict[tuple[int, str, bool], list[str]] = {}
+    for (cell, service), (change, sure) in down.items():
+        found.setdefault((change, cell, sure), []).append(service)
+    alike: dict[tuple[int, tuple[str, ...], bool], list[str]] = {}
+    for (change, cell, sure), services in found.items():
+        alike.setdefault((change, tuple(services), sure), []).append(cell)
+    return tuple(
+        Stopped(change=change, services=services, cells=tuple(cells), sure=sure)
+        for (change, services, sure), cells in sorted(alike.items())
+    )
+
+
+def _play(
+    row: Entry,
+    down: dict[tuple[str, str], tuple[int, bool]],
+    asked: dict[tuple[int, str, str], tuple[str, tuple[str, ...]]],
+) -> None:
+    """Take one row into account: ``down`` is (cell, service) → change and whether it is sure; ``asked`` what was sent."""
+    key = (row.change, row.target, str(row.body.get("what")))
+    if row.kind == "observed":
+        for service in row.body.get("services", ()):
+            down.pop((row.target, str(service)), None)
+    elif row.kind == "intent":
+        action = _ACTION.match(str(row.body.get("statement")))
+        if action is None:
+            return
+        services: tuple[str, ...] = _ALL if action[2].upper() == "ALL" else (str(action[2]).lower(),)
+        asked[key] = (action[1].upper(), services)
+        if action[1].upper() == "SHUTDOWN":
+            down.update({(row.target, service): (row.change, False) for service in services})
+    elif row.kind == "outcome":
+        # A start that was not needed was never sent: CELLSRV ran.
+        action_of, services = asked.get(key, ("STARTUP", ("cellsrv",)) if key[2] == "start CELLSRV" else ("", ()))
+        state = str(row.body.get("state"))
+        for service in services:
+            if action_of == "SHUTDOWN" and state in _NOT_DONE:
+                down.pop((row.target, service), None)
+            elif action_of == "SHUTDOWN" and state == "done" and (row.target, service) in down:
+                down[row.target, service] = (row.change, True)
+            elif action_of and action_of != "SHUTDOWN" and state in _UP:
+                down.pop((row.target, service), None)
+
+
+def observe_services(journal: Journal, rack: str, running: Mapping[str, Iterable[str]]) -> str:
+    """Note in the journal that services were seen running which an earlier change had stopped.
+
+    Args:
+        running: cell → services, in small letters.
+
+    Returns:
+        why it could not be noted, one line; empty when it was.
+    """
+    try:
+        for item in stopped_services(journal, rack):
+            rows = [
+                Row(kind="observed", target=cell, body={"services": seen})
+                for cell in item.cells
+                if (seen := _common(item.services, running.get(cell, ())))
+            ]
+            if rows:
+                journal.append(rack, item.change, rows)
+    except JournalError as error:
+        return error.message
+    return ""
+
+
+def _common(stopped: Sequence[str], running: Iterable[str]) -> list[str]:
+    up = set(running)
+    return [service for service in stopped if service in up]

@@ -1,0 +1,32 @@
+"""The rack's lock for eyes: one sentence. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, tzinfo
+
+from exacell.output.changes import local_text
+from exacell.output.style import printable
+from exacell.units import format_duration
+
+
+def lock_sentence(row: Mapping[str, object], *, zone: tzinfo | None = UTC) -> str:
+    """Return who holds a rack's lock, from where, since when, why, and what ends it.
+
+    Args:
+        row: as ``show lock`` records it.
+        zone: in which the time is told; None is this host's.
+    """
+    rack = f"rack {row['rack']}"
+    if not row["locked"]:
+        return f"{rack} is not locked"
+    user, real = str(row["user"]), row.get("sudo")
+    who = f"{real} as {user}" if real and real != user else user
+    came = f" (from {row['origin']})" if row.get("origin") else ""
+    ended = "" if row.get("kept") or row.get("lives") else ", which has ended: it holds nothing any more"
+    age = format_duration(float(str(row.get("ageSeconds") or 0)))
+    since = f"since {local_text(row['since'], zone)} ({age})"
+    end = "until unlock" if row.get("kept") else "while its change runs"
+    return printable(
+        f"{rack} is locked by {who} on {row['host']}{came}, process {row['pid']}{ended}, {since}, {end}: {row['why']}"
+    )

@@ -1,0 +1,96 @@
+"""Guards for CellCLI's statements on cell disks and physical disks: what takes one away takes its contents. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from exacell.cellcli.statement import Change as CellChange
+from exacell.cellcli.statement import Media
+from exacell.cellset import fold
+from exacell.errors import RefusedError
+from exacell.plan.facts import CellFacts
+from exacell.plan.griddisk import Headers, refuse_used
+from exacell.plan.guard_disks import flush, slow, unused
+from exacell.plan.guard_settings import settings_proof
+from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
+from exacell.plan.guard_targets import means
+from exacell.plan.model import Check, Op, Plan, Risk
+
+
+def physicaldisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for a statement on physical disks: its LED harms nobody, all else takes disks from their users."""
+    if statement.action == "SERVICELED":
+        return simple(rack, facts, statement, text, Risk.NONE)
+    if len(facts) > 1:
+        raise RefusedError(
+            f"{text}: it would touch disks of {fold(facts)} together; each cell is a failure group; nothing was sent",
+            hint=f"one cell at a time: on {next(iter(facts))} …",
+        )
+    force = " (FORCE)" if statement.has("FORCE") else ""
+    reason = f"{statement.action}{force} takes its grid disks and its part of the flash cache away"
+    return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+
+
+def celldisk(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    statement: CellChange,
+    text: str,
+    headers: Headers,
+) -> Plan:
+    """Return the plan for a statement on cell disks: what takes one away takes its contents."""
+    having = {cell: fact for cell, fact in facts.items() if means(statement, fact)}
+    if not having:
+        raise RefusedError(f"{text}: there is no such cell disk on {fold(facts)}; nothing was sent")
+    facts = having
+    takes = statement.verb in ("DROP", "EXPORT") or statement.has("FORCE")
+    if statement.action:
+        return flush(rack, facts, statement, text)
+    if not takes:
+        return _altered(rack, facts, statement, text)
+    hit = {
+        cell: tuple(grid for grid in fact.grid_disks if grid.cell_disk.lower() in _meant(fact, statement))
+        for cell, fact in facts.items()
+    }
+    refuse_used(text, {cell: grids for cell, grids in hit.items() if grids}, headers)
+    reason = "the cell disks' contents are lost"
+    always = {cell: unused(grids) for cell, grids in hit.items()}
+    gone = (Check(object="celldisk", op=Op.ABSENT, where={"name": statement.names}),)
+    proves = gone if statement.verb == "DROP" and statement.names and not slow(statement) else ()
+    reasons = dict.fromkeys(facts, reason)
+    return lossy(rack, facts, statement, text, reasons, always=always, proves=dict.fromkeys(facts, proves))
+
+
+def _meant(fact: CellFacts, statement: CellChange) -> frozenset[str]:
+    """The cell disks that a statement means, in lower case: by name, or ALL of a medium; IMPORT and the like mean none."""
+    if not statement.all:
+        return frozenset(name.lower() for name in statement.names)
+    known = {disk.name.lower(): disk for disk in fact.cell_disks}
+    match statement.media:
+        case None:
+            others = {name for name, disk in known.items()}
+        case Media.HARDDISK:
+            others = {name for name, disk in known.items() if disk.hard}
+        case Media.PMEM:
+            others = {name for name, disk in known.items() if disk.pmem}
+        case _:
+            others = {name for name, disk in known.items() if disk.flash}
+    # What is not known to lie on another kind of disk counts.
+    return frozenset(others | ({grid.cell_disk.lower() for grid in fact.grid_disks} - set(known)))
+
+
+def _altered(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """CREATE, IMPORT, or ALTER of attributes, which are read back."""
+    if statement.verb != "ALTER":
+        return simple(rack, facts, statement, text, Risk.PERFORMANCE)
+    names = {name.lower() for name in statement.names}
+    disks = {
+        cell: [disk.name for disk in fact.cell_disks if disk.name.lower() in names or statement.all]
+        for cell, fact in facts.items()
+    }
+    whole = statement.media is None
+    steps = [
+        guarded_step(c, statement, Risk.PERFORMANCE, proves=settings_proof(statement, disks[c]) if whole else ())
+        for c in facts
+    ]
+    return guarded_plan(rack, text, steps)

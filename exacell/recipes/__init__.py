@@ -1,0 +1,1 @@
+"""Recipes: where they are kept, how they are parsed, their values, and how they run."""

@@ -1,0 +1,123 @@
+"""A recipe's values in its lines: each is put in as one word, quoted where it has to be, and compared by ``when``.
+
+There is no templating: a value can never become syntax.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from exacell.errors import RecipeError
+from exacell.language.registry import Value
+from exacell.language.words import Word, split_words
+
+_WHOLE = re.compile(r"\$([A-Za-z_]\w*)")
+_INSIDE = re.compile(r"\$\{([A-Za-z_]\w*)\}")
+
+
+def substitute(text: str, values: Mapping[str, Value]) -> str:
+    """Return ``text`` with ``$name`` (a whole unquoted value) and ``${name}`` (inside one) replaced by their values.
+
+    Raises:
+        RecipeError: a parameter is unknown, or a value can't be written as one word.
+    """
+    pieces: list[str] = []
+    position = 0
+    for word in split_words(text):
+        pieces.append(text[position : word.start])
+        pieces.append(_put_in(word, values))
+        position = word.end
+    return "".join(pieces) + text[position:]
+
+
+def _put_in(word: Word, values: Mapping[str, Value]) -> str:
+    key, equals, value = word.raw.partition("=")
+    if equals and re.fullmatch(r"(--)?[A-Za-z_][\w.\-]*", key):
+        return f"{key}={_value(value, values)}"
+    put = _value(word.raw, values)
+    # A bare word of letters, or one with @, could be a verb, a keyword or a recipe: quotes make it a value.
+    return _marked(put) if put != word.raw and re.fullmatch(r"[A-Za-z]+|@.*", put) else put
+
+
+def _value(raw: str, values: Mapping[str, Value]) -> str:
+    whole = _WHOLE.fullmatch(raw)
+    if whole is not None:
+        return _quoted(str(_lookup(whole[1], values)))
+    if raw[:1] in ("'", '"'):
+        return raw
+    if raw.startswith("("):
+        return _in_list(raw, values)
+    if not _INSIDE.search(raw):
+        return raw
+    return _quoted(_INSIDE.sub(lambda match: str(_lookup(match[1], values)), raw))
+
+
+_LIST_ITEM = re.compile(r"(?<=[=(,\s])\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))(?=[),\s])")
+
+
+def _in_list(raw: str, values: Mapping[str, Value]) -> str:
+    """Put values into a list in parentheses, such as an IORM plan: each stays one item of it."""
+    pieces: list[str] = []
+    end = 0
+    for match in _LIST_ITEM.finditer(raw):
+        value = str(_lookup(match[1] or match[2], values))
+        inside_quotes = sum(raw.count(mark, 0, match.start()) % 2 for mark in "'\"")
+        plain = re.fullmatch(r"[A-Za-z0-9_.]+", value)
+        pieces += [raw[end : match.start()], match[0] if inside_quotes else value if plain else _marked(value)]
+        end = match.end()
+    text = "".join(pieces) + raw[end:]
+    left = _INSIDE.search(_LIST_ITEM.sub("", raw))
+    if left is not None:
+        raise RecipeError(f"{left[0]} in a list is put in only where it is a whole item: (name={left[0]},share=1)")
+    return text
+
+
+def _lookup(name: str, values: Mapping[str, Value]) -> Value:
+    lowered = {key.lower(): value for key, value in values.items()}
+    if name.lower() not in lowered:
+        raise RecipeError(f"${name} is not a parameter: {', '.join(values) or 'there are none'}")
+    return lowered[name.lower()]
+
+
+def _quoted(value: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9_.+,:@%/\[\]*-]+", value) and not value.startswith("-"):
+        return value
+    return _marked(value)
+
+
+def _marked(value: str) -> str:
+    if "'" in value and '"' in value:
+        raise RecipeError(f"the value {value} holds both kinds of quotes")
+    if not value.isprintable():
+        raise RecipeError(f"the value {value!r} holds something that can't be printed")
+    mark = '"' if "'" in value else "'"
+    return f"{mark}{value}{mark}"
+
+
+_CONDITION = re.compile(r"([^\s!=]+)\s*(!=|=)\s*([^\s!=]+)")
+
+
+def holds(condition: str, values: Mapping[str, Value]) -> bool:
+    """Return whether a ``when`` condition holds: ``$size != keep and $media = flash``; an empty one does.
+
+    Raises:
+        RecipeError: it is no condition.
+    """
+    if not condition:
+        return True
+    for part in re.split(r"\s+and\s+", condition, flags=re.IGNORECASE):
+        match = _CONDITION.fullmatch(part.strip())
+        if match is None:
+            raise RecipeError(f"'{part}' is not a condition: $name = value or $name != value, joined by and")
+        left, right = (str(_side(side, values)).lower() for side in (match[1], match[3]))
+        if (left == right) != (match[2] == "="):
+            return False
+    return True
+
+
+def _side(text: str, values: Mapping[str, Value]) -> Value:
+    whole = _WHOLE.fullmatch(text)
+    if whole is None and text.startswith("$"):
+        raise RecipeError(f"'{text}' is not a parameter: $name")
+    return _lookup(whole[1], values) if whole else text.strip("\"'")

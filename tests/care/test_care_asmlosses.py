@@ -1,0 +1,64 @@
+"""What SQL and asmcmd that are not read otherwise would do to disk groups."""
+
+from __future__ import annotations
+
+import pytest
+
+from exacell.care.asmlosses import asm_losses, refuse_losses
+from exacell.dcli.scan import scan_command
+from exacell.errors import RefusedError
+
+LOSING = {
+    "drop diskgroup data force including contents": "DATA",
+    "DROP /* x */ DISKGROUP DATA INCLUDING CONTENTS": "DATA",
+    "drop -- x\n diskgroup data": "DATA",
+    "begin execute immediate 'drop diskgroup data including contents'; end;": "DATA",
+    "alter diskgroup data drop disk DATA_CD_00 force": "DATA",
+    "alter diskgroup data add disk 'o/*/x' drop disks in failgroup f force": "DATA",
+    "alter diskgroup data drop file '+DATA/x'": "DATA",
+    "alter diskgroup data dismount force": "DATA",
+    "alter diskgroup all dismount force": "ALL",
+    "alter diskgroup data, reco dismount force": "DATA",
+    "alter diskgroup data add disk 'o/*/RECO*' force": "DATA",
+    "create diskgroup x external redundancy disk 'o/*/DATA*' force": "X",
+    "asmcmd dropdg -r -f DATA": "DATA",
+    "su - grid -c 'asmcmd dropdg data'": "DATA",
+    "asmcmd rm -rf +DATA/SPOT": "DATA",
+    "asmcmd --privilege sysasm rm '+DATA/SPOT/x'": "DATA",
+    "asmcmd umount -f DATA": "DATA",
+    "sqlplus / as sysasm <<E\ndrop diskgroup data\nincluding contents;\nE": "DATA",
+}
+KEEPING = [
+    "alter diskgroup data mount force",
+    "alter diskgroup data drop disk DATA_CD_00",
+    "alter diskgroup data drop disk a noforce",
+    "alter diskgroup data online disks in failgroup f",
+    "alter diskgroup data dismount",
+    "create diskgroup x external redundancy disk 'o/*/x*' noforce",
+    "asmcmd lsdg",
+    "asmcmd umount DATA",
+    "drop table x",
+]
+
+
+@pytest.mark.parametrize(("text", "group"), LOSING.items())
+def test_what_a_disk_group_would_lose_needs_its_name(text: str, group: str) -> None:
+    """Nothing takes a disk group, its files or its disks by FORCE before its loss is accepted by its name."""
+    losses = asm_losses(text)
+    assert list(losses) == [group]
+    with pytest.raises(RefusedError, match=f"data would be lost on {group}") as caught:
+        refuse_losses(text, losses, ("OTHER",))
+    assert caught.value.hint == f"--accept-data-loss={group} accepts it; -y and --accept-opaque never do"
+    refuse_losses(text, losses, (group.lower(),))
+
+
+@pytest.mark.parametrize("text", KEEPING)
+def test_what_takes_nothing_by_force_needs_no_name(text: str) -> None:
+    """ASM's own checks stand before whatever is done without FORCE to disks that it can spare."""
+    assert not asm_losses(text)
+
+
+def test_what_only_shows_something_loses_nothing() -> None:
+    """A command that prints or looks for such words is no change of a disk group."""
+    assert not scan_command("grep 'drop diskgroup data' alert.log").losses
+    assert scan_command("sqlplus / as sysasm <<E\ndrop diskgroup data;\nE").losses == {"DATA": "it is dropped"}

@@ -1,0 +1,162 @@
+"""What one operator left behind on a rack, told to the others by the lock: each has a journal of their own."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from exacell.change import changing
+from exacell.change.racklock import LockedError, RackLock
+from exacell.context import Context
+from exacell.journal.actor import actor
+from exacell.journal.record import Journal, Row
+
+OFF = "change 7 left flash caching off on exa1cel02: flush flashcache mends it"
+
+
+@pytest.fixture
+def lock(tmp_path: Path) -> RackLock:
+    return RackLock(tmp_path / "locks" / "r1.lock", "r1")
+
+
+@pytest.fixture
+def become(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes this process somebody else's."""
+    monkeypatch.setenv("SUDO_USER", "maria")
+    return lambda name: monkeypatch.setenv("SUDO_USER", name)
+
+
+def told(lock: RackLock) -> list[str]:
+    """What others are told, without how long ago it was: that moves while a test runs."""
+    return [re.sub(r" [0-9][0-9a-z.]* ago", " ago", holder.trace, count=1) for holder in lock.left_by_others()]
+
+
+def kill(lock: RackLock, why: str) -> None:
+    """Leave the lock as a process does that dies in the middle of a change."""
+    lock.take(why)
+    held = json.loads(lock.path.read_text())
+    held["running"] |= {"pid": "1999999999", "started": "1"}
+    lock.path.write_text(json.dumps(held))
+
+
+def test_what_is_left_is_told_to_the_others(lock: RackLock, become: Any) -> None:
+    """The others are told who, when and which statement mends it, until it is mended; oneself has a journal."""
+    assert told(lock) == []
+    lock.leave("resize flashcache size=1g", OFF)
+    assert told(lock) == []
+    become("bob")
+    (line,) = told(lock)
+    assert line.startswith("left behind by maria on ") and line.endswith(f" ago: {OFF}")
+    with lock.held("bob's own change"):
+        assert told(lock) == [line]
+    assert told(lock) == [line]
+    lock.leave("", "")
+    assert told(lock) == [line]
+    become("maria")
+    lock.leave("flush flashcache", "")
+    become("bob")
+    assert told(lock) == [] and lock.holder() is None
+
+
+def test_whose_process_died_is_told_behind_the_next_change_too(lock: RackLock, become: Any) -> None:
+    """A process that died in the middle of a change is told before the lock is taken over, and after it was."""
+    kill(lock, "flush flashcache")
+    become("bob")
+    (line,) = told(lock)
+    assert "a process of maria on" in line and "ended in the middle of: flush flashcache; show health" in line
+    for _ in range(2):
+        with lock.held("show me"):
+            assert told(lock) == [line]
+    become("eve")
+    assert told(lock) == [line]
+    become("maria")
+    with lock.held("resume 7"):
+        assert told(lock) == []
+        lock.leave("resume 7", "")
+    become("bob")
+    assert told(lock) == []
+
+
+def test_ones_own_process_that_died_is_no_news(lock: RackLock, become: Any) -> None:
+    """Who takes over from a process of one's own has the journal of it, and leaves nobody a line."""
+    kill(lock, "flush flashcache")
+    assert told(lock) == []
+    with lock.held("resume"):
+        pass
+    become("bob")
+    assert told(lock) == []
+
+
+def test_one_line_a_person_and_not_too_many(lock: RackLock, become: Any) -> None:
+    """What somebody leaves later takes the place of what they left before; the newest eight people are remembered."""
+    for number in range(10):
+        become(f"user{number}")
+        lock.leave("s", "old")
+        lock.leave("s", f"left by {number}")
+    become("bob")
+    assert [line.partition(": ")[2] for line in told(lock)] == [f"left by {number}" for number in range(2, 10)]
+
+
+def test_only_a_takeover_forgets_it(lock: RackLock, become: Any) -> None:
+    """Unlock leaves the others' lines; unlock --takeover ends them, as whoever does that answers for the rack."""
+    lock.leave("s", OFF)
+    become("bob")
+    lock.take("x", kept=True)
+    lock.give_back()
+    assert len(told(lock)) == 1
+    lock.give_back(takeover=True)
+    assert told(lock) == [] and lock.path.read_text() == ""
+
+
+def test_a_line_that_can_not_be_read_is_a_lock_that_can_not(lock: RackLock, become: Any) -> None:
+    """What is no holder in the list makes the lock unreadable, as everywhere else in it."""
+    lock.leave("s", OFF)
+    lock.path.write_text(json.dumps({"left": [{"user": "x"}]}))
+    with pytest.raises(LockedError, match="says no host"):
+        lock.left_by_others()
+
+
+def desk(lock: RackLock, journal: Journal) -> Any:
+    return SimpleNamespace(lock=lambda: lock, journal=journal, home=SimpleNamespace(state_dir=journal.path.parent))
+
+
+def test_a_change_notes_what_the_journal_says_of_it(lock: RackLock, tmp_path: Path, become: Any) -> None:
+    """Behind each change the lock says what one's journal tells to mend, and nothing once that is nothing."""
+    journal = Journal(tmp_path / "journal.db")
+    ctx = desk(lock, journal)
+    changing._leave(ctx, lock, "s")
+    assert not lock.path.exists()
+    change = journal.begin("r1", {"statement": "resize flashcache size=1g", **actor(), "plan": {"stages": []}})
+    journal.append("r1", change, [Row(kind="end", body={"exitCode": 4, "done": {}})])
+    changing._leave(ctx, lock, "resize flashcache size=1g")
+    become("bob")
+    (line,) = changing._left_by_others(ctx)
+    assert "by maria" in line and "was stopped before its end: resume finishes it" in line
+    become("maria")
+    journal.append("r1", change, [Row(kind="undone", body=actor())])
+    # Also when what was left is mended by other means: the next start finds nothing to tell.
+    bare: Any = SimpleNamespace(rack=SimpleNamespace(name="r1"), journal=journal, home=ctx.home, lock=ctx.lock)
+    bare._left_nothing = lambda: Context._left_nothing(bare)
+    assert Context.pending(bare) == ()
+    become("bob")
+    assert changing._left_by_others(ctx) == []
+
+
+def test_what_waits_for_a_clock_is_not_left_behind(lock: RackLock, tmp_path: Path, become: Any) -> None:
+    """A change that its guardian takes back, or that goes on at another host, is nobody else's to mend."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.begin("r1", {"statement": "s", **actor(), "host": "elsewhere", "plan": {"stages": []}})
+    changing._leave(desk(lock, journal), lock, "s")
+    become("bob")
+    assert changing._left_by_others(desk(lock, journal)) == []
+
+
+def test_a_lock_that_can_not_be_read_is_no_line(lock: RackLock, tmp_path: Path) -> None:
+    """What can't be read as a lock is refused when it is taken, not where the lines of others are told."""
+    lock.path.mkdir(parents=True)
+    assert changing._left_by_others(desk(lock, Journal(tmp_path / "journal.db"))) == []

@@ -1,0 +1,130 @@
+"""Ctrl-C, wherever it comes, and mistakes in threads."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from exacell import cli
+from exacell.interruption import Interruption
+from exacell.runner import interruptible
+
+
+def test_ctrl_c_while_another_line_is_written() -> None:
+    """Ctrl-C in the middle of the writing of a line, which a slow terminal holds up, still stops further work."""
+    stopped: list[bool] = []
+
+    def tell(*_: object) -> None:
+        raise RuntimeError("reentrant call inside <_io.BufferedWriter name='<stderr>'>")
+
+    ctx: Any = SimpleNamespace(interrupt=lambda: stopped.append(True))
+    console: Any = SimpleNamespace(tell=tell)
+    with interruptible(ctx, console):
+        signal.raise_signal(signal.SIGINT)
+    assert stopped == [True]
+
+
+def test_a_mistake_in_a_thread_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What goes wrong in a thread is said in one line that names the file with the details, and no more."""
+    monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
+    monkeypatch.setattr(threading, "excepthook", cli._bug_in_thread)
+    thread = threading.Thread(target=lambda: 1 // 0)
+    thread.start()
+    thread.join()
+    said = capsys.readouterr().err
+    assert said.startswith("exacell: a mistake in exacell itself: ZeroDivisionError") and said.count("\n") == 1
+    (kept,) = tmp_path.rglob("crash-*.txt")
+    assert "1 // 0" in kept.read_text()
+
+
+DETACHING = [
+    ("list cell detail", "interrupted: nothing was changed"),
+    ("flush flashcache -y", "interrupted: nothing was sent"),
+    ("disable flashlog db=SPOT -y", "interrupted: nothing was sent"),
+]
+
+
+@pytest.mark.parametrize(("statement", "said"), DETACHING)
+def test_a_second_ctrl_c_says_what_is_true(
+    rack: Any, statement: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who detaches while exacell still reads is not told that something goes on at the cells."""
+
+    def detach(cell: str) -> str:
+        raise KeyboardInterrupt
+
+    rack.rules.insert(0, ("", detach))
+    assert cli.main(["-r", "t1", statement]) == 4
+    assert capsys.readouterr().err.splitlines() == [said]
+
+
+# -- the event that a signal handler sets --------------------------------------------------------------------------
+
+
+def test_it_may_be_set_at_every_step_of_a_wait() -> None:
+    """A handler that sets it, in the very thread that waits and wherever in the wait that is, ends the wait at once."""
+    steps = 0
+
+    def at_step(number: int, event: Interruption) -> Callable[..., Any]:
+        def trace(frame: Any, kind: str, arg: object) -> Any:
+            nonlocal steps
+            if frame.f_code.co_name != "wait":
+                return None
+            frame.f_trace_opcodes = True
+            if kind == "opcode":
+                steps += 1
+                if steps == number:
+                    event.set()
+            return trace
+
+        return trace
+
+    ends, number, last = [], 0, 1
+    while number < last:
+        number += 1
+        steps, event = 0, Interruption()
+        other = threading.Timer(0.02, event.set)  # For the steps behind the wait.
+        other.start()
+        before = sys.gettrace()
+        sys.settrace(at_step(number, event))
+        try:
+            ends.append(event.wait(10.0))
+        finally:
+            sys.settrace(before)
+        other.cancel()
+        last = max(last, steps)
+    assert last > 20 and all(ends)
+
+
+def test_a_wait_ends_with_its_time_and_not_before() -> None:
+    """Nobody set it: the wait says so when its time is over; a time that is over already is no error."""
+    event, began = Interruption(), time.monotonic()
+    assert event.wait(0.02) is False and time.monotonic() - began >= 0.02
+    assert event.wait(0) is False and event.wait(-1.0) is False
+    event.set()
+    assert event.is_set() and event.wait() and event.wait(0)
+    event.clear()
+    assert not event.is_set() and not event.wait(0)
+
+
+def test_all_who_wait_are_woken() -> None:
+    """However many threads wait, one wish ends all of their waits."""
+    event = Interruption()
+    ended: list[bool] = []
+    threads = [threading.Thread(target=lambda: ended.append(event.wait(10.0))) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    event.set()
+    for thread in threads:
+        thread.join()
+    assert ended == [True] * 5

@@ -1,0 +1,24 @@
+"""The page that tells a developer where things are names what there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PACKAGES = sorted(path.parent.name for path in (ROOT / "exacell").glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_package_is_on_the_page(package: str) -> None:
+    """Each package of exacell is in the table of packages."""
+    assert f"`exacell/{package}/`" in PAGE
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`((?:\w+/)*\w+\.py)`", PAGE))))
+def test_every_module_on_the_page_exists(name: str) -> None:
+    """A module that the page names is a file of the tree, below exacell where no other folder is said."""
+    assert (ROOT / name).is_file() or list((ROOT / "exacell").rglob(name)), name

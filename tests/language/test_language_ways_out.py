@@ -1,0 +1,44 @@
+"""What is said of a statement that was nearly right: the way out, in the same line."""
+
+from __future__ import annotations
+
+import pytest
+
+from exacell.errors import StatementError
+from exacell.language.line import parse_line
+from exacell.output.faults import sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("flush flashcache --help", "--help is not a flag of a statement; help in front of it explains it: help <statement>"),
+        ("resize flashcache size=1g -h", "-h is not a flag of a statement; help in front of it"),
+        ("list cell -c exa1cel01", "-c stands before the statement; on exa1cel01 <statement> says it at the prompt as well"),
+        ("list cell -c", "on <cells> <statement> says it"),
+        ("list cell -g cells", "-g stands before the statement; exacell -g … <statement>"),
+        ("flush flashcache exa1cel01", "; for some cells only: on exa1cel01 flush flashcache …"),
+        ("flush flashcache exa1cel[01-03]", "; for some cells only: on exa1cel[01-03] flush flashcache …"),
+        ("show flashcache @failed", "; for some cells only: on @failed show flashcache …"),
+        ("resize flashcache siz=288g", "'siz' is not a parameter of resize flashcache: did you mean size?"),
+        ("carve griddisk availableto=x prefx=y", "did you mean prefix?"),
+        ("flush flashcache colour=red", "'colour' is not a parameter of flush flashcache: it takes recreate"),
+        ("set formt json", "did you mean format"),
+        ("set timeut 5", "did you mean timeout?"),
+        ("watch show flashcache", "for example 90s or 1h30m; for example: watch 5 show flashcache"),
+        ("undo abc", "'abc' is not a whole number; for example: undo 12 -y"),
+    ],
+)  # fmt: skip
+def test_the_way_out_is_in_the_line(text: str, told: str) -> None:
+    """A flag, an option, a cell or a word in the wrong place is answered with how it is said."""
+    with pytest.raises(StatementError) as error:
+        parse_line(text)
+    assert told in sentence(error.value)
+
+
+@pytest.mark.parametrize("text", ["flush flashcache nonsense", "flush flashcache everything"])
+def test_a_word_that_is_no_cell_is_not_taken_for_one(text: str) -> None:
+    """Only names that end in a number, and groups, are answered with ON."""
+    with pytest.raises(StatementError) as error:
+        parse_line(text)
+    assert "for some cells only" not in sentence(error.value)

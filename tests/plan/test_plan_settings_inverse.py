@@ -1,0 +1,58 @@
+"""What takes an ALTER of plain attributes back, and where nothing does."""
+
+from __future__ import annotations
+
+import pytest
+from plan_factory import CELLS
+
+from exacell.cellcli.statement import parse
+from exacell.plan.guard_steps import NO_INVERSE
+from exacell.plan.model import Change, Plan, Stage, Step, Undo
+from exacell.plan.settings_inverse import with_inverse
+
+
+def change(kind: str, name: str, attribute: str, before: str) -> Change:
+    return Change(object=kind, name=name, attribute=attribute, before=before, after="new")
+
+
+def plan(*changes: Change, inverse: str = NO_INVERSE) -> Plan:
+    steps = [
+        Step(target=CELLS[0], statement="s", what="w", undo=Undo.IMPOSSIBLE, inverse=inverse, changes=changes),
+        Step(target=CELLS[1], statement="s", what="w", undo=Undo.IMPOSSIBLE, inverse=inverse),
+    ]
+    return Plan(statement="s", rack="t1", stages=(Stage(title="t", steps=tuple(steps)),))
+
+
+BACK = [
+    ([("cell", "c", "comment", "old words")], ("ALTER CELL comment='old words'",)),
+    ([("cell", "c", "comment", "-"), ("cell", "c", "location", "row 3")], ("ALTER CELL comment='', location='row 3'",)),
+    (
+        [("griddisk", "A_CD_00", "comment", "x"), ("griddisk", "B_CD_00", "cachingPolicy", "none")],
+        ("ALTER GRIDDISK A_CD_00 comment='x'", "ALTER GRIDDISK B_CD_00 cachingPolicy=none"),
+    ),
+    ([("threshold", "T.x", "critical", "120.0")], ("ALTER THRESHOLD T.x critical=120.0",)),
+    ([("threshold", "T.x", "critical", "-")], ()),
+    ([("cell", "c", "comment", "it's")], ()),
+    ([("cell", "c", "comment", "x"), ("cell", "c", "notificationMethod", "mail,snmp")], ()),
+    ([("griddisk", "A_CD_00", "size", "1073741824")], ()),
+    ([("griddisk", "A_CD_00", "name", "A_CD_00")], ()),
+    ([("griddisk", "A_CD_00", "availableTo", "-")], ()),
+]
+
+
+@pytest.mark.parametrize(("told", "back"), BACK)
+def test_old_values_are_given_back(told: list[tuple[str, str, str, str]], back: tuple[str, ...]) -> None:
+    """Each object gets its old values in one statement of CellCLI's; where one of them can't be given back, none does."""
+    found = with_inverse(plan(*(change(*item) for item in told)))
+    first, silent = found.steps
+    assert dict(found.inverse) == ({CELLS[0]: back} if back else {})
+    assert (first.undo is Undo.STATEMENT, first.inverse) == (bool(back), "; ".join(back) or NO_INVERSE)
+    assert (silent.undo, silent.inverse) == (Undo.IMPOSSIBLE, NO_INVERSE)
+    for text in back:
+        parse(text)
+
+
+def test_what_is_lost_for_another_reason_stays_lost() -> None:
+    """A step that can't be undone for a reason of its own keeps that reason."""
+    found = with_inverse(plan(change("cell", "c", "flashCacheMode", "WriteBack"), inverse="the blocks are gone"))
+    assert found.inverse == {} and all(step.inverse == "the blocks are gone" for step in found.steps)

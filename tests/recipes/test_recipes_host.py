@@ -1,0 +1,164 @@
+"""Commands of this machine: what changes cells is typed as a statement, not hidden in one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from exacell.cli import main
+from exacell.commands.host import _refuse_unread
+from exacell.dcli.scan import scan_command
+from exacell.errors import RefusedError
+from exacell.journal.actor import actor
+from exacell.journal.reading import Entry
+from exacell.journal.record import Journal
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    {
+        "ssh exa1cel01 cellcli -e drop flashcache": "drop flashcache",
+        "ssh exa1cel01 'cellcli -e \"alter flashcache all flush\"'": "alter flashcache all flush",
+        "for c in a b; do ssh $c cellcli -e drop griddisk all prefix=DATA; done": "drop griddisk all prefix=DATA",
+        "asmcmd dropdg -r DATA": "DATA: it is dropped",
+    }.items(),
+)
+def test_a_change_in_a_command_of_this_machine_is_refused(
+    text: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A change of cells or disk groups in host should be refused in one line that names it, and not be run."""
+    monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
+    ran = tmp_path / "ran"
+    assert main([f"host touch {ran}; {text}"]) == 2
+    assert f"it holds '{found}'" in capsys.readouterr().err.replace("\n", " ").replace("  ", " ")
+    assert main([f"host --accept-opaque touch {ran}; {text}"]) == 2
+    assert not ran.exists()
+    assert main([f"host touch {ran}; echo drop flashcach"]) == 0 and ran.exists()
+
+
+REAL = '[racks.r1]\ncells = ["nowhere-cel01"]\n'
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with a rack that no command of these tests reaches."""
+    monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
+    (tmp_path / "config.toml").write_text(REAL)
+    return tmp_path
+
+
+def entries(home: Path) -> list[Entry]:
+    return Journal(home / "journal.db").entries(rack="r1")
+
+
+@pytest.mark.parametrize(
+    ("before", "code", "runs"),
+    [((), 2, False), (("--accept-opaque",), 0, True), (("--accept-opaque", "-n"), 0, False)],
+)
+def test_what_can_not_be_read_runs_when_it_is_accepted(
+    before: tuple[str, ...], code: int, runs: bool, home: Path
+) -> None:
+    """It should run what it can't read on a real rack only with --accept-opaque and without -n, and journal it then."""
+    ran = home / "ran"
+    assert main(["-r", "r1", " ".join(["host", *before, "touch", str(ran)])]) == code
+    assert ran.exists() is runs
+    kinds = [entry.kind for entry in entries(home)]
+    assert kinds == (["plan", "intent", "outcome", "end"] if runs else [])
+
+
+LOAD = "host ./load.sh: "
+RACKS: list[tuple[dict[str, object], str]] = [
+    # On a production rack whatever the session's mode is, and that is the reason which is told.
+    ({"production": True}, "refused on a production rack"),
+    ({"production": True, "read_only": True, "accepted": True}, "refused on a production rack"),
+    ({"read_only": True, "emulated": True, "accepted": True}, "refused on a read-only rack"),
+    ({}, "host --accept-opaque … runs it"),
+    ({"accepted": True}, ""),
+    ({"emulated": True}, ""),
+    ({"emulated": True, "origin": "run x"}, "run … --accept-opaque lets it"),
+    ({"origin": "run x", "accepted": True}, ""),
+    ({"rack": None}, ""),
+    ({"rack": None, "origin": "run x"}, "run … --accept-opaque lets it"),
+]
+
+
+@pytest.mark.parametrize(("given", "refusal"), RACKS)
+def test_where_a_command_that_can_not_be_read_may_run(given: dict[str, object], refusal: str) -> None:
+    """It should run where nothing is at stake or somebody accepted it, and nowhere on production and read-only racks."""
+    has = {"production": False, "read_only": False, "emulated": False, "accepted": False, "origin": "", **given}
+    rack = SimpleNamespace(production=has["production"], emulated=has["emulated"])
+    ctx: Any = SimpleNamespace(rack=has.get("rack", rack), read_only=has["read_only"], origin=has["origin"])
+    findings = scan_command("./load.sh")
+
+    def told() -> str:
+        try:
+            _refuse_unread(ctx, "./load.sh", findings, {"accept-opaque": has["accepted"]})
+        except RefusedError as error:
+            assert error.message.startswith(LOAD)
+            return f"{error.message} {error.hint}"
+        return ""
+
+    assert refusal in told() if refusal else told() == ""
+    _refuse_unread(ctx, "date", scan_command("date"), {})
+
+
+def test_the_journal_tells_how_it_ended(home: Path) -> None:
+    """It should journal what was run, by whom, why, what it said and its status, and return that as a failure."""
+    assert main(["-r", "r1", "--reason=test", "host --accept-opaque ./no-such-load 3"]) == 1
+    plan, intent, outcome, end = entries(home)
+    assert plan.body["statement"] == "host ./no-such-load 3" and plan.body["reason"] == "test"
+    assert plan.body["opaque"] and plan.body["user"] and plan.body["host"] == intent.target == outcome.target
+    assert (outcome.body["state"], outcome.body["reason"]) == ("failed", "exit status 127")
+    assert "no-such-load" in outcome.body["reply"] and end.body["exitCode"] == 1
+
+
+@pytest.mark.parametrize(("config", "option"), [("production = true\n", "--yes"), ("", "-m")])
+def test_what_only_shows_something_runs_everywhere(
+    config: str, option: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It should run a command that changes nothing on a production and on a read-only rack too, without a row."""
+    (home / "config.toml").write_text(REAL + config)
+    assert main(["-r", "r1", option, "host 'echo seen'"]) == 0
+    assert "seen" in capsys.readouterr().err
+    assert main(["-r", "r1", option, "host --accept-opaque ./load.sh"]) == 2
+    assert "is no read that exacell knows" in " ".join(capsys.readouterr().err.split())
+    assert entries(home) == []
+
+
+def test_the_rack_that_nobody_named_counts(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It should be refused on a production rack also where that is the default and was not needed before."""
+    (home / "config.toml").write_text('default_rack = "r1"\n' + REAL + "production = true\n")
+    assert main([f"host --accept-opaque touch {home / 'ran'}"]) == 2
+    assert "refused on a production rack" in " ".join(capsys.readouterr().err.split())
+    assert not (home / "ran").exists()
+
+
+@pytest.mark.parametrize("statement", ["host echo seen", "dcli -c nowhere.invalid hostname"])
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ('default_rack = "r2"\n' + REAL, "default_rack in config.toml: there is no rack r2; configured racks: r1"),
+        (REAL, ""),
+    ],
+)
+def test_a_default_rack_that_is_none_is_told(
+    config: str, told: str, statement: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What goes on without a rack should say once that the default one does not exist and which there are; else nothing."""
+    (home / "config.toml").write_text(config)
+    code = main([statement])
+    said = " ".join(capsys.readouterr().err.split())
+    assert code == (0 if statement.startswith("host") else 1)
+    assert said.count("this goes on without a rack") == bool(told) and told in said
+
+
+def test_it_is_no_change_to_go_on_with(home: Path) -> None:
+    """It should leave the newest change of the rack the newest one, so that resume and undo still mean that."""
+    journal = Journal(home / "journal.db")
+    change = journal.begin("r1", {"statement": "flush flashcache", "plan": {}, **actor()})
+    assert main(["-r", "r1", f"host --accept-opaque touch {home / 'x'}"]) == 0
+    newest = journal.newest_plan("r1")
+    assert newest is not None and newest.change == change

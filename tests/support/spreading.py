@@ -1,0 +1,54 @@
+"""The order in which pytest-xdist's workers take the tests: what takes long is begun first, so that all end together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import TypeVar
+
+LONG: Mapping[str, float] = {
+    "/care/": 0.5,
+    "/docs/": 0.5,
+    "/e2e/": 3,
+    "/faults/test_fault_matrix": 3,
+    "/faults/test_fault_processes": 14,
+    "/live/test_live_sessions": 1,
+    "/referees/": 1,
+    "/repl/test_repl_pty": 0.5,
+    "/transport/programs/": 0.5,
+}
+"""Part of a module's path -> seconds that a test of it takes, roughly: those that drive running racks or many changes."""
+
+T = TypeVar("T")
+
+
+def spread(items: Sequence[T], workers: int, *, module: Callable[[T], str]) -> list[T]:
+    """Return the items so that each worker's part begins with its share of the long ones; the order is kept otherwise.
+
+    ``--dist worksteal`` gives each worker so many items in a row, and who has ended takes from the end of another's part.
+    Modules stay together, so that what a module sets up is set up once, except for those that the end of a part cuts.
+
+    Args:
+        workers: how many take parts, one or more.
+        module: returns the path of the module that an item is from.
+    """
+    long: list[tuple[float, list[T]]] = []
+    short: list[T] = []
+    for path, group in groupby(items, key=module):
+        tests = list(group)
+        each = next((seconds for part, seconds in LONG.items() if part in path), 0.0)
+        if each:
+            long.append((each * len(tests), tests))
+        else:
+            short += tests
+    begins: list[tuple[float, list[T]]] = [(0.0, [])] * workers
+    for seconds, tests in sorted(long, key=lambda found: found[0], reverse=True):
+        begins.sort(key=lambda found: found[0])
+        begins[0] = (begins[0][0] + seconds, [*begins[0][1], *tests])
+    ordered: list[T] = []
+    for number, (_, begin) in enumerate(begins):
+        size = (len(items) - len(ordered)) // (workers - number)
+        rest = max(0, size - len(begin))
+        ordered += [*begin, *short[:rest]]
+        del short[:rest]
+    return ordered
