@@ -1,5 +1,5 @@
 """What all tests share: Ctrl-C as a terminal has it, examples without a time limit, the order in which workers take tests,
-and a table of the fault matrix behind it.
+locks that no other worker sees, and a table of the fault matrix behind it.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from exacell.change import racklock
 from tests.support.spreading import spread
 
 # How long an example takes says how loaded the machine is.
@@ -53,6 +54,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     if workers > 1:
         items[:] = spread(items, workers, module=lambda item: str(item.path))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_locks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep the locks of this process's real racks apart: other workers have racks of the same names, other people too.
+
+    Yields where they lie outside of tests.
+    """
+    outside = racklock.SHARED
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(racklock, "SHARED", tmp_path_factory.mktemp("locks") / "exacell-locks")
+        yield outside
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

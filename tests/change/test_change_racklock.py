@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from exacell.change import racklock
 from exacell.change.racklock import LockedError, RackLock, lock_of
 from exacell.errors import RefusedError
 
@@ -150,10 +151,11 @@ def test_what_is_no_file_is_no_lock_to_free(lock: RackLock, tmp_path: Path, made
     assert "lock= names another" in caught.value.hint
 
 
-def test_emulated_racks_are_locked_at_home(tmp_path: Path) -> None:
+def test_emulated_racks_are_locked_at_home(tmp_path: Path, shared_locks: Path) -> None:
     """It should keep an emulated rack's lock with its owner, and a real one's where all users of the host look."""
     assert lock_of("t1", None, emulated=True, state_dir=tmp_path).path == tmp_path / "locks" / "t1.lock"
-    assert lock_of("prod", None, emulated=False, state_dir=tmp_path).path == Path("/var/tmp/exacell-locks/prod.lock")
+    assert lock_of("prod", None, emulated=False, state_dir=tmp_path).path == racklock.SHARED / "prod.lock"
+    assert shared_locks == Path("/var/tmp/exacell-locks")
     assert lock_of("prod", tmp_path / "x", emulated=False, state_dir=tmp_path).path == tmp_path / "x"
 
 
