@@ -1,6 +1,6 @@
 """Prove that the tests hold the guards: break each guard's condition, one at a time, and see which breakage is noticed.
 
-    python benchmarks/mutate_guards.py [--jobs=2] [--only=words] [--quick] [--list] [--afresh] [--write]
+    python benchmarks/mutate_guards.py [--jobs=2] [--only=words] [--quick] [--list] [--afresh] [--write] [--progress]
 
 ``guard_mutants.py`` says what is broken. A copy of the project is tested as it is first, and which test runs which line of a
 guard is kept. Then each breakage is put into the function in memory, in a fork of the process that has collected the tests,
@@ -9,7 +9,7 @@ Results are kept in ``build/mutants.jsonl``: a run that was ended goes on where 
 tried again, and so is whatever was not noticed; ``--afresh`` forgets them all. ``--quick`` runs only the tests that stand
 beside a function's file in ``guard_mutants.py``: what they do not notice another test may. Prints the breakages that no test
 noticed and a table by module (``--write`` keeps it in docs/reliability.md), and leaves with 1 when EQUIVALENT does not
-explain them all.
+explain them all. A terminal is told now and then how far it is, a pipe with ``--progress``.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from typing import Any
 
 import pytest
 from guard_mutants import EQUIVALENT, TARGETS, Mutant, broken, is_code_of, mutants
+from how_far import HowFar
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reliability.md"
@@ -331,6 +332,7 @@ def main() -> int:
     options.add_argument("--list", action="store_true", help="list the mutants, run nothing")
     options.add_argument("--afresh", action="store_true", help="forget the results of earlier runs")
     options.add_argument("--write", action="store_true", help="keep the table in docs/reliability.md")
+    options.add_argument("--progress", action="store_true", help="say on standard error how far it is, also in a pipe")
     given = options.parse_args()
     if given.list:
         print("\n".join(map(str, chosen(ROOT, given.only))))
@@ -341,18 +343,26 @@ def main() -> int:
     noticed = results()
     started = time.monotonic()
 
+    tried: Counter[str] = Counter()
+    far = HowFar(0, "breakages tried", "unnoticed", wanted=given.progress)
+
     def report(mutant: Mutant, by: str) -> None:
         noticed[mutant.name] = by
         with KEPT.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps({"mutant": mutant.name, "what": str(mutant), "by": by}) + "\n")
-        if not by and mutant.key not in EQUIVALENT:
+        odd = not by and mutant.key not in EQUIVALENT
+        if odd:
             print(f"unnoticed: {mutant}", flush=True)
+        tried["all"] += 1
+        tried["unnoticed"] += odd
+        far.tell(tried["all"], tried["unnoticed"])
 
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="exacell-mutants-", dir=memory if memory.is_dir() else None) as scratch:
         folder = copy_project(Path(scratch))
         every = chosen(folder, given.only)
         todo = [mutant for mutant in every if not noticed.get(mutant.name)]
+        far.total = len(todo)
         if todo:
             try_on(folder, todo, given.jobs, report, quick=given.quick)
     seconds = time.monotonic() - started

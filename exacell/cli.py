@@ -292,11 +292,14 @@ def _script_of(stream: TextIO) -> Iterator[str]:
 
 def _say_error(error: ExacellError, *, text: str = "", place: str = "") -> None:
     from exacell.output.faults import error_lines
-    from exacell.output.style import terminal_width, wants_color
+    from exacell.output.style import paint, terminal_width, wants_color, wrapped
 
     width, color = terminal_width(sys.stderr), wants_color(sys.stderr)
-    for line in error_lines(error, text=text, prefix=f"exacell: {place}", width=width, color=color):
-        print(line, file=sys.stderr)
+    said, *below = error_lines(error, text=text, prefix=f"exacell: {place}", width=width)
+    for line in wrapped(said, width):
+        print(paint(line, "error", color=color), file=sys.stderr)
+    for line in below:
+        print(line if line.strip(" ^") else paint(line, "error", color=color), file=sys.stderr)
 
 
 def _bug_in_thread(said: threading.ExceptHookArgs) -> None:

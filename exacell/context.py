@@ -433,6 +433,11 @@ class Context:
             # Reads go on; a change is refused with the same words when it is asked for.
             return (f"{error.message}; what earlier changes left behind is not known: {error.hint}",)
 
+    def unnoted(self, problem: str) -> tuple[str, ...]:
+        """Return the line for an observation that could not be journalled; none where :meth:`pending` says why, which the
+        surface tells before or behind every statement."""
+        return () if not problem or any(line.startswith(problem) for line in self.pending()) else (problem,)
+
     def _left_nothing(self) -> None:
         """Tell the other operators no more that this one left something behind."""
         from exacell.change.racklock import LockedError

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from exacell.cellcli import wire
 from exacell.cellcli.framing import can_be_fed
+from exacell.cellcli.ownname import for_cell
 from exacell.cellcli.releases import fitted
 from exacell.cellcli.reply import errors as reply_errors
 from exacell.cellcli.reply import read_columns, read_xml_documents, stray_line, values
@@ -193,7 +194,7 @@ class Fleet:
         from its records, and its table is empty.
 
         Args:
-            statements: LIST statements without ``;``.
+            statements: LIST statements without ``;``, in which ``{cell}`` stands for each cell's own name.
             timeout: seconds per cell.
             exact: send what was written, for statements that the user typed; the cell then says what it has not.
             on_answer: given each answer as it comes.
@@ -248,7 +249,7 @@ class Fleet:
         asked = {cell: fits.get(releases.get(cell, ""), tuple(statements)) for cell in cells}
         requests = []
         for cell in cells:
-            sent = [statement for statement in asked[cell] if statement is not None]
+            sent = [for_cell(statement, cell) for statement in asked[cell] if statement is not None]
             requests.append(
                 Request(
                     target=cell,
@@ -303,11 +304,13 @@ class Fleet:
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
     ) -> FleetResult:
-        """Send one statement to each cell and return the replies as they were printed.
+        """Send one statement to each cell and return the replies as they were printed; ``{cell}`` in a read is its name.
 
         Raises:
             RefusedError: the transport is read-only and the role changes something.
         """
+        if role is Role.READ:
+            statements = {cell: for_cell(statement, cell) for cell, statement in statements.items()}
         ways = {
             statement: (wire.command([statement]), _feed([statement]) if role is Role.READ else None)
             for statement in set(statements.values())

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import queue
 import threading
+from contextlib import suppress
 
 
 class Interruption(threading.Event):
     """An event that may be set in the handler of a signal.
 
     ``threading.Event`` sets itself under a lock that its own ``wait`` takes, too: a handler that runs in the waiting thread
-    at that moment waits for itself for ever. Here nothing takes a lock: a flag is set, and each who waits has a queue of
-    its own. Source: Python's documentation of queue.SimpleQueue.put,
-    which may be called again while it runs.
+    at that moment waits for itself for ever. Here a flag is set, and each who waits has a bell of its own: a lock that only
+    he takes, and that whoever sets the event lets go, which never waits.
+
+    A queue.SimpleQueue is no bell: where the time of its ``get`` is over when a signal has interrupted it (the process was
+    stopped and goes on, a handler took long), it waits for ever. A lock does not. Source: CPython 3.11,
+    Modules/_queuemodule.c and acquire_timed in Modules/_threadmodule.c.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._wished = False
-        self._waiting: list[queue.SimpleQueue[None]] = []
+        self._waiting: list[threading.Lock] = []
 
     def is_set(self) -> bool:
         """Whether it is set."""
@@ -28,7 +31,8 @@ class Interruption(threading.Event):
         """Set it and wake all who wait; safe in a signal handler, which must not raise either."""
         self._wished = True
         for bell in tuple(self._waiting):
-            bell.put(None)
+            with suppress(RuntimeError):  # It rings already.
+                bell.release()
 
     def clear(self) -> None:
         """Take it back."""
@@ -36,14 +40,13 @@ class Interruption(threading.Event):
 
     def wait(self, timeout: float | None = None) -> bool:
         """Return whether it is set, at once or within ``timeout`` seconds; None waits as long as it takes."""
-        bell = queue.SimpleQueue[None]()
+        bell = threading.Lock()
+        bell.acquire()
         self._waiting.append(bell)  # Before the look: who sets it afterwards finds the bell.
         try:
             if self._wished:
                 return True
-            bell.get(timeout=None if timeout is None else max(0.0, timeout))
-        except queue.Empty:
-            return self._wished
+            rung = bell.acquire(timeout=-1 if timeout is None else min(max(0.0, timeout), threading.TIMEOUT_MAX))
+            return rung or self._wished
         finally:
             self._waiting.remove(bell)
-        return True

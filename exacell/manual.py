@@ -30,7 +30,7 @@ _EFFECT = {
     Effect.READ: "Reads.",
     Effect.LOCAL: "Changes only exacell's own state.",
     Effect.WRITE: "Changes cells or ASM: planned, confirmed, journalled, verified.",
-    Effect.OPAQUE: "Carries text that exacell may not be able to read: accepted only by name.",
+    Effect.OPAQUE: "Carries text: what exacell can't read in it needs --accept-opaque.",
 }
 
 _RUNS = "Runs other statements: what of them changes cells is planned, confirmed, journalled, verified."

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import VOLATILE, fold_records
+from exacell.cellcli.ownname import OWN_NAME, for_cell
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.statement import Change, Describe, Grant, List, render
 from exacell.cellset import fold
 from exacell.change.carrying import capabilities_of
-from exacell.errors import ExitCode
+from exacell.errors import ExitCode, RefusedError
 from exacell.fleet import problem_of
 from exacell.language.registry import Call, Command, Effect
 from exacell.output.result import Column, Result
@@ -48,8 +50,6 @@ def pass_through(ctx: Context, line: Line) -> Result:
 
 def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
     # A read needs none of this, which takes as long to import as a cell to answer.
-    from dataclasses import replace
-
     from exacell.commands.griddisk import headers_if_needed
     from exacell.plan.guard import facts_needed, guard_plan
     from exacell.plan.guard_targets import means
@@ -57,9 +57,14 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
     from exacell.plan.settings_inverse import with_inverse
     from exacell.plan.unchanged import doubt, with_changes
 
+    _refuse_own_name(statement, line.text)
     facts = ctx.facts(*facts_needed(statement))
     told = _told(ctx, statement, facts)
     done = _unchanged(ctx, statement, facts, told)
+    if isinstance(statement, Change) and OWN_NAME in "".join(statement.names):
+        # The guard gives each cell the names of its own disks.
+        names = (for_cell(name, cell) for cell in facts for name in statement.names)
+        statement = replace(statement, names=tuple(dict.fromkeys(names)))
     facts = {cell: fact for cell, fact in facts.items() if cell not in done and (not done or means(statement, fact))}
     headers = headers_if_needed(ctx, facts) if any(fact.grid_disks for fact in facts.values()) else None
     call = Call(command=_AS_COMMAND, flags=line.flags, text=line.text)
@@ -77,6 +82,25 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
     plan = with_inverse(with_changes(plan, statement, told))
     unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
     return ctx.change(replace(plan, done={**done, **plan.done}, warnings=(*plan.warnings, *unsure)), call)
+
+
+def _refuse_own_name(statement: Change | Grant, text: str) -> None:
+    """Refuse a change in which ``{cell}`` stands elsewhere than in the names of grid disks that are there."""
+    named = isinstance(statement, Change) and statement.object == "GRIDDISK" and statement.verb in ("ALTER", "DROP")
+    rest = replace(statement, names=()) if isinstance(statement, Change) and named else statement
+    if OWN_NAME in render(rest):
+        raise RefusedError(
+            f"{text}: {OWN_NAME} stands for a cell's own name in LIST and in the names of grid disks that ALTER and DROP "
+            "change; nothing was sent",
+            hint="on <cell> … with the name in full",
+        )
+
+
+def _on(statement: Change | Grant, cell: str) -> Change | Grant:
+    """Return the statement with the names that it has on one cell."""
+    if isinstance(statement, Change) and statement.names:
+        return replace(statement, names=tuple(for_cell(name, cell) for name in statement.names))
+    return statement
 
 
 _Told = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -98,7 +122,7 @@ def _unchanged(ctx: Context, statement: Change | Grant, facts: Mapping[str, Cell
     from exacell.plan.unchanged import holds_already, same_iorm_plan, services_of
 
     holds = "it holds those values already"
-    done = {cell: why for cell, fact in facts.items() if (why := reached(statement, fact))}
+    done = {cell: why for cell, fact in facts.items() if (why := reached(_on(statement, cell), fact))}
     done |= {cell: holds for cell, fact in facts.items() if same_iorm_plan(statement, fact)}
     if done and isinstance(statement, Change) and statement.action == "CANCEL FLUSH":
         _caches_again(ctx, statement, done)
@@ -115,7 +139,7 @@ def _unchanged(ctx: Context, statement: Change | Grant, facts: Mapping[str, Cell
         holds = runs if statement.action == "STARTUP SERVICES" else f"{what} is stopped already"
     elif (statement.verb, statement.object) == ("CREATE", "USER"):
         holds = "it has that user already, with a password that nobody can read: ALTER USER sets another one"
-    same = [cell for cell, rows in told.items() if holds_already(statement, rows)]
+    same = [cell for cell, rows in told.items() if holds_already(_on(statement, cell), rows)]
     if same and (services := services_of(statement)):
         _run_again(ctx, services, same)
     return done | dict.fromkeys(same, holds)
@@ -126,8 +150,8 @@ def _caches_again(ctx: Context, statement: Change, cells: Iterable[str]) -> None
     from exacell.change.pending import observe_caching
 
     problem = observe_caching(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, "on"), statement.object.lower())
-    if problem:
-        ctx.console.say(problem)
+    for line in ctx.unnoted(problem):
+        ctx.console.say(line)
 
 
 def _run_again(ctx: Context, services: Sequence[str], cells: Iterable[str]) -> None:
@@ -135,8 +159,8 @@ def _run_again(ctx: Context, services: Sequence[str], cells: Iterable[str]) -> N
     from exacell.journal.stopped import observe_services
 
     problem = observe_services(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, services))
-    if problem:
-        ctx.console.say(problem)
+    for line in ctx.unnoted(problem):
+        ctx.console.say(line)
 
 
 def _ask(ctx: Context, text: str, timeout: float | None) -> tuple[FleetResult, dict[str, Reply], list[str], ExitCode]:

@@ -26,7 +26,7 @@ from exacell.language.line import Line, carried_by, parse_line
 from exacell.language.registry import Effect
 from exacell.output.dates import with_local_dates
 from exacell.output.faults import error_lines
-from exacell.output.folding import brief_problems
+from exacell.output.folding import MASK, brief_problems
 from exacell.output.render import check_format, lines, render
 from exacell.output.result import Result, worst
 from exacell.output.style import terminal_width, wants_color
@@ -76,6 +76,8 @@ class Runner:
         self._outer: Line | None = None
         """START, while its script runs."""
         self._header = console.header = header
+        self._explained = False
+        """Whether this session has said what stands for a cell's own name."""
         self.pages = True
         """Whether what is longer than the screen is shown a screen at a time."""
 
@@ -249,10 +251,8 @@ class Runner:
         else:
             width, color = terminal_width(self.out), wants_color(self.out)
             shown = with_local_dates(result) if self.console.local_dates and format_name == "table" else result
-            known = seen and result.shown
-            if not known and (width is None or not self._paged(shown, format_name, width, color)):
-                render(shown, format_name, self.out, width=width, color=color, header=self._header)
-                self.out.flush()
+            if not (seen and result.shown):
+                self._show(shown, format_name, width, color, explained=not seen)
             if self.console.spooling:
                 self.console.copy(self._text(result, format_name))
         told = result.records or result.text or result.notes or result.problems
@@ -264,19 +264,30 @@ class Runner:
         for problem in brief_problems(problems) if self.console.on_terminal else problems:
             self.console.tell(problem, "error")
 
-    def _paged(self, result: Result, format_name: str, width: int, color: bool) -> bool:
-        """Whether the result was longer than the terminal and has been shown a screen at a time."""
+    def _show(self, result: Result, format_name: str, width: int | None, color: bool, *, explained: bool) -> None:
+        """Write a result where data goes; what ``{cell}`` means is said once below it, unless that is ``explained``."""
+        masked = None if width is None else self._paged(result, format_name, width, color)
+        if masked is None:
+            masked = render(result, format_name, self.out, width=width, color=color, header=self._header)
+            self.out.flush()
+        if masked and not explained and not self._explained:
+            self._explained = True
+            self.console.say(f"{MASK} is each cell's own name, in what you type as well")
+
+    def _paged(self, result: Result, format_name: str, width: int, color: bool) -> bool | None:
+        """Show a result that is longer than the terminal a screen at a time, and return whether ``{cell}`` is in it; None
+        where it was not shown."""
         from exacell.output.pager import OFF, page, wants_pager
 
         setting = self.ctx.settings.pager
         if not self.pages or setting in OFF:
-            return False
+            return None
         shown = list(lines(result, format_name, width=width, color=color, header=self._header))
         if not wants_pager(shown, setting, self.out):
-            return False
+            return None
         with self.console.lend():
             page(shown, setting, self.out)
-        return True
+        return any(MASK in row for row in shown)
 
     def run_file(self, path: Path, text: str = "", *, started_by: Line) -> ExitCode:
         """Run the statements of a script until one fails; SET ECHO ON prints each one first.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.condition import parse_condition
+from exacell.cellcli.condition import Condition, parse_condition
+from exacell.cellcli.ownname import for_cell
 from exacell.cellset import CellSet, fold
 from exacell.errors import CellSetError, RefusedError
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def cells_where(ctx: Context, text: str, *, strict: bool) -> CellSet:
-    """Return the selected cells for which ``where …`` holds now.
+    """Return the selected cells for which ``where …`` holds now; ``{cell}`` in it is each cell's own name.
 
     Args:
         strict: a cell that gives no answer can't be judged and is an error; else it is named and left out.
@@ -33,7 +34,14 @@ def cells_where(ctx: Context, text: str, *, strict: bool) -> CellSet:
                 hint="name the cells instead, or leave those out with use first",
             )
         ctx.console.say(f"left out, because '{text}' can't be judged there: {'; '.join(answers.problems)}")
-    found = CellSet(cell for cell, answer in answers.good.items() if condition.holds(answer.tables[0]))
+    found = CellSet(
+        cell for cell, answer in answers.good.items() if _own(condition, text, cell).holds(answer.tables[0])
+    )
     if not len(found):
         raise CellSetError(f"'{text}' holds for none of {fold(answers.good) or 'the cells'}")
     return found
+
+
+def _own(condition: Condition, text: str, cell: str) -> Condition:
+    own = for_cell(text, cell)
+    return condition if own == text else parse_condition(own)

@@ -1,5 +1,5 @@
 """What all tests share: Ctrl-C as a terminal has it, examples without a time limit, the order in which workers take tests,
-locks that no other worker sees, and a table of the fault matrix behind it.
+places and locks that no other worker sees, and a table of the fault matrix behind it.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from hypothesis import settings
 
 from exacell.change import racklock
 from tests.support.spreading import spread
+from tests.support.surroundings import Surroundings, changes, process_state
 
 # How long an example takes says how loaded the machine is.
 settings.register_profile("untimed", deadline=None)
@@ -27,6 +29,22 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Under nohup they would ignore a hang-up, which the tests go on to do.
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+SURROUNDINGS = pytest.StashKey[Surroundings]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave the surroundings of whoever started the tests, also for the workers that are started from here."""
+    ours = config.stash[SURROUNDINGS] = Surroundings()
+    ours.enter()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Give the surroundings back."""
+    if SURROUNDINGS in config.stash:
+        config.stash[SURROUNDINGS].leave()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -57,7 +75,36 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session", autouse=True)
-def shared_locks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def surroundings(pytestconfig: pytest.Config) -> Iterator[Surroundings]:
+    """Tell behind the last test of this process what the tests have left in its places, and which processes; end those.
+
+    Fails where a fixture of several tests left the process itself otherwise than it was.
+    """
+    ours = pytestconfig.stash[SURROUNDINGS]
+    if not ours.of_this_process:
+        # Who forks processes that each run tests, as benchmarks/mutate_guards.py does.
+        ours = Surroundings()
+        ours.enter()
+    before = process_state()
+    yield ours
+    for sentence in ours.leftovers():
+        warnings.warn(pytest.PytestWarning(sentence), stacklevel=1)
+    changed = changes(before)
+    assert not changed, "\n".join(changed)
+
+
+@pytest.fixture(autouse=True)
+def unchanged_process(surroundings: Surroundings, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail where a test has left something else in what all tests of the process share: its environment, its signals."""
+    before = process_state()
+    yield
+    surroundings.look(request.node.nodeid)
+    changed = changes(before)
+    assert not changed, "\n".join(changed)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_locks(surroundings: Surroundings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Keep the locks of this process's real racks apart: other workers have racks of the same names, other people too.
 
     Yields where they lie outside of tests.

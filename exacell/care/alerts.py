@@ -73,10 +73,11 @@ def alerts_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Alert, ...]:
 
 
 def short_message(message: str, most: int = 40) -> str:
-    """Return what an alert is about in so many characters: of a crossed threshold the metric, its object and values."""
+    """Return what an alert is about in so many characters: its first sentence, of a crossed threshold the metric, its object
+    and values."""
     labels = r"(?:Metric Name|Object Name|Current Value|Threshold Value)\s*:\s*"
     _, found, tail = message.partition("Metric Name")
-    text = " ".join(re.sub(labels, "", found + tail if found else message).split())
+    text = " ".join(re.sub(labels, "", found + tail).split()) if found else headline(message, len(message))
     return text if len(text) <= most else text[: most - 3] + "..."
 
 

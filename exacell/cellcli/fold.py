@@ -12,13 +12,11 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import TypeVar
 
+from exacell.cellcli.ownname import OWN_NAME, label_of
 from exacell.cellcli.schema import Kind, ObjectType, find_object
 from exacell.values import dataclass
 
 T = TypeVar("T")
-
-OWN_NAME = "{cell}"
-"""Stands for the cell's own name in neutral texts."""
 
 VOLATILE = frozenset(
     {
@@ -91,7 +89,7 @@ def neutral_text(text: str, cell: str) -> str:
 
     A cell that is known by a longer name (``exa1cel01.example.com``) is called by its first part in its objects.
     """
-    return _own_name(cell.split(".")[0]).sub(OWN_NAME, text)
+    return _own_name(label_of(cell)).sub(OWN_NAME, text)
 
 
 def _neutral(record: Mapping[str, str], cell: str, found: ObjectType | None, ignore: Collection[str]) -> dict[str, str]:

@@ -87,6 +87,7 @@ def carry_out(ctx: Context, plan: Plan, call: Call) -> Result:
     refuse_above(plan, ctx.risk_ceiling)
     refuse_login(ctx, plan)
     ctx.lock().refuse_held()  # Nobody is asked for what is refused then.
+    ctx.journal.refuse_damaged()
     agree(plan, flags, ctx.console)
     report = _run(ctx, plan, call, within)
     result = _result(ctx, plan, report)

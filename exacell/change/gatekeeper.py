@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from time import monotonic
 
 from exacell.asm import AsmClient
+from exacell.cellset import fold
 from exacell.change.board import Board
 from exacell.change.following import Pause
 from exacell.console import Console
@@ -96,10 +97,14 @@ class Gatekeeper:
         return Passage(open=False, reason=f"interrupted at the {title}", interrupted=True, waited=waited, met=met)
 
     def linger(self, rolling: Rolling, number: int, ask: Callable[[str], bool | None], *, others: str = "") -> Passage:
-        """Do what is asked for between two waves: pause, or have somebody say that wave ``number`` may begin."""
+        """Do what is asked for between two waves: pause, or have somebody say that wave ``number`` may begin.
+
+        Args:
+            others: where the cells of the other waves are; whoever is asked decides by it.
+        """
         wave = rolling.waves[number - 1]
         if rolling.ask:
-            answer = ask(f"wave {number} of {len(rolling.waves)}, {', '.join(wave)}: go on?")
+            answer = ask(f"{others}; now wave {number} of {len(rolling.waves)} on {fold(wave)}: go on?")
             if answer:
                 return Passage(open=True)
             why = "nobody is at the terminal to say go on" if answer is None else "you said no"

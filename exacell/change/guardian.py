@@ -86,7 +86,7 @@ def spawn(ctx: Context, change: int) -> int:
     """Start the guardian of a change and return its process id as soon as the journal says that it waits.
 
     Raises:
-        OSError: it can't be started, or ends at once.
+        OSError: it can't be started, ends at once or does not begin; nothing of it is left.
     """
     log = log_of(ctx.home.state_dir, ctx.need_rack().name, change)
     ensure_dir(log.parent)
@@ -111,12 +111,21 @@ def spawn(ctx: Context, change: int) -> int:
 
 
 def _await(journal: Journal, change: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Return when the journal holds the guardian's row."""
+    """Return when the journal holds the guardian's row.
+
+    Raises:
+        ChildProcessError: it ended without, or did not begin in time; it does not run any more then.
+    """
     deadline = time.monotonic() + BEGIN
-    while not any(
-        e.kind == "guardian" and e.body.get("pid") == str(process.pid) for e in journal.entries(change=change)
-    ):
-        if process.poll() is not None or time.monotonic() > deadline:
+    while True:
+        # Asked before the journal is read: while we are held, a guardian may begin, take the change back and end.
+        over = process.poll() is not None or time.monotonic() > deadline
+        if any(e.kind == "guardian" and e.body.get("pid") == str(process.pid) for e in journal.entries(change=change)):
+            return
+        if over:
+            # One that begins late would take back what is said to stay.
+            process.kill()
+            process.wait()
             raise ChildProcessError(errno.ECHILD, f"it did not begin to wait; its log is {log}")
         time.sleep(0.02)
 

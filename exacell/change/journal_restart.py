@@ -31,6 +31,7 @@ class Restarted:
         old: where the damaged journal is now.
         good, hash: number and hash of its last row up to which it is whole.
         carried: numbers of the changes whose rows are in the new journal as well.
+        whole: whether each row up to the last one could be read and is as it was written, so that nothing that waits is missed.
     """
 
     old: Path
@@ -38,6 +39,7 @@ class Restarted:
     hash: str
     problem: str
     carried: tuple[int, ...]
+    whole: bool
 
 
 def restart(journal: Journal, *, reason: str = "") -> Restarted:
@@ -56,8 +58,9 @@ def restart(journal: Journal, *, reason: str = "") -> Restarted:
         try:
             stored = journal.stored() if journal.path.exists() else []
         except JournalError:
-            stored = []  # It can't be read at all: nothing can be carried over, and its first good row is none.
+            stored = journal.salvaged()
         kept = [entry for entry in map(_entry, stored) if entry is not None]
+        last = max(_last(journal), *(row[0] for row in stored), 0)
         waiting = _waiting(kept)
         highest = max((row.change for row in kept), default=0)
         old = _put_aside(journal)
@@ -74,7 +77,18 @@ def restart(journal: Journal, *, reason: str = "") -> Restarted:
             rows = [e for e in kept if e.change == change]
             carried = [Row(kind=e.kind, target=e.target, body={**e.body, "carried": e.seq}) for e in rows]
             journal.append_in_turn(rows[0].rack, change, carried)
-    return Restarted(old=old, good=walked.good, hash=walked.hash, problem=problem, carried=waiting)
+    return Restarted(
+        old=old, good=walked.good, hash=walked.hash, problem=problem, carried=waiting, whole=len(kept) == last
+    )
+
+
+def _last(journal: Journal) -> int:
+    """Return the number of the newest row as it was kept outside; 0 where that is not known."""
+    try:
+        head = journal.whole_head()
+    except JournalError:
+        return 0
+    return 0 if head is None else head.last[0]
 
 
 def _entry(row: Sequence[Any]) -> Entry | None:

@@ -62,7 +62,7 @@ def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = Non
         # By its number also one that was stopped before others were made, such as the one that mends a closed gate.
         entries = ctx.journal.entries(rack=rack, change=change)
         again_already = any(
-            entry.kind == "plan" and entry.body.get("origin") == f"resume {change}"
+            entry.kind == "plan" and entry.body.get("origin") in (f"resume {change}", f"retry {change}")
             for entry in ctx.journal.entries(rack=rack)
         )
         if stopped(entries) and not again_already and not _taken_back(ctx, change):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from exacell.errors import RefusedError
-from exacell.plan.gate import offline_cells
+from exacell.plan.gate import first_cells
 from exacell.plan.model import Plan
 from exacell.plan.rolling import Asked, roll
 
@@ -51,5 +51,5 @@ def rolled(ctx: Context, plan: Plan, flags: Mapping[str, Value]) -> Plan:
         rack_cells=rack.cells,
         clusters=tuple(rack.asm),
         production=rack.production,
-        first=offline_cells(ctx.last_facts),
+        first=first_cells(ctx.last_facts),
     )

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 GROUP = "cell care"
 
+_ABOUT = 90
+"""Characters of an alert's message that a table shows."""
+
 MOST_WAYS = 8
 """Lines of advice below a matrix: it stays on one screen."""
 
@@ -132,7 +135,7 @@ def show_alerts(ctx: Context, call: Call) -> Result:
             "beginTime": alert.begin,
             "examinedBy": alert.examined_by or None,
             "alertMessage": alert.message,
-            "message": short_message(alert.message),
+            "message": short_message(alert.message, _ABOUT),
         }
         for cell, alert in kept
     ]
@@ -147,10 +150,16 @@ def show_alerts(ctx: Context, call: Call) -> Result:
     elif not rows and answers.good:
         where = f" on the {len(answers.good)} cells that answered" if answers.problems else ""
         notes = [f"no {'critical ' if which == 'critical' else ''}alert is open{where}"]
-    columns = ("cell", "name", "severity", "examinedBy", "message")
     return Result(
         records=rows,
-        columns=[Column(name) for name in columns],
+        columns=[
+            Column("cell"),
+            Column("name"),
+            Column("severity"),
+            Column("beginTime", "time", title="began"),
+            Column("examinedBy"),
+            Column("message", "prose"),
+        ],
         fold=True,
         data=True,
         notes=notes,
@@ -174,7 +183,7 @@ def _cell_table(ctx: Context, statement: str, names: Sequence[str]) -> tuple[Res
     group=GROUP,
     effect=Effect.READ,
     summary="CELLSRV, MS and RS on every cell",
-    details="CELLSRV stopped: online cell NAME starts it and brings the disks back. MS or RS: restart service ms.",
+    details="CELLSRV stopped: online cell NAME starts it and brings the disks back. MS or RS stopped: restart service ms, or rs.",
     example="show services",
 )
 def show_services(ctx: Context, call: Call) -> Result:
@@ -207,7 +216,7 @@ def show_services(ctx: Context, call: Call) -> Result:
         columns=result.columns,
         fold=True,
         data=True,
-        notes=[*stopped[:3], *_mending(answers), *([problem] if problem else [])],
+        notes=[*stopped[:3], *_mending(answers), *ctx.unnoted(problem)],
         problems=result.problems,
         exit_code=result.exit_code,
     )

@@ -85,7 +85,7 @@ _GRID = "list griddisk attributes name, cellDisk"
     effect=Effect.READ,
     summary="where a disk is: cell, slot, serial number, and the cell disk and grid disks on it",
     details="The disk by any of its names: physical disk (20:3, FLASH_1_0), serial number, LUN, cell disk or grid disk. "
-    "Lighting the LED of a single disk is a thing of the past (CELL-04591); alter cell led on lights the cell's.",
+    "The LED of a single disk can't be lit any more (CELL-04591); alter cell led on lights the cell's.",
     example="locate disk FD_00_exa1cel02",
     params=(Param(name="disk", kind=Kind.PHYSICALDISK, positional=True, required=True, help="any of its names"),),
 )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     "dcli",
     group="racks",
     effect=Effect.OPAQUE,
-    summary="dcli's command line as it is, with dcli's output, order and exit codes",
+    summary="run dcli's command line as it is, with dcli's output, order and exit codes",
     details="All words behind dcli are its own, cut as a shell cuts them; dcli --help lists its options. --live prints "
     "lines as they arrive. CellCLI changes in the command, in -x files and in .scl scripts are guarded like typed ones. "
     "What exacell can't read is refused on production and read-only racks and runs as it is on an emulated one; "

@@ -128,11 +128,11 @@ def _readable(d: Difference) -> Difference:
 
 def _row(d: Difference) -> dict[str, object]:
     """Return a record, in which a cell's own name stands again where it is of one cell."""
-    from exacell.cellcli.fold import OWN_NAME
+    from exacell.cellcli.ownname import for_cell
     from exacell.plan.drift import ASM
 
     one = not d.cell.startswith(ASM) and not any(mark in d.cell for mark in "[,")
-    name, value, expected = (text.replace(OWN_NAME, d.cell) if one else text for text in (d.name, d.value, d.expected))
+    name, value, expected = (for_cell(text, d.cell) if one else text for text in (d.name, d.value, d.expected))
     return {
         "cell": d.cell, "object": d.object, "name": name, "attribute": d.attribute, "value": value or None,
         "expected": expected or None,

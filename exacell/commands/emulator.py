@@ -189,7 +189,7 @@ _PROFILES = ("redo", "oltp", "dw", "mixed", "batch")
     example="emulator load t1 profile=oltp db=SPOT for=10m",
     params=(
         _NAME,
-        Param(name="profile", kind=Kind.CHOICE, choices=_PROFILES, default="redo", help="what kind of work (redo)"),
+        Param(name="profile", kind=Kind.CHOICE, choices=_PROFILES, default="redo", help="what kind of work"),
         Param(name="db", kind=Kind.DB, help="the database (the rack's first)"),
         Param(name="redo", kind=Kind.NUMBER, help="redo writes a second (the profile's own)"),
         Param(name="for", kind=Kind.DURATION, required=True, help="on the rack's clock"),
@@ -283,7 +283,7 @@ _FAULT_COLUMNS = tuple(
             positional=True,
             required=True,
             words=("list", "all"),
-            help="cells and database nodes; all: every cell",
+            help="cells and database nodes; all: every cell; list: no host, the faults there are",
         ),
         Param(name="kind", kind=Kind.CHOICE, positional=True, choices=(*_FAULTS, "clear"), help="what goes wrong"),
         Param(name="only", kind=Kind.CHOICE, positional=True, choices=_FAULTS, help="clear: this kind only"),

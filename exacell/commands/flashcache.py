@@ -44,7 +44,7 @@ def show(ctx: Context, call: Call) -> Result:
         fact = f.build(cell, statements, answer.tables)
         rows.append(_row(fact))
     problem = observe_caching(ctx.journal, ctx.need_rack().name, {row["cell"]: row["caching"] for row in rows})
-    return cache_table(rows, answers, [problem] if problem else [])
+    return cache_table(rows, answers, ctx.unnoted(problem))
 
 
 def cache_table(

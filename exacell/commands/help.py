@@ -28,7 +28,7 @@ _EFFECTS = {
     Effect.READ: "reads; never asks",
     Effect.LOCAL: "local: sends nothing that changes a cell",
     Effect.WRITE: "changes cells or ASM: plan, confirmation, journal, verification",
-    Effect.OPAQUE: "carries text that exacell can't read: accepted only by name",
+    Effect.OPAQUE: "carries text: what exacell can't read in it needs --accept-opaque",
 }
 _RUNS = "runs other statements: each change among them is planned, confirmed, journalled"
 
@@ -202,7 +202,8 @@ def _command(found: Command) -> Iterator[str]:
     if rows:
         yield ""
     if found.effect is Effect.WRITE:
-        names = " ".join(f"-{flag.short}" if flag.short else f"--{flag.name}" for flag in COMMON_FLAGS)
+        meant = [flag for flag in COMMON_FLAGS if flag.name != "diff"]  # It compares what is read.
+        names = " ".join(f"-{flag.short}" if flag.short else f"--{flag.name}" for flag in meant)
         yield from _wrap(f"Flags:   {names} (help flags)", indent="         ", first="")
     yield f"Effect:  {_RUNS if found.runs else _EFFECTS[found.effect]}"
     yield f"Example: {found.example}"
@@ -229,7 +230,7 @@ def _brief_shape(param: Param) -> str:
 
 
 def _param_help(param: Param) -> str:
-    default = f" (default {param.default})" if param.default is not None else ""
+    default = f" (default {param.default})" if param.default else ""
     choices = f": {', '.join((*param.words, *param.choices))}" if len(param.shape) > _LONG else ""
     return param.help + choices + default
 

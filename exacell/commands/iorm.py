@@ -170,7 +170,7 @@ def unset_iorm(ctx: Context, call: Call) -> Result:
     "reset iorm",
     group=GROUP,
     effect=Effect.WRITE,
-    summary="an empty database plan on every cell: no directives",
+    summary="empty the database plan on every cell: no directive is left",
     details="The objective, category and cluster plans stay as they are. Cells may hold different plans before; undo gives "
     "each its own back.",
     example="reset iorm -y",

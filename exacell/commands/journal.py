@@ -98,7 +98,8 @@ def _shown(ctx: Context, call: Call, newest: int = 0) -> Result:
     Args:
         newest: so many changes are enough where none is left out by a filter; 0 for all.
     """
-    from exacell.journal.auditing import Filter, changes_of, finished, row_record, summary
+    from exacell.journal.auditing import Filter, changes_of, finished, row_records, summary
+    from exacell.journal.reading import without_collecting
 
     number = call.int_arg("change")
     entries = _entries(ctx, call, change=number, newest=newest)
@@ -107,15 +108,18 @@ def _shown(ctx: Context, call: Call, newest: int = 0) -> Result:
         if not own:
             where = "" if call.flag("all-racks") else f" of rack {ctx.need_rack().name}"
             raise JournalError(f"the journal has no change {number}{where}", hint="journal show")
-        rows = [row_record(entry, own) for entry in own]
+        rows = row_records(own, own)
         others = _journal(ctx, call).because_of(own[0].rack, number)
-        later = [{**row_record(entry, own), "change": entry.change} for entry in others]
+        told = zip(row_records(others, own), others, strict=True)
+        later = [{**record, "change": entry.change} for record, entry in told]
         columns = ("seq", "at", "kind", "target", "what", "statement", "state", "reason")
         found = Result(records=rows, columns=[Column(n) for n in columns], data=True)
         return replace(found, draw=lambda width, color, header: _page(rows, later, own[0].rack, width, color))
-    chosen = changes_of(entries, _filter(call))
-    by = finished(changes_of(entries, Filter()))
-    rows = [summary(items, by.get(number)) for number, items in chosen.items()]
+    with without_collecting():
+        every = changes_of(entries, Filter())
+        by = finished(every)
+        wanted = _filter(call)
+        rows = [summary(items, by.get(number)) for number, items in every.items() if wanted.wants(items)]
     columns = ("change", "at", "user", "host", "statement", "targets", "risk", "ended")
     racks = ("rack",) if call.flag("all-racks") else ()
     return _drawn(Result(records=rows, data=True, columns=[Column(n) for n in (*racks, *columns)]), bool(racks))
@@ -157,10 +161,12 @@ def _drawn(result: Result, racks: bool) -> Result:
 def export(ctx: Context, call: Call) -> Result:
     """Return the rows as text, whatever the output format is."""
     from exacell.journal.auditing import as_csv, as_jsonl, changes_of
+    from exacell.journal.reading import without_collecting
 
-    kept = changes_of(_entries(ctx, call), _filter(call))
-    rows = sorted((entry for items in kept.values() for entry in items), key=lambda entry: entry.seq)
-    text = as_csv(rows) if call.text_arg("format") == "csv" else as_jsonl(rows)
+    with without_collecting():
+        kept = changes_of(_entries(ctx, call), _filter(call))
+        rows = sorted((entry for items in kept.values() for entry in items), key=lambda entry: entry.seq)
+        text = as_csv(rows) if call.text_arg("format") == "csv" else as_jsonl(rows)
     return Result(text=text, notes=[] if rows else ["no rows"])
 
 
@@ -248,7 +254,7 @@ def restart(ctx: Context, call: Call) -> Result:
     }
     carried = ", ".join(map(str, done.carried))
     notes = [f"a new journal begins: {journal.head}", f"journal show file={done.old} reads the old one"]
-    if not done.good:
+    if not done.whole:
         notes.append(
             "what earlier changes left behind is not known: show flashcache and show services tell what is there"
         )
@@ -281,6 +287,8 @@ def _filters(call: Call) -> bool:
 def _entries(ctx: Context, call: Call, *, change: int | None = None, newest: int = 0) -> Sequence[Entry]:
     """Return at least the rows of the changes that are wanted: a long journal is not read as a whole for a few."""
     journal, rack = _journal(ctx, call), _rack(ctx, call)
+    if call.text_arg("file") and (damage := journal.damage()):
+        ctx.console.say(f"{damage}; what can't be read of it is not shown")
     if change is not None:
         return journal.all_entries(rack=rack, change=change)
     wanted = _filter(call)

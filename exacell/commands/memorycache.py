@@ -47,7 +47,7 @@ def show(ctx: Context, call: Call) -> Result:
             if row["status"] and (row["cell"] in former) == (cache[0] == "p")
         }
         problem = observe_caching(ctx.journal, ctx.need_rack().name, caching, cache)
-        notes += [problem] if problem and problem not in notes else []
+        notes += [line for line in ctx.unnoted(problem) if line not in notes]
     none = [row["cell"] for row in rows if row["name"] is None]
     if none:
         notes.append(f"no cache in memory on {fold(none)}: X8M and X9M may have one in PMEM, later cells in DRAM")

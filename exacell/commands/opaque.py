@@ -193,8 +193,8 @@ def _change(
     summary="a shell command on every selected cell, equal answers shown once",
     details="All words behind sh are the command. What only shows something (uptime, df, imageinfo, cellcli -e list ...) runs "
     "at once. CellCLI changes in it are guarded like typed ones; what exacell can't read is refused on production and "
-    "read-only racks and runs as it is on an emulated one; elsewhere it needs sh --accept-opaque ... -y as its first words "
-    "answers yes. Cells from release 26.1 on take few commands beside cellcli.",
+    "read-only racks and runs as it is on an emulated one; elsewhere it needs --accept-opaque as the first word behind sh, "
+    "and -y there answers yes. Cells from release 26.1 on take few commands beside cellcli.",
     example="sh uptime",
     params=(
         Param(name="command", kind=Kind.COMMAND, positional=True, required=True, rest=True, help="for /bin/sh there"),

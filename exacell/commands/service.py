@@ -67,8 +67,8 @@ def online(ctx: Context, call: Call) -> Result:
         from exacell.journal.stopped import observe_services
 
         problem = observe_services(ctx.journal, ctx.need_rack().name, {cell: ("cellsrv",)})
-        if problem:
-            ctx.console.say(problem)
+        for line in ctx.unnoted(problem):
+            ctx.console.say(line)
     return ctx.change(online_plan(ctx.need_rack().name, fact, statement=call.text), call)
 
 

@@ -192,7 +192,7 @@ def set_format(ctx: Context, call: Call) -> Result:
     "set transport",
     group=GROUP,
     effect=Effect.LOCAL,
-    summary="by what the rack is reached: exacell's own SSH, the system's ssh, dcli, exacli or ClusterShell",
+    summary="how the rack is reached: over exacell's own SSH, the system's ssh, dcli, exacli or ClusterShell",
     details="auto is what the rack's configuration says, else ssh. Each can do different things: show transports lists "
     "them, and what one cannot do is refused before anything is asked or sent. docs/transports.md tells when to use which.",
     example="set transport openssh",
@@ -314,7 +314,13 @@ def set_dateformat(ctx: Context, call: Call) -> Result:
     return Result()
 
 
-@command("show settings", group=GROUP, effect=Effect.LOCAL, summary="what set can change", example="show settings")
+@command(
+    "show settings",
+    group=GROUP,
+    effect=Effect.LOCAL,
+    summary="the settings that set can change, and their values now",
+    example="show settings",
+)
 def show_settings(ctx: Context, call: Call) -> Result:
     """Return one record per setting."""
     records = [{"cell": None, "name": name, "value": getattr(ctx.settings, name)} for name in _SETTINGS]

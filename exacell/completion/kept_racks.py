@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 CELLIP = "/etc/oracle/cell/network-config/cellip.ora"
 """As exacell.config has it, which is not imported here; a test compares the two."""
 
+_FORM = 2
+"""Of the kept file; one of another form is written anew."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class KeptRack:
@@ -29,6 +32,7 @@ class KeptRack:
     cells: tuple[str, ...]
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     asm: tuple[str, ...] = ()
+    dbnodes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +59,7 @@ def kept_racks(home: Home, env: Mapping[str, str], cellip: str = CELLIP) -> Kept
         ConfigError: the configuration can't be read.
     """
     sources = [str(home.config_file), *_rack_files(home), cellip, _cell_group(env)]
-    stamp, path = [_stamp(source) for source in sources], home.cache_dir / "racks.marshal"
+    stamp, path = [_FORM, *(_stamp(source) for source in sources)], home.cache_dir / "racks.marshal"
     try:
         status = path.stat()
         mine = status.st_uid == os.getuid() and not status.st_mode & 0o022
@@ -74,7 +78,13 @@ def kept_racks(home: Home, env: Mapping[str, str], cellip: str = CELLIP) -> Kept
 
 
 def _rack(name: str, kept: Mapping[str, Any]) -> KeptRack:
-    return KeptRack(name=name, cells=tuple(kept["cells"]), groups=kept["groups"], asm=tuple(kept["asm"]))
+    return KeptRack(
+        name=name,
+        cells=tuple(kept["cells"]),
+        groups=kept["groups"],
+        asm=tuple(kept["asm"]),
+        dbnodes=tuple(kept["dbnodes"]),
+    )
 
 
 def _rack_files(home: Home) -> list[str]:
@@ -112,7 +122,7 @@ def _read(home: Home, env: Mapping[str, str], cellip: str) -> dict[str, Any]:
 
 def _kept(rack: RackConfig) -> dict[str, Any]:
     groups = {name: tuple(cells) for name, cells in rack.groups.items()}
-    return {"cells": tuple(rack.cells), "groups": groups, "asm": tuple(rack.asm)}
+    return {"cells": tuple(rack.cells), "dbnodes": tuple(rack.dbnodes), "groups": groups, "asm": tuple(rack.asm)}
 
 
 def _write(path: Path, kept: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -34,6 +34,10 @@ class RackNames(Protocol):
         """Its groups of cells."""
 
     @property
+    def dbnodes(self) -> tuple[str, ...]:
+        """Its database nodes."""
+
+    @property
     def asm(self) -> Collection[str]:
         """The names of its ASM clusters."""
 
@@ -50,7 +54,7 @@ def names_file(home: Home, rack: RackNames | None) -> Path:
 
 def knowledge(
     home: Home,
-    racks: Callable[[], Iterable[str]],
+    racks: Callable[[], Mapping[str, RackNames]],
     rack: RackNames | None,
     cache: NameCache,
     *,
@@ -86,7 +90,13 @@ def knowledge(
 
         return params_of(home, name)
 
-    return Known(names=names, recipe_params=recipe_params, seen=cache.seen, files=files, release=release)
+    def hosts_of(name: str) -> Sequence[str]:
+        named = racks().get(name)
+        return (*named.cells, *named.dbnodes) if named is not None else ()
+
+    return Known(
+        names=names, recipe_params=recipe_params, seen=cache.seen, files=files, hosts_of=hosts_of, release=release
+    )
 
 
 def files(typed: str) -> list[str]:

@@ -166,6 +166,7 @@ def _known(values: Mapping[str, str], env: Mapping[str, str]) -> Known:
         recipe_params=lambda recipe: ready().recipe_params(recipe),
         seen=lambda subject, attribute: ready().seen(subject, attribute),
         files=lambda typed: ready().files(typed),
+        hosts_of=lambda rack: ready().hosts_of(rack),
     )
 
 

@@ -27,7 +27,7 @@ from exacell.emulator.store import write_text
 _ONE_COMMAND = "opt/oracle.SupportTools/onecommand"
 _NETWORK = "etc/oracle/cell/network-config"
 _SSH_CONFIG = Path("/etc/ssh/ssh_config")
-_PROBE_S = 20.0
+_PROBE_S = 60.0
 """Seconds in which a machine shows whether it allows the view."""
 
 SYSTEM_LINKS = {

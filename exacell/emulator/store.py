@@ -33,9 +33,8 @@ Json = dict[str, object]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _POLL_S = 0.01
-_PROBE_S = 3.0
-"""How long a probe of RackFiles.running may keep the lock busy, very generously: the probing process may be kept waiting
-between two of its steps."""
+_PROBE_S = 60.0
+"""How long probes of RackFiles.running may keep the lock busy: the probing process may be held between two of its steps."""
 
 
 @dataclass(frozen=True)
@@ -253,9 +252,11 @@ def hold_running_lock(files: RackFiles) -> int | None:
     descriptor = os.open(files.lock, os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + _PROBE_S
     while not _try_lock(descriptor):
-        if time.monotonic() > deadline:
+        # Who probes shares the lock with others, who serves does not.
+        if not _try_lock(descriptor, fcntl.LOCK_SH) or time.monotonic() > deadline:
             os.close(descriptor)
             return None
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
         time.sleep(_POLL_S)
     return descriptor
 

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cached_property, lru_cache
 from typing import Any
 
 from exacell.cellset import fold
@@ -41,16 +42,21 @@ class Filter:
     def wants(self, rows: Sequence[Entry]) -> bool:
         """Return whether a change is wanted, from all of its rows."""
         body = next((e.body for e in rows if e.kind == "plan"), rows[0].body)
-        times = [at for e in rows if (at := _time(e.at)) is not None]
         return (
-            (self.since is None or any(at >= self.since for at in times))
-            and (self.until is None or any(at <= self.until for at in times))
+            self._in_time(rows)
             and (not self.user or self.user in (body.get("user"), body.get("sudoUser")))
             and (not self.target or any(e.target == self.target for e in rows))
             and (not self.ticket or self.ticket == body.get("ticket"))
             and self.word.lower() in str(body.get("statement") or "").lower()
             and (not self.failed or _ended(rows) != 0)
         )
+
+    def _in_time(self, rows: Sequence[Entry]) -> bool:
+        if self.since is None and self.until is None:
+            return True
+        times = [at for e in rows if (at := _time(e.at)) is not None]
+        late = self.since is None or any(at >= self.since for at in times)
+        return late and (self.until is None or any(at <= self.until for at in times))
 
 
 def _time(text: str) -> datetime | None:
@@ -133,7 +139,7 @@ def summary(rows: Sequence[Entry], finished_by: int | None = None) -> dict[str, 
         "from": plan.get("from") or None,
         "keys": keys or None,
         "statement": plan.get("statement") or (f"journal restart: {plan.get('problem')}" if "old" in plan else None),
-        "targets": fold({e.target for e in rows if e.target}),
+        "targets": _folded(frozenset(e.target for e in rows if e.target)),
         "risk": plan.get("risk"),
         "ended": "restarted" if rows[0].kind == "restart" else state,
         "reason": plan.get("reason") or None,
@@ -142,33 +148,60 @@ def summary(rows: Sequence[Entry], finished_by: int | None = None) -> dict[str, 
     }
 
 
-def row_record(entry: Entry, change: Sequence[Entry]) -> dict[str, object]:
-    """Return one record about a row, with what was read back to verify it.
+@lru_cache(maxsize=256)
+def _folded(targets: frozenset[str]) -> str:
+    """Return targets folded; of thousands of changes nearly all are of the same few sets."""
+    return fold(targets)
+
+
+class Common:
+    """What the rows of one change have in common: its plan's row, and what each of its steps proves.
 
     Args:
         change: all rows of the change.
     """
+
+    def __init__(self, change: Sequence[Entry]) -> None:
+        plans = [row.body for row in change if row.kind == "plan"]
+        self.plan: Mapping[str, Any] = plans[0] if plans else {}
+        self._plans = plans
+
+    @cached_property
+    def _steps(self) -> dict[tuple[object, object], Mapping[str, Any]]:
+        steps: dict[tuple[object, object], Mapping[str, Any]] = {}
+        for plan in (body.get("plan") for body in self._plans):
+            for stage in plan.get("stages", ()) if isinstance(plan, Mapping) else ():
+                for item in stage["steps"]:
+                    steps.setdefault((item["target"], item["what"]), item)
+        return steps
+
+    def verified(self, entry: Entry) -> str:
+        """Return what a done step proved by reading back; empty when the row is no outcome, or nothing was done or proved."""
+        if entry.kind != "outcome" or entry.body.get("state") != "done":
+            return ""
+        step = self._steps.get((entry.target, entry.body.get("what")))
+        return "" if step is None else "; ".join(check.sentence for check in step_from_json(step).proves)
+
+
+def row_records(rows: Iterable[Entry], change: Sequence[Entry]) -> list[dict[str, object]]:
+    """Return one record about each of some rows, with what was read back to verify it.
+
+    Args:
+        change: all rows of the change.
+    """
+    common = Common(change)
+    return [_row_record(entry, common) for entry in rows]
+
+
+def _row_record(entry: Entry, common: Common) -> dict[str, object]:
     body = {k: v for k, v in entry.body.items() if k != "plan"}
-    verified = _verified(entry, change)
+    verified = common.verified(entry)
     extra: dict[str, object] = {"verified": verified} if verified else {}
     if entry.kind == "end":
         extra["state"] = f"exit {body.get('exitCode')}"
     return {
         "cell": None, "seq": entry.seq, "at": entry.at, "kind": entry.kind, "target": entry.target or None, **body, **extra
     }  # fmt: skip
-
-
-def _verified(entry: Entry, change: Sequence[Entry]) -> str:
-    """Return what a done step proved by reading back; empty when it is no outcome, was not done or proved nothing."""
-    if entry.kind != "outcome" or entry.body.get("state") != "done":
-        return ""
-    for row in change:
-        plan = row.body.get("plan") if row.kind == "plan" else None
-        for stage in plan.get("stages", ()) if isinstance(plan, Mapping) else ():
-            for item in stage["steps"]:
-                if (item["target"], item["what"]) == (entry.target, entry.body.get("what")):
-                    return "; ".join(check.sentence for check in step_from_json(item).proves)
-    return ""
 
 
 def as_jsonl(rows: Iterable[Entry]) -> str:
@@ -196,7 +229,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 def _spelt(value: object) -> object:
     """Return text with control characters spelt out (``\\x1b``), so that no reply can end its row."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or value.isprintable():
         return value
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), value)
 
@@ -209,17 +242,18 @@ def as_csv(rows: Sequence[Entry]) -> str:
     changes: dict[int, list[Entry]] = {}
     for entry in rows:
         changes.setdefault(entry.change, []).append(entry)
+    common = {number: Common(change) for number, change in changes.items()}
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, CSV_COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
     for entry in rows:
-        writer.writerow({name: _spelt(value) for name, value in _flat(entry, changes[entry.change]).items()})
+        flat = _flat(entry, common[entry.change])
+        writer.writerow([_spelt(flat[name]) for name in CSV_COLUMNS])
     return buffer.getvalue().removesuffix("\n")
 
 
-def _flat(entry: Entry, change: Sequence[Entry]) -> dict[str, object]:
-    plan: Mapping[str, Any] = next((e.body for e in change if e.kind == "plan"), {})
-    body = entry.body
+def _flat(entry: Entry, common: Common) -> dict[str, object]:
+    plan, body = common.plan, entry.body
     own = entry.kind in ("intent", "outcome", "gate")
     who = {name: body.get(name) or plan.get(name) for name in ("user", "sudoUser", "host", "from", "pid")}
     exit_code = f"exit {body.get('exitCode')}" if entry.kind == "end" else ""
@@ -232,5 +266,5 @@ def _flat(entry: Entry, change: Sequence[Entry]) -> dict[str, object]:
         "undo": body.get("inverse") if entry.kind == "intent" else None,
         "state": body.get("state") or body.get("caching") or exit_code,
         "why": body.get("reason") if own else body.get("problem"),
-        "verified": _verified(entry, change), "reply": body.get("reply") or body.get("damaged"), "hash": entry.hash,
+        "verified": common.verified(entry), "reply": body.get("reply") or body.get("damaged"), "hash": entry.hash,
     }  # fmt: skip

@@ -15,7 +15,10 @@ from typing import Any
 from urllib.parse import quote
 
 from exacell.errors import JournalError
+from exacell.journal.schema import COLUMNS
 from exacell.values import dataclass
+
+RESTART = "journal restart puts it aside and begins a new one"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,10 +81,12 @@ class JournalFile:
             return None
         except OSError as error:
             raise JournalError(
-                f"the kept head {self.head_path} can't be read ({error.strerror})", hint=self._whose(self.head_path)
+                f"the kept head {self.head_path} can't be read ({error.strerror})", hint=self._way_out(self.head_path)
             ) from error
         except ValueError as error:
-            raise JournalError(f"the kept head {self.head_path} is damaged: it is no row number and hash") from error
+            raise JournalError(
+                f"the kept head {self.head_path} is damaged: it is no row number and hash", hint=RESTART
+            ) from error
         return Head(last=pairs[0], announced=pairs[1] if len(pairs) == 2 else None)
 
     def kept_head(self) -> tuple[int, str] | None:
@@ -139,26 +144,57 @@ class JournalFile:
             )
         return "give exacell the right to read and write it"
 
-    def rows(self, where: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
+    def _way_out(self, path: Path) -> str:
+        """Return the way out of a file that this user may open and that can't be read all the same, or may not."""
+        return RESTART if os.path.isdir(path) or os.access(path, os.R_OK) else self._whose(path)
+
+    def rows(self, where: str, values: Sequence[str | int] = (), *, lenient: bool = False) -> list[tuple[Any, ...]]:
         """Return rows as they are stored, in order; reading takes no right to write.
+
+        Args:
+            lenient: of a file that can't be read as a whole, those that can.
 
         Raises:
             JournalError: the file is no journal.
         """
-        columns = "seq, at, rack, change, kind, target, body, prev, hash"
-        return self._read(f"select {columns} from entry where {where} order by seq", values)
+        return self._read(f"select {COLUMNS} from entry where {where} order by seq", values, lenient=lenient)
+
+    def salvaged(self) -> list[tuple[Any, ...]]:
+        """Return the rows that can be read one by one, in order, whatever else is wrong with the files."""
+        if not os.access(self.path, os.R_OK):
+            return []
+        try:
+            head = self.whole_head()
+        except JournalError:
+            head = None  # How many rows there were is not known, then.
+        from exacell.journal.salvage import legible
+
+        return legible(self.path, last=0 if head is None else head.last[0])
 
     def count_changes(self, rack: str | None = None) -> int:
-        """Return of how many changes there are rows, of one rack when asked.
+        """Return of how many changes there are rows that can be read, of one rack when asked.
 
         Raises:
             JournalError: the file is no journal.
         """
         own = "" if rack is None else " where rack = ?"
-        found = self._read(f"select count(distinct change) from entry{own}", () if rack is None else (rack,))
+        found = self._read(
+            f"select count(distinct change) from entry{own}", () if rack is None else (rack,), lenient=True
+        )
         return int(found[0][0]) if found else 0
 
-    def _read(self, query: str, values: Sequence[str | int]) -> list[tuple[Any, ...]]:
+    def _read(self, query: str, values: Sequence[str | int], *, lenient: bool = False) -> list[tuple[Any, ...]]:
+        try:
+            return self._read_whole(query, values)
+        except JournalError:
+            found = self.salvaged() if lenient else []
+            if not found:
+                raise
+        from exacell.journal.salvage import asked
+
+        return asked(found, query, values)
+
+    def _read_whole(self, query: str, values: Sequence[str | int]) -> list[tuple[Any, ...]]:
         if not self.is_there(self.path):
             return []
         try:
@@ -199,9 +235,19 @@ class JournalFile:
             connection.close()
 
     def _unreadable(self, error: Exception) -> JournalError:
-        readable = os.access(self.path, os.R_OK)
-        hint = "journal restart puts it aside and begins a new one" if readable else self._whose(self.path)
-        return JournalError(f"the journal {self.path} can't be read: {error}", hint=hint)
+        return JournalError(
+            f"the journal {self.path} can't be read: {self.amiss(error)}", hint=self._way_out(self.path)
+        )
+
+    def amiss(self, error: Exception) -> str:
+        """Return what is wrong with the rows' file, in words for who never saw SQLite's."""
+        if os.path.isdir(self.path):
+            return "it is a directory"
+        if "no such table" in str(error):
+            return "it is empty" if not self.path.stat().st_size else "it holds no table of a journal"
+        if isinstance(error, OSError) and error.filename:
+            return f"{error.filename}: {error.strerror}"
+        return str(error)
 
     def refuse_cut(self) -> None:
         """Return when the row that the kept head names is there as it was written.
@@ -218,7 +264,7 @@ class JournalFile:
             raise JournalError(
                 f"the journal {self.path} does not hold row {kept[0]}, which its kept head {self.head_path} names: "
                 "rows are missing or edited",
-                hint="journal verify shows where; journal restart puts it aside and begins a new one",
+                hint=f"journal verify shows where; {RESTART}",
             )
 
     def damage(self) -> str:
@@ -229,6 +275,6 @@ class JournalFile:
             # Damaged indexes hide rows from who asks by them; the rows themselves are the chain's to check.
             found = self._ask("pragma integrity_check(1)", (), mode="ro")
         except sqlite3.Error as error:
-            return f"the journal {self.path} can't be read: {error}"
+            return f"the journal {self.path} can't be read: {self.amiss(error)}"
         said = " ".join(str(found[0][0]).split()) if found else "ok"
         return "" if said == "ok" else f"the file {self.path} is damaged: {said}"

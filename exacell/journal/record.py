@@ -24,8 +24,9 @@ from typing import Any
 
 from exacell.errors import JournalError
 from exacell.journal.chain import GENESIS, Walk, against_head, digest, walk
+from exacell.journal.file import RESTART
 from exacell.journal.reading import Entry, JournalReader
-from exacell.journal.schema import SCHEMA
+from exacell.journal.schema import COLUMNS, SCHEMA
 from exacell.turns import flock
 from exacell.values import dataclass
 
@@ -60,6 +61,28 @@ class Journal(JournalReader):
         """
         with self.turn():
             return self.append_in_turn(rack, None, [Row(kind="plan", body=body)])
+
+    def refuse_damaged(self) -> None:
+        """Return when a plan could be recorded behind what is there; writes nothing.
+
+        Raises:
+            JournalError: the files are damaged or can't be written.
+        """
+        if not self.exists:
+            return
+        with self.turn():
+            try:
+                connection = self._connect()
+            except (sqlite3.Error, OSError) as error:
+                raise self._unwritable(error) from error
+            try:
+                connection.execute("begin immediate")
+                self._refuse_edited(connection, self._end(connection)[0])
+                connection.execute("rollback")
+            except sqlite3.Error as error:
+                raise self._unwritable(error) from error
+            finally:
+                connection.close()
 
     def append(self, rack: str, change: int, rows: Iterable[Row]) -> None:
         """Record rows of one change in one commit, synced before this returns.
@@ -115,12 +138,7 @@ class Journal(JournalReader):
             raise self._unwritable(error) from error
         try:
             connection.execute("begin immediate")
-            seq, prev = connection.execute(
-                "select coalesce(max(seq), 0), coalesce((select hash from entry order by seq desc limit 1), ?) from entry",
-                (GENESIS,),
-            ).fetchone()
-            last = (seq, prev)
-            self._refuse_damage(connection, last)
+            last = seq, prev = self._end(connection)
             if not any(row.kind == "restart" for row in rows):
                 self._refuse_another(connection, change)
             if change is None:
@@ -148,10 +166,26 @@ class Journal(JournalReader):
 
     def _unwritable(self, error: Exception) -> JournalError:
         denied = isinstance(error, PermissionError) or (self.is_there(self.path) and not os.access(self.path, os.W_OK))
+        if denied:
+            hint = self._whose(self.path)
+        elif os.path.isdir(self.path) or type(error) is sqlite3.DatabaseError:
+            # None of the error's own kinds: SQLite calls the file malformed, or no database.
+            hint = f"{RESTART}; reads still work"
+        else:
+            hint = "free space or mend the file; reads still work"
         return JournalError(
-            f"the journal {self.path} can't be written ({error}); nothing that changes cells is sent",
-            hint=self._whose(self.path) if denied else "free space or mend the file; reads still work",
+            f"the journal {self.path} can't be written ({self.amiss(error)}); nothing that changes cells is sent",
+            hint=hint,
         )
+
+    def _end(self, connection: sqlite3.Connection) -> tuple[int, str]:
+        """Return number and hash of the newest row; raise when it is not the one that the kept head names."""
+        seq, prev = connection.execute(
+            "select coalesce(max(seq), 0), coalesce((select hash from entry order by seq desc limit 1), ?) from entry",
+            (GENESIS,),
+        ).fetchone()
+        self._refuse_damage(connection, (seq, prev))
+        return seq, prev
 
     def _refuse_damage(self, connection: sqlite3.Connection, last: tuple[int, str]) -> None:
         """Raise when the rows do not end as the kept head says: a new head would hide what was cut off or added."""
@@ -194,14 +228,14 @@ class Journal(JournalReader):
     def _refuse_edited(self, connection: sqlite3.Connection, last: int) -> None:
         """Raise when one of the newest rows is not as it was written; verify looks at all."""
         behind = max(0, last - RECENT)
-        query = "select seq, at, rack, change, kind, target, body, prev, hash from entry where seq >= ? order by seq"
+        query = f"select {COLUMNS} from entry where seq >= ? order by seq"
         rows = connection.execute(query, (behind,)).fetchall()
         prev = str(rows.pop(0)[-1]) if behind and rows else GENESIS
         problem = walk(rows, behind=behind, prev=prev).problem
         if problem:
             raise JournalError(
                 f"the journal {self.path} is damaged: {problem}; nothing that changes cells is sent",
-                hint="journal verify shows where; journal restart puts it aside and begins a new one",
+                hint=f"journal verify shows where; {RESTART}",
             )
 
     def verify(self) -> str:
@@ -210,10 +244,9 @@ class Journal(JournalReader):
 
     def examine(self) -> tuple[Walk, str]:
         """Return how far the chain is whole, and what is wrong with it or its kept head; empty when nothing is."""
-        nothing = Walk(good=0, hash=GENESIS, problem="")
         if not self.is_there(self.path):
             gone = f"{self.path} is missing, but its kept head {self.head_path} is there"
-            return nothing, gone if self.is_there(self.head_path) else ""
+            return Walk(good=0, hash=GENESIS, problem=""), gone if self.is_there(self.head_path) else ""
         try:
             # The head before the rows, and again behind them: somebody else may be writing.
             before = self.whole_head()
@@ -223,7 +256,7 @@ class Journal(JournalReader):
                 return walked, walked.problem
             after = self.whole_head()
         except JournalError as error:
-            return nothing, error.message
+            return walk(self.salvaged()), error.message
         damage = self.damage()
         if damage:
             return walked, damage

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+COLUMNS = "seq, at, rack, change, kind, target, body, prev, hash"
+"""Of a row, in the order in which they are stored and handed around."""
+
 SCHEMA = """
 create table if not exists entry (
     seq integer primary key,

@@ -11,7 +11,7 @@ there as a recipe.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from exacell.cellcli.condition import is_condition, parse_condition
@@ -19,7 +19,7 @@ from exacell.cellcli.statement import Statement
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.errors import StatementError
 from exacell.language.calls import VERBS, find_command, read_call, take_flags, unknown_first
-from exacell.language.registry import COMMON_FLAGS, Call, Effect, Kind, Value, commands
+from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Value, commands
 from exacell.language.text import RAW_TAILS, strip_comment
 from exacell.language.words import Word, scan, split_words
 from exacell.values import dataclass
@@ -55,6 +55,10 @@ class Line:
         if self.cellcli is not None:
             return Effect.WRITE if self.cellcli.changes else Effect.READ
         return Effect.OPAQUE
+
+
+_ASKS_FOR_HELP = ("--help", "-h")
+"""Last words of a statement that ask what it does."""
 
 
 def parse_line(text: str, *, shell: bool = True) -> Line | None:
@@ -208,6 +212,8 @@ def _complete(text: str, base: int, on: str) -> Line:
     if not words:
         raise StatementError("a statement is missing", start=base, end=base)
     command = find_command(words)
+    if len(words) > 1 and words[-1].raw in _ASKS_FOR_HELP:
+        return _explained(words[:-1], command)
     if command is not None:
         call, flags = read_call(text, base)
         for param in command.params:
@@ -233,6 +239,14 @@ def _complete(text: str, base: int, on: str) -> Line:
     except StatementError as error:
         raise _own_objects_too(error, words, base) from error
     return Line(text=source.strip(), on=on, cellcli=statement, flags=flags)
+
+
+def _explained(words: Sequence[Word], command: Command | None) -> Line:
+    """Return the HELP that a statement with --help behind it means: of its verb and object, whatever else was given."""
+    topic = command.words if command is not None else tuple(word.value for word in words[:2])
+    text = f"help {' '.join(topic)}"
+    call, flags = read_call(text, 0)
+    return Line(text=text, call=call, flags=flags)
 
 
 def _own_objects_too(error: StatementError, words: list[Word], base: int) -> StatementError:

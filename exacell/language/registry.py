@@ -221,13 +221,14 @@ class Command:
 
     @property
     def usage(self) -> str:
-        """The whole shape in one line."""
-        parts = [self.name, *(p.shape for p in self.params if p.positional)]
+        """The whole shape in one line; what takes all words that are left comes last."""
+        parts = [self.name, *(p.shape for p in self.params if p.positional and not p.rest)]
         parts += [p.shape for p in self.params if not p.positional]
         if self.open_keys:
             parts.append("[key=value …]")
-        parts += [f"[{flag.shape}]" for flag in self.flags]
-        return " ".join(parts)
+        if not self.options:  # Else its words are its own, and ours stand before its name.
+            parts += [f"[{flag.shape}]" for flag in self.flags]
+        return " ".join([*parts, *(p.shape for p in self.params if p.rest)])
 
     @property
     def may_change(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from exacell.cellcli.verbs import Verb
 from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Kind, Param, commands
@@ -230,11 +231,24 @@ def _arguments(command: Command, done: Sequence[Piece], typed: Piece, known: Kno
         params += known.recipe_params(bare[0].text)
     if free and "=" not in typed.text:
         before = bare[-1].lower if bare else ""
+        known = _of_named_rack(command, bare, known)
         yield from matching(free[0].values_by.get(before, ()), typed.text, typed.start)
         yield from _values(free[0], typed.text, typed.start, known)
         if free[0].required:
             return
     yield from _keys(params, done, typed, known)
+
+
+def _of_named_rack(command: Command, done: Sequence[Piece], known: Known) -> Known:
+    """Return what is known, with the hosts of the rack that the statement names in place of the present rack's cells."""
+    named = next(
+        (piece.text for param, piece in zip(command.positionals, done, strict=False) if param.kind is Kind.RACK), ""
+    )
+    if not named:
+        return known
+    names, hosts = known.names, known.hosts_of(named)
+    there = {Kind.CELL: hosts, Kind.CELLSET: ()}
+    return replace(known, names=lambda kind: there[kind] if kind in there else names(kind))
 
 
 def _keys(params: Sequence[Param], done: Sequence[Piece], typed: Piece, known: Known) -> Iterator[Suggestion]:

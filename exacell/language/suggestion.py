@@ -43,6 +43,10 @@ def _no_files(typed: str) -> Sequence[str]:
     return ()
 
 
+def _no_hosts(rack: str) -> Sequence[str]:
+    return ()
+
+
 def _nothing_seen(subject: str, attribute: str) -> Sequence[str]:
     return ()
 
@@ -56,6 +60,7 @@ class Known:
         recipe_params: the parameters of a recipe.
         seen: values that an attribute has been seen with.
         files: paths that begin with what is typed.
+        hosts_of: the cells and database nodes of a rack by its name; empty when there is no such rack.
         release: the release of the selected cells; what it does not have is not offered. Empty: unknown.
     """
 
@@ -63,6 +68,7 @@ class Known:
     recipe_params: RecipeParams = _no_params
     seen: Seen = _nothing_seen
     files: Callable[[str], Sequence[str]] = _no_files
+    hosts_of: Callable[[str], Sequence[str]] = _no_hosts
     release: str = ""
 
 

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache
 from typing import Any, NamedTuple
 
+from exacell.cellcli.ownname import OWN_NAME, label_of
 from exacell.cellset import fold, natural_key
 from exacell.values import dataclass
 
 Record = Mapping[str, Any]
 
-MASK = "{cell}"
+MASK = OWN_NAME
 """What stands for the cell's own name in a folded answer."""
 
 
@@ -49,9 +50,8 @@ def masker(cell: str) -> Callable[[str], str]:
 
     Only whole names count: ``cel1`` is not found in ``cel12``; ``_`` and ``-`` delimit a name.
     """
-    label, dot, domain = cell.partition(".")
-    if label.isdigit():
-        label, dot, domain = cell, "", ""
+    label = label_of(cell)
+    dot, domain = cell[len(label) :][:1], cell[len(label) + 1 :]
     # It begins with the name, so that the search skips to where that stands.
     name, rest = re.escape(label), f"(?:{re.escape(dot + domain)})?" if dot else ""
     pattern = re.compile(f"{name}(?<![A-Za-z0-9]{name}){rest}(?![A-Za-z0-9])")

@@ -9,7 +9,7 @@ from typing import TextIO
 from exacell.cellset import fold
 from exacell.errors import StatementError
 from exacell.output import formats
-from exacell.output.folding import fold_texts
+from exacell.output.folding import MASK, fold_texts
 from exacell.output.result import Record, Result
 from exacell.output.style import paint, printable
 from exacell.output.tables import table_blocks
@@ -46,8 +46,8 @@ def check_format(name: str) -> str:
 
 def render(
     result: Result, format: str, stream: TextIO, *, width: int | None = None, color: bool = False, header: bool = True
-) -> None:
-    """Write the data of ``result`` to ``stream``; notes and problems are the caller's.
+) -> bool:
+    """Write the data of ``result`` to ``stream``; notes and problems are the caller's. Return whether ``{cell}`` is in it.
 
     Args:
         format: one of FORMATS.
@@ -57,8 +57,11 @@ def render(
     Raises:
         StatementError: there is no such format.
     """
+    masked = False
     for block in _blocks(result, check_format(format), width=width, color=color, header=header):
         stream.write(block + "\n")
+        masked = masked or MASK in block
+    return masked
 
 
 def lines(

@@ -67,7 +67,7 @@ def terminal_width(stream: TextIO) -> int | None:
 
 def printable(text: str) -> str:
     """Return ``text`` with control characters spelt out, so that a cell's answer can't drive the terminal."""
-    return text.translate(_CONTROL)
+    return text if text.isprintable() else text.translate(_CONTROL)
 
 
 def wrapped(text: str, width: int | None, *, indent: int = 4) -> list[str]:

@@ -27,6 +27,15 @@ _GAP = 2
 _TURNED = 20
 """Records up to which a table that is too wide is turned; a longer list stays one line a record."""
 
+_SEVERAL = 3
+"""Records from which on a table that is too wide keeps its titles on top."""
+
+_MOST_LINES = 3
+"""Lines that a record may take below such titles; with more of them it is read more easily as a block."""
+
+_INDENT = " " * 4
+"""In front of a record's further lines."""
+
 _AT_ONCE = 1024
 """Rows that are formatted in one piece."""
 
@@ -320,7 +329,8 @@ def _alone(record: Record) -> FoldedRecord:
 def turned_lines(
     titles: Sequence[str], grid: Sequence[Sequence[str]], odd: Sequence[bool], *, width: int, color: bool
 ) -> Iterator[str]:
-    """Yield a table that is too wide: its records as columns where they fit, else a block of lines for each.
+    """Yield a table that is too wide: its records as columns where they fit, else each on two or three lines below titles
+    that are broken alike, else, and where they are hardly more than one, as a block of lines.
 
     Args:
         grid: texts by column, then by row.
@@ -338,9 +348,42 @@ def turned_lines(
             if not index:
                 yield "  ".join("-" * size for size in (label, *sizes))
         return
+    if len(sizes) >= _SEVERAL and (rows := _in_lines(titles, grid, width)):
+        yield from _broken_rows(rows, odd, color=color)
+        return
     for row in range(len(sizes)):
         if row:
             yield ""
         for title, texts in zip(titles, grid, strict=True):
             line = f"{(title + ':').ljust(label + 1)} {texts[row]}"
             yield paint(line, "odd", color=color) if odd[row] and title == "cell" else line
+
+
+def _in_lines(titles: Sequence[str], grid: Sequence[Sequence[str]], width: int) -> list[list[tuple[list[str], int]]]:
+    """Return the columns, padded, for each line of a record that is too wide for one; none where it takes too many."""
+    parts: list[list[tuple[list[str], int]]] = []
+    room = 0
+    for column in (padded_column(title, texts, to_right=False) for title, texts in zip(titles, grid, strict=True)):
+        size = column[1]
+        if not parts or size + _GAP > room:
+            room = width - (len(_INDENT) if parts else 0) + _GAP
+            parts.append([])
+        if size + _GAP > room:
+            return []
+        parts[-1].append(column)
+        room -= size + _GAP
+    return parts if len(parts) <= _MOST_LINES else []
+
+
+def _broken_rows(
+    parts: Sequence[Sequence[tuple[list[str], int]]], odd: Sequence[bool], *, color: bool
+) -> Iterator[str]:
+    """Yield titles, a rule and the records, each on as many lines as there are parts."""
+    lines = [("" if part is parts[0] else _INDENT, part) for part in parts]
+    for indent, part in lines:
+        yield paint(indent + "  ".join(texts[0] for texts, _ in part).rstrip(), "title", color=color)
+    for indent, part in lines:
+        yield indent + "  ".join("-" * size for _, size in part)
+    for row, is_odd in enumerate(odd, 1):
+        for indent, part in lines:
+            yield paint(indent + "  ".join(texts[row] for texts, _ in part).rstrip(), "odd", color=color and is_odd)

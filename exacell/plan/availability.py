@@ -8,6 +8,7 @@ an Exadata storage server; reference cellcli.md 6.5.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from exacell.cellset import fold
 from exacell.errors import RefusedError
@@ -376,15 +377,20 @@ def active_stages(cells: Sequence[CellFacts]) -> list[Stage]:
     ]
 
 
-def refuse_unspared(what: str, facts: Mapping[str, CellFacts]) -> None:
+def refuse_unspared(
+    what: str, facts: Mapping[str, CellFacts], *, first: Mapping[str, CellFacts] = MappingProxyType({})
+) -> None:
     """Raise when ASM can't spare a disk of a cell; each one's outcome is read again when its turn comes.
 
     While disks of one of these cells are away, the others' outcomes say so and tell nothing: that cell goes first.
 
+    Args:
+        first: other cells of the plan, which only get back what an earlier attempt took from them.
+
     Raises:
         RefusedError: asmDeactivationOutcome is not Yes.
     """
-    if not offline_cells(facts):
+    if not offline_cells({**facts, **first}):
         refuse_deactivation(what, facts)
 
 

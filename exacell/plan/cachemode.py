@@ -68,7 +68,7 @@ def mode_plan(
     left = [fact for cell, fact in cells.items() if cell in done and _left_behind(fact, dropped)]
     done = {cell: why for cell, why in done.items() if cells[cell] not in left}
     todo = [fact for cell, fact in cells.items() if cell not in done and fact not in left]
-    _refuse(todo)
+    _refuse(todo, left)
     sizes = {fact.cell: _size(fact, usual) for fact in (*todo, *left)}
     stages = _stages(todo, left, mode, sizes, dropped)
     other = MODES[1 - MODES.index(mode)]
@@ -89,7 +89,7 @@ def mode_plan(
     )
 
 
-def _refuse(todo: Sequence[CellFacts]) -> None:
+def _refuse(todo: Sequence[CellFacts], left: Sequence[CellFacts]) -> None:
     reasons: dict[str, str] = {}
     for fact in todo:
         if fact.release and not fact.at_least(WRITE_BACK_SINCE):
@@ -99,7 +99,8 @@ def _refuse(todo: Sequence[CellFacts]) -> None:
         elif reason := hidden_cache(fact) if fact.flash_cache is None else flush_refusal(fact):
             reasons[fact.cell] = reason
     refuse(reasons, "set flashcache")
-    refuse_unspared("set flashcache", {fact.cell: fact for fact in todo if _old(fact)})
+    old = {fact.cell: fact for fact in todo if _old(fact)}
+    refuse_unspared("set flashcache", old, first={fact.cell: fact for fact in left})
 
 
 def _left_behind(fact: CellFacts, dropped: Collection[str]) -> bool:

@@ -9,7 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from exacell.cellcli.fold import OWN_NAME, VOLATILE, neutral_text
+from exacell.cellcli.fold import VOLATILE, neutral_text
+from exacell.cellcli.ownname import OWN_NAME
 from exacell.cellset import CellSet, fold
 from exacell.errors import CellSetError
 from exacell.values import dataclass

@@ -93,6 +93,12 @@ def offline_cells(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
     )
 
 
+def first_cells(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
+    """Return the cells that hold the gates of others closed until their own turn mends them: disks away, caching off."""
+    off = {cell for cell, fact in facts.items() if fact.flash_cache and fact.flash_cache.caching == "off"}
+    return tuple(cell for cell in facts if cell in off or cell in offline_cells(facts))
+
+
 def unmounted(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
     """Return the disk groups of which cells say that no ASM instance has them mounted; nobody but a DBA mounts them."""
     return tuple(

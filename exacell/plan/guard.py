@@ -12,6 +12,7 @@ from dataclasses import replace
 from exacell.cellcli.iorm import IormPlan
 from exacell.cellcli.iorm import parse as parse_plan
 from exacell.cellcli.iorm import render as render_plan
+from exacell.cellcli.nodes import Value
 from exacell.cellcli.releases import missing as unknown_to
 from exacell.cellcli.statement import Change as CellChange
 from exacell.cellcli.statement import Grant, Scalar, Statement, render_value
@@ -25,7 +26,7 @@ from exacell.plan.guard_cell import on_cell
 from exacell.plan.guard_devices import celldisk, physicaldisk
 from exacell.plan.guard_disks import griddisk
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
-from exacell.plan.iorm import agree
+from exacell.plan.iorm import agree, directive_changes
 from exacell.plan.model import Change, Check, Plan, Risk, Undo
 
 _ALWAYS = (f.CELL,)
@@ -179,17 +180,14 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
             if known and all(before[name] for name in names)
             else ""
         )
-        changes = []
+        changes: list[Change] = []
         if objective is not None:
             after = render_value(objective)
             changes.append(
                 Change(object="iormplan", name=cell, attribute="objective", before=fact.objective or "-", after=after)
             )
         if value is not None:
-            after = (value.text if isinstance(value, Scalar) else render_value(value)) or "-"
-            changes.append(
-                Change(object="iormplan", name=cell, attribute="dbPlan", before=fact.iorm_text or "-", after=after)
-            )
+            changes += _dbplan_changes(fact, value)
         if inverse:
             back[cell] = (f"alter iormplan {inverse}",)
         steps.append(
@@ -214,6 +212,18 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
         warning = error.message.removesuffix("; nothing was sent")
         return guarded_plan(rack, text, steps, warnings=(warning,), inverse=back)
     return guarded_plan(rack, text, steps, inverse=back)
+
+
+def _dbplan_changes(fact: CellFacts, value: Value) -> tuple[Change, ...]:
+    """Return what a dbplan changes, directive by directive; as a whole where one of the two plans can't be read."""
+    try:
+        new = parse_plan(render_value(value))
+    except ExacellError:
+        new = None
+    if fact.iorm is not None and new is not None:
+        return directive_changes(fact.iorm, new)
+    after = (value.text if isinstance(value, Scalar) else render_value(value)) or "-"
+    return (Change(object="iormplan", name=fact.cell, attribute="dbPlan", before=fact.iorm_text or "-", after=after),)
 
 
 def _iorm_proof(statement: CellChange) -> tuple[Check, ...]:

@@ -146,7 +146,7 @@ def _reach(fact: CellFacts, goal: Goal) -> tuple[Step, str] | None:
         changes.append(_change("", "objective", fact.objective, goal.objective))
     if differences:
         moved["dbplan", "dbPlan"] = render(old), render(new)
-        changes += [_change(d.directive, d.attribute or "directive", d.before, d.after) for d in differences]
+        changes += directive_changes(old, new)
     if not moved:
         return None
     back = ", ".join(f"{word}={before}" for (word, _), (before, _) in moved.items())
@@ -163,6 +163,11 @@ def _reach(fact: CellFacts, goal: Goal) -> tuple[Step, str] | None:
         changes=tuple(changes),
     )
     return step, back
+
+
+def directive_changes(old: IormPlan, new: IormPlan) -> tuple[Change, ...]:
+    """Return what differs between two plans, an attribute of a directive or a whole directive each, for eyes."""
+    return tuple(_change(d.directive, d.attribute or "directive", d.before, d.after) for d in diff(old, new))
 
 
 def _change(name: str, attribute: str, before: str | None, after: str | None) -> Change:

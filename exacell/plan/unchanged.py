@@ -32,7 +32,18 @@ _DOES = frozenset(("events",))
 _STATUS = {"RS": "rsStatus", "MS": "msStatus", "CELLSRV": "cellsrvStatus"}
 """What LIST CELL calls the state of each service that every cell has."""
 
-_SERVICES = f"list cell attributes name, {', '.join(_STATUS.values())}, releaseVersion"
+_EXASCALE = {
+    "EGS": "egsStatus",
+    "ERS": "ersStatus",
+    "SYSEDS": "sysEdsStatus",
+    "USREDS": "usrEdsStatus",
+    "BSM": "bsmStatus",
+    "BSW": "bswStatus",
+    "IFD": "ifdStatus",
+}
+"""And those of Exascale, from release 24.1 on. Whether ALL means one that does not run is not documented."""
+
+_SERVICES = f"list cell attributes name, {', '.join((*_STATUS.values(), *_EXASCALE.values()))}, releaseVersion"
 
 _ROLES = "list user attributes name, roles"
 
@@ -46,8 +57,8 @@ def told_by(statement: Statement) -> str:
     """Return the LIST that tells whether a statement changes anything; empty when none tells it.
 
     It tells that of an ALTER of plain attributes, of a DROP by name, of CREATE ROLE, USER and THRESHOLD, of roles granted to
-    users, of one privilege granted in full, and of services that are started, or stopped and not MS, which answers. CREATE KEY
-    makes another key each time.
+    users, of one privilege granted in full, and of services that are started, or stopped and not MS, which answers (those
+    of Exascale have a state too). CREATE KEY makes another key each time.
     """
     if isinstance(statement, Grant):
         if statement.object == "PRIVILEGE":
@@ -179,7 +190,8 @@ def _makes(statement: Change) -> bool:
 def _services(statement: Change) -> tuple[str, ...]:
     """Return the attributes that tell whether STARTUP or SHUTDOWN SERVICES changes anything; none when they can't."""
     service = statement.argument.upper()
-    names = tuple(_STATUS.values()) if service == "ALL" else tuple(filter(None, (_STATUS.get(service),)))
+    one = _STATUS.get(service) or _EXASCALE.get(service)
+    names = tuple(_STATUS.values()) if service == "ALL" else tuple(filter(None, (one,)))
     tells = {"STARTUP SERVICES": True, "SHUTDOWN SERVICES": "msStatus" not in names}
     return names if tells.get(statement.action) else ()
 
@@ -199,6 +211,8 @@ def doubt(statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]],
         told: cell → what it answered to :func:`told_by`.
         cells: those that get the statement.
     """
+    if isinstance(statement, Change) and statement.action == "STARTUP SERVICES" and statement.argument.upper() == "ALL":
+        return _doubt_all([row for cell in cells for row in told.get(cell, ())])
     if not isinstance(statement, Grant) or statement.object != "PRIVILEGE":
         return ""
     sure = all(cell in told and privileges.tells(statement, told[cell]) for cell in cells)
@@ -206,13 +220,32 @@ def doubt(statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]],
 
 
 def _serve(statement: Change, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a cell's services are as they shall be. From 24.1 on ALL may mean some that LIST CELL does not name."""
+    """Whether a cell's services are as they shall be. From 24.1 on ALL may mean Exascale's, which then run as well."""
     wanted = "running" if statement.action == "STARTUP SERVICES" else "stopped"
     names = _services(statement)
     return bool(rows) and all(
-        all(str(row.get(name)).lower() == wanted for name in names)
-        and (len(names) == 1 or release_key(str(row.get("releaseVersion") or _NEWEST)) < release_key(_MORE_SERVICES))
+        all(str(row.get(name)).lower() == wanted for name in names) and not (len(names) > 1 and _down(row))
         for row in rows
+    )
+
+
+def _down(row: Mapping[str, Any]) -> list[str]:
+    """Return the services of Exascale that a cell may have and that do not run, or do not say so."""
+    if release_key(str(row.get("releaseVersion") or _NEWEST)) < release_key(_MORE_SERVICES):
+        return []
+    return [service for service, name in _EXASCALE.items() if str(row.get(name)).lower() != "running"]
+
+
+def _doubt_all(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the line for STARTUP SERVICES ALL on cells where all runs but Exascale's services; empty where none is so."""
+    ours = [row for row in rows if all(str(row.get(name)).lower() == "running" for name in _STATUS.values())]
+    down = sorted({service for row in ours for service in _down(row)})
+    if not down:
+        return ""
+    do, them = ("do", "them") if len(down) > 1 else ("does", "it")
+    return (
+        f"RS, MS and CELLSRV run already; {', '.join(down)} {do} not say so, and whether ALL starts {them} no cell tells: "
+        "it is sent each time"
     )
 
 

@@ -121,6 +121,7 @@ class Behind:
 
     def _show_part(self, reading: Reading) -> None:
         self._runner.show_so_far(reading, before=lambda: self._name(reading))
+        reading.prepare()  # Cells may have answered while this part was waiting to be shown.
 
     def _show_ended(self) -> None:
         if self._app.is_running and any(reading.ended for reading in self._readings):

@@ -32,7 +32,7 @@ class SoFar:
     Another one is worth its lines when at most half of the cells that the last one missed are still missing.
 
     Args:
-        on_ready: called from that thread when there is an answer to be taken.
+        on_ready: called from that thread when there is an answer to be taken, or another one was wanted meanwhile.
     """
 
     def __init__(self, on_ready: Callable[[], None]) -> None:
@@ -41,6 +41,7 @@ class SoFar:
         """The cells that the last answer misses."""
         self._result: Result | None = None
         self._busy = threading.Lock()
+        self._again = False
 
     @property
     def ready(self) -> bool:
@@ -49,7 +50,7 @@ class SoFar:
 
     def wanted(self, late: CellSet) -> bool:
         """Return whether an answer without the cells ``late`` is worth working out."""
-        if not len(late) or self.ready or self._busy.locked():
+        if not len(late) or self.ready:
             return False
         return not len(self.without) or 2 * len(late) <= len(self.without)
 
@@ -60,10 +61,13 @@ class SoFar:
 
     def begin(self, ctx: Context, line: Line, replay: Replay) -> None:
         """Work out what ``line`` says to the replies of ``replay``; nothing becomes ready when no cell has
-        answered it, or all have."""
+        answered it, or all have. While one is worked out, another one only begins when it is asked for again."""
         own = ctx.aside(replay)
         own.console = SilentConsole()
+        # Before it is tried: whoever lets go looks at it afterwards.
+        self._again = True
         if self._busy.acquire(blocking=False):
+            self._again = False
             threading.Thread(target=self._run, args=(own, line, replay), name="exacell-so-far", daemon=True).start()
 
     def _run(self, own: Context, line: Line, replay: Replay) -> None:
@@ -71,7 +75,7 @@ class SoFar:
             self._work_out(own, line, replay)
         finally:
             self._busy.release()
-        if self.ready:
+        if self.ready or self._again:
             self._on_ready()
 
     def _work_out(self, own: Context, line: Line, replay: Replay) -> None:

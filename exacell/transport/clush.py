@@ -140,7 +140,8 @@ class ClushTransport(RackTransport):
                 settle(Reply(target=request.target, state=State.NOT_ATTEMPTED, problem=problem))
             return []
         cells = {request.target: _Cell(request) for request in requests}
-        ended: queue.SimpleQueue[_Cell | BaseException | None] = queue.SimpleQueue()
+        # No SimpleQueue: exacell.interruption says what its get makes of a process that is stopped and goes on.
+        ended: queue.Queue[_Cell | BaseException | None] = queue.Queue()
         again: list[Request] = []
         open_cells = dict(cells)
 
@@ -241,7 +242,7 @@ class _Run:
         owner: ClushTransport,
         cells: dict[str, _Cell],
         user: str,
-        ended: queue.SimpleQueue[_Cell | BaseException | None],
+        ended: queue.Queue[_Cell | BaseException | None],
         *,
         rewritten: bool,
     ) -> None:

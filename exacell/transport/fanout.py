@@ -4,7 +4,8 @@ Work that has to wait (a name, a connection, a login) is done by workers; what o
 answer the reader's thread collects, needs none. Either way it is told, stage by stage, until when it may take, how to
 break it off, and what the reply is if it does not end in time. The coordinator (the thread that called
 :meth:`FanOut.run`) waits for replies and deadlines; an overdue stage is answered at once, broken off in the background
-and its worker replaced, so that not even a name lookup that cannot be interrupted delays anybody else's answer.
+and its worker replaced, so that not even a name lookup that cannot be interrupted delays anybody else's answer. Only where
+the process itself was held past a deadline, what has arrived meanwhile is read before anybody is called late.
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ Abort = Callable[[], None]
 Late = Callable[[], Reply]
 MakeReply = Callable[[], Reply]
 
+HELD_S = 1.0
+"""Who wakes so many seconds too late was held: the process was stopped, or its host paused. What came meanwhile is unread."""
+AGAIN_S = 2.0
+"""So long, or as long as it may take at all, a stage goes on after that."""
+
 
 class Flight:
     """One request under way, as those who work on it see it."""
@@ -33,6 +39,7 @@ class Flight:
         """When its answer was there, which may be before the reply is made; None before."""
         self._fan_out = fan_out
         self._deadline: float | None = None
+        self._seconds = 0.0
         self._abort: Abort | None = None
         self._late: Late | None = None
 
@@ -46,7 +53,7 @@ class Flight:
         """
         deadline = time.monotonic() + seconds
         with self._fan_out.changed:
-            self._deadline = deadline
+            self._deadline, self._seconds = deadline, seconds
             self._abort, self._late = abort, late
             abandoned = self.abandoned
             self._fan_out.wake_before(deadline)
@@ -71,6 +78,11 @@ class Flight:
     def deadline(self) -> float | None:
         """When the present stage is overdue, None before the first stage."""
         return self._deadline
+
+    def go_on_after(self, moment: float) -> None:
+        """Let the present stage go on for a while after ``moment``, until which the process was held."""
+        if self._deadline is not None:
+            self._deadline = max(self._deadline, moment + min(self._seconds, AGAIN_S))
 
     def give_up(self) -> Reply:
         """Return the late reply and break the stage off in the background."""
@@ -206,6 +218,10 @@ class FanOut:
                 wait = None if self._wakes_at is None else self._wakes_at - time.monotonic()
                 if wait is None or wait > 0:
                     self.changed.wait(wait)
+                    now = time.monotonic()
+                    if self._wakes_at is not None and now - self._wakes_at > HELD_S:
+                        for flight in self._flights:
+                            flight.go_on_after(now)
             done = list(self._finished)
             self._finished.clear()
             now = time.monotonic()

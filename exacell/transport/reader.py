@@ -87,7 +87,7 @@ class Reader:
         self._timers: list[tuple[float, int, Timer]] = []
         self._tidy_at = _FEW_TIMERS
         self._order = itertools.count()
-        self._selector: selectors.BaseSelector = selectors.DefaultSelector()
+        self._selector: selectors.BaseSelector  # From the thread's start on: it is a descriptor.
         self.room = memoryview(bytearray(PIECE))
         self._watched: dict[Watched, int] = {}
         self._unsent: dict[Watched, None] = {}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from exacell.care import health
-from exacell.care.alerts import ALERTS, alerts_of, headline
+from exacell.care.alerts import ALERTS, alerts_of, headline, short_message
 from exacell.care.health import AREAS, Level, Observed, examine, words, worst
 from exacell.care.offline import obstacles
 from exacell.plan import facts as f
@@ -209,3 +209,21 @@ def test_what_keeps_it_online(own: Any, other: Any, operations: list[Operation],
 def test_an_alert_is_told_by_its_first_sentence(message: str, said: str) -> None:
     """The headline is the first sentence, the whole text of a crossed threshold, and never longer than a line."""
     assert headline(message) == said
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("Flash disk failed. Status : FAILED Manufacturer : MARVELL Size : 23GB", "Flash disk failed"),
+        ("Hard disk entered confinement status.", "Hard disk entered confinement status"),
+        ("A sentence that is longer than all that a menu has room for beside a name", "A sentence that is longer than all th..."),
+        (
+            "The warning threshold for the following metric has been crossed. Metric Name : CL_FSUT Object Name : / "
+            "Current Value : 90.0 % Threshold Value : 80.0 %",
+            "CL_FSUT / 90.0 % 80.0 %",
+        ),
+    ],
+)  # fmt: skip
+def test_a_short_message_is_a_whole_thought(message: str, said: str) -> None:
+    """What a table or a menu shows of an alert ends with its first sentence, not in the middle of the next one."""
+    assert short_message(message) == said

@@ -12,10 +12,12 @@ import time
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from exacell.change import guardian
 from exacell.cli import main
 from exacell.journal.record import Journal
 
@@ -185,3 +187,34 @@ def test_a_guardian_that_can_not_begin_is_a_failure(shell: Shell) -> None:
     assert f"confirm {change} keeps it, undo {change} takes it back" in done.stderr
     shell("-r", "t1", "undo", str(change), "-y")
     assert shell.flashlog() == {None}
+
+
+class Late:
+    """A journal in which the guardian's row appears while it is being read, too late to be seen by that reading."""
+
+    def __init__(self, guardian: subprocess.Popen[bytes]) -> None:
+        self.guardian = guardian
+        self.looks = 0
+
+    def entries(self, *, change: int) -> list[SimpleNamespace]:
+        """Return no row at first, and let the guardian end before the caller goes on."""
+        self.looks += 1
+        self.guardian.communicate()
+        return [] if self.looks == 1 else [SimpleNamespace(kind="guardian", body={"pid": str(self.guardian.pid)})]
+
+
+def test_a_guardian_that_ended_while_the_shell_was_held_has_begun() -> None:
+    """A row that came between the look at the journal and the one at the process is a guardian that began."""
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        journal = Late(process)
+        guardian._await(journal, 1, process, Path("log"))  # type: ignore[arg-type]
+    assert journal.looks == 2
+
+
+def test_a_guardian_that_does_not_begin_in_time_never_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is said to stay is not taken back by a guardian that begins late: its process is ended."""
+    monkeypatch.setattr(guardian, "BEGIN", 0.05)
+    with subprocess.Popen(["sleep", "600"]) as process:
+        with pytest.raises(ChildProcessError, match="did not begin to wait"):
+            guardian._await(Journal(tmp_path / "journal.db"), 1, process, Path("log"))
+        assert process.returncode == -signal.SIGKILL

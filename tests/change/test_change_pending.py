@@ -131,3 +131,19 @@ def test_a_change_that_left_caching_off_names_one_way_to_go_on(tmp_path: Path, p
     assert ("flush flashcache mends it" in found["caching off"].sentence) is not plan
     assert found["caching off"].sentence.endswith("(or at once: on c1 alter flashcache all cancel flush)")
     assert found["caching off"].mend == "on c1 flush flashcache"
+
+
+@pytest.mark.parametrize("verb", ["resume", "retry"])
+@pytest.mark.parametrize(("end", "told"), [(0, []), (1, []), (None, [2])])
+def test_a_change_that_was_gone_on_with_is_told_no_more(
+    tmp_path: Path, verb: str, end: int | None, told: list[int]
+) -> None:
+    """A change that never ended is over when resume or retry failed went on with it; what never ended then is that one."""
+    journal = Journal(tmp_path / "journal.db")
+    dead = {"statement": "flush flashcache", "plan": {"inverse": {}}, **actor(), "pid": "4194305"}
+    journal.begin("t1", dead)
+    assert [item.change for item in pending(journal, "t1")] == [1]
+    later = journal.begin("t1", {**dead, "origin": f"{verb} 1", "finishes": 1})
+    if end is not None:
+        journal.append("t1", later, [ended(end)])
+    assert [item.change for item in pending(journal, "t1")] == told

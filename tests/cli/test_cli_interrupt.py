@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -98,7 +100,7 @@ def test_it_may_be_set_at_every_step_of_a_wait() -> None:
         before = sys.gettrace()
         sys.settrace(at_step(number, event))
         try:
-            ends.append(event.wait(10.0))
+            ends.append(event.wait(120))
         finally:
             sys.settrace(before)
         other.cancel()
@@ -117,14 +119,64 @@ def test_a_wait_ends_with_its_time_and_not_before() -> None:
     assert not event.is_set() and not event.wait(0)
 
 
+_LONG_HANDLER = """
+import signal, time
+from exacell.interruption import Interruption
+
+signal.signal(signal.SIGALRM, lambda *_: time.sleep(0.6))
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+assert Interruption().wait(0.3) is False
+"""
+"""A signal comes during the wait, and the wait's time is over when its handler returns."""
+
+_STOPPED = """
+from exacell.interruption import Interruption
+
+print("waits", flush=True)
+while not Interruption().wait(0.2):
+    print("again", flush=True)
+"""
+
+
+def test_a_wait_ends_although_a_handler_outlasts_it() -> None:
+    """A signal whose handler returns when the wait's time is over does not make it a wait for ever."""
+    subprocess.run([sys.executable, "-c", _LONG_HANDLER], timeout=60, check=True)
+
+
+def test_a_wait_ends_although_the_process_was_stopped() -> None:
+    """Who is stopped for longer than the wait and continued (Ctrl-Z and fg, a laptop that slept) goes on."""
+    with subprocess.Popen([sys.executable, "-c", _STOPPED], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "waits\n"
+        watchdog = threading.Timer(60, process.kill)
+        watchdog.start()
+        try:
+            for _ in range(3):
+                assert process.stdout.readline() == "again\n"
+                process.send_signal(signal.SIGSTOP)
+                os.waitpid(process.pid, os.WUNTRACED)
+                time.sleep(0.4)
+                process.send_signal(signal.SIGCONT)
+            assert [process.stdout.readline() for _ in range(3)] == ["again\n"] * 3
+        finally:
+            watchdog.cancel()
+            process.kill()
+
+
 def test_all_who_wait_are_woken() -> None:
     """However many threads wait, one wish ends all of their waits."""
     event = Interruption()
     ended: list[bool] = []
-    threads = [threading.Thread(target=lambda: ended.append(event.wait(10.0))) for _ in range(5)]
+    threads = [threading.Thread(target=lambda: ended.append(event.wait(120))) for _ in range(5)]
     for thread in threads:
         thread.start()
     event.set()
     for thread in threads:
         thread.join()
     assert ended == [True] * 5
+
+
+def test_nobody_waits_for_a_time_on_a_simple_queue() -> None:
+    """Its get waits for ever when the process is stopped and goes on after the time is over."""
+    package = Path(cli.__file__).parent
+    texts = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    assert not [path for path, text in texts.items() if "SimpleQueue(" in text and ".get(timeout" in text]

@@ -13,6 +13,7 @@ import pytest
 import exacell.cli
 from exacell.cli import main
 from exacell.errors import ExitCode
+from tests.support.program import Program, told
 
 HEAVY = ("fabric", "paramiko", "rich", "prompt_toolkit", "asyncio", "numpy", "importlib.metadata")
 
@@ -195,3 +196,12 @@ def test_flags_before_the_statement_count_for_it() -> None:
     merged = with_flags(line, {"yes": None, "reason": "early", "timeout": "90s"})
     assert merged.call is not None
     assert merged.call.flags == {"yes": True, "reason": "own", "timeout": 90.0} == merged.flags
+
+
+def test_a_long_error_is_broken_between_words_on_a_terminal(tmp_path: Path) -> None:
+    """On a narrow terminal the reason has lines of whole words, and the place that is wrong is marked below it."""
+    with Program(tmp_path).at_terminal("show", "metric", columns=60) as terminal:
+        *reason, statement, marks = terminal.rest().splitlines()
+    assert len(reason) > 1 and max(map(len, reason)) <= 60
+    assert told(" ".join(reason)).endswith("services, settings, transports, versions, xrmemcache")
+    assert (statement, marks) == ("    show metric", "         ^^^^^^")

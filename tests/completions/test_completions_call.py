@@ -23,7 +23,7 @@ def env(tmp_path: Path) -> dict[str, str]:
     """An EXACELL_HOME with two racks; t1 is the default."""
     (tmp_path / "racks.d").mkdir()
     (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-02]"\n')
-    (tmp_path / "racks.d" / "u2.toml").write_text('cells = "other[1-2]"\n')
+    (tmp_path / "racks.d" / "u2.toml").write_text('cells = "other[1-2]"\ndbnodes = "otherdb1"\n')
     (tmp_path / "config.toml").write_text('default_rack = "t1"\n')
     return {"EXACELL_HOME": str(tmp_path)}
 
@@ -52,6 +52,7 @@ def test_the_files_are_up_to_date() -> None:
         (["-r", "t1", "list", "flashl"], ["flashlog"]),
         (["list", "flashcache", "attributes", "name,si"], ["name,size"]),
         (["connect", ""], ["t1", "u2"]),
+        (["emulator", "fault", "u2", ""], ["list", "all", "other1", "other2", "otherdb1"]),
         (["on", "exa1cel01", "li"], ["list"]),
         (["--", "flu"], ["flush"]),
         (["resize", "flashcache", "si"], ["size="]),

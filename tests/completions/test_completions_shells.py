@@ -42,7 +42,9 @@ def env(tmp_path: Path) -> dict[str, str]:
     store.save_plan(SavedPlan(name="monday", rack="t1", statement="x", cells=(), facts={}, stages=[], made="2026"))
     store.save_baseline("t1", "golden", {})
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "EXACELL_HOME": str(tmp_path), "HOME": str(tmp_path), "TERM": "xterm"}
+    # Without XDG_RUNTIME_DIR fish makes /tmp/fish.USER, for all fishes of the user.
+    own = dict.fromkeys(("EXACELL_HOME", "HOME", "XDG_RUNTIME_DIR"), str(tmp_path))
+    return {**os.environ, **own, "PATH": path, "TERM": "xterm"}
 
 
 CASES = [

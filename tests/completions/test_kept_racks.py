@@ -94,3 +94,15 @@ def test_the_environment_and_the_host_say_which_rack(home: Home, tmp_path: Path)
     cellip.write_text('cell="192.168.10.1"\ncell="192.168.10.2"\n')
     found = kept_racks(home, env(home), str(cellip)).chosen("")
     assert found is not None and found.name == "cellip" and len(found.cells) == 2
+
+
+def test_what_an_older_exacell_kept_is_read_anew(home: Home) -> None:
+    """A kept file of another form, though its sources are as they were, is no obstacle."""
+    kept_racks(home, env(home))
+    path = home.cache_dir / "racks.marshal"
+    kept = marshal.loads(path.read_bytes())
+    kept["stamp"] = kept["stamp"][1:]
+    for rack in kept["racks"].values():
+        del rack["dbnodes"]
+    path.write_bytes(marshal.dumps(kept))
+    assert sorted(kept_racks(home, env(home)).racks) == ["t1", "u2"]

@@ -86,7 +86,7 @@ def test_dcli_does_what_is_known_of_it(
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     monkeypatch.chdir(tmp_path)
     if claim.before:
-        code, out, err = session(f"dcli -c {','.join(cells)} {shlex.quote(claim.before)}")
+        code, out, err = session(f"dcli -c {','.join(cells)} {shlex.quote(names.fill(claim.before))}")
         assert (code, out) == (0, ""), err
 
     def run(words: Any, stdin: str) -> Any:

@@ -22,3 +22,9 @@ def test_every_package_is_on_the_page(package: str) -> None:
 def test_every_module_on_the_page_exists(name: str) -> None:
     """A module that the page names is a file of the tree, below exacell where no other folder is said."""
     assert (ROOT / name).is_file() or list((ROOT / "exacell").rglob(name)), name
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "exacell").glob("[a-z]*.py")))
+def test_every_module_beside_the_packages_is_on_the_page(name: str) -> None:
+    """Each module that stands in no package is in the table of modules."""
+    assert f"`{name}`" in PAGE

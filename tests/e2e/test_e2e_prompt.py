@@ -149,7 +149,7 @@ def test_typing_brings_the_prompt_back_from_a_slow_read(outside, fault):
     prompt.child.sendline("list flashlog")
     prompt.child.expect("waiting for exa1cel02")
     prompt.child.send("show sett")
-    prompt.child.expect("still waiting for an answer from exa1cel02", timeout=20)
+    prompt.child.expect("still waiting for an answer from exa1cel02")
     prompt.child.expect("show")
     prompt.child.expect("sett")
     prompt.child.sendintr()
@@ -195,16 +195,16 @@ def test_answers_over_all_cells_are_told_without_the_one_that_hangs(outside, fau
     fault("exa1cel02", "hang")
     prompt = Typist(outside, patience="2s")
     prompt.type("connect t1")
-    # From here on all cells have said which release they are, or never will.
+    # From here on all cells have said which release they are, or never will. One that is late may be waited for as well.
     prompt.child.sendline("list cell")
-    prompt.child.expect_exact("still waiting for an answer from exa1cel02")
+    prompt.child.expect_exact("still waiting for an answer from exa1cel")
     for statement, shown in (
         ("can offline exa1cel01", r"exa1cel01 +no .*exa1cel02 gave no answer"),
         ("check patch", r"bad +exa1cel02 gave no answer"),
         ("show flashcachecontent top=1", r"ORDER_ITEMS +TABLE"),
     ):
         prompt.child.sendline(statement)
-        prompt.child.expect_exact("still waiting for an answer from exa1cel02")
+        prompt.child.expect_exact("still waiting for an answer from exa1cel")
         prompt.child.expect_exact(f"answer to: {statement}, so far without exa1cel02")
         prompt.child.expect_exact(PROMPT)
         assert re.search(shown, _ESCAPE.sub("", prompt.child.before), re.DOTALL), prompt.child.before

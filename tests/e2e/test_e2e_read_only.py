@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from exacell.journal.record import Journal
 
 GONE = 4194305
 """A process id that Linux never gives: the highest is 4194304."""
+
+TOUCHED = f"/tmp/exacell-read-only-{os.getpid()}"
+"""Emulated hosts share the machine's /tmp with whoever else tests there."""
 
 TYPED = (
     "disable flashlog db=SPOT -y",
@@ -52,14 +56,14 @@ OPAQUE = (
     "sql asm 'alter diskgroup RECO rebalance power 2' -y",
     "sql asm 'alter diskgroup RECO check' -y --accept-opaque",
     "sql db=SPOT 'alter system checkpoint' -y --accept-opaque",
-    "sh --accept-opaque -y touch /tmp/exacell-read-only",
+    f"sh --accept-opaque -y touch {TOUCHED}",
     "sh -y cellcli -e alter cell comment=changed",
     "copy /etc/hostname to=/tmp -y --accept-opaque",
     "dcli -c exa1cel01 cellcli -e alter cell comment=changed",
-    "dcli -c exa1cel01 touch /tmp/exacell-read-only",
+    f"dcli -c exa1cel01 touch {TOUCHED}",
     "dcli -c exa1cel01 -f /etc/hostname",
     "dcli -c exa1cel01 -k",
-    "dcli -c exa1db01 touch /tmp/exacell-read-only",
+    f"dcli -c exa1db01 touch {TOUCHED}",
 )
 """What carries text of other languages."""
 
@@ -152,7 +156,7 @@ def test_nothing_is_changed_by_any_way(rack: Any, way: tuple[str, ...]) -> None:
             rows = written(rack)
     assert let_through == []
     assert held(rack) == before
-    assert not Path("/tmp/exacell-read-only").exists()
+    assert not Path(TOUCHED).exists()
 
 
 def test_the_same_statements_are_no_nonsense(rack: Any) -> None:
@@ -164,7 +168,7 @@ def test_the_same_statements_are_no_nonsense(rack: Any) -> None:
 
 def test_the_production_rack_is_refused_for_what_can_not_be_read(rack: Any) -> None:
     """On a production rack --accept-opaque does not help, and the line says which rack it is."""
-    done = rack("-r", "prod", "-e", "sh --accept-opaque -y touch /tmp/exacell-read-only")
+    done = rack("-r", "prod", "-e", f"sh --accept-opaque -y touch {TOUCHED}")
     assert done.code == 2 and "prod" in done.err and "nothing was sent" in done.err
 
 

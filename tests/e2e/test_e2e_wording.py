@@ -118,6 +118,21 @@ def test_a_change_that_failed_somewhere_names_what_repeats_it_and_what_takes_it_
     inside.ok("-r", "t1", "undo", "-y")
 
 
+@pytest.mark.parametrize(
+    "statement",
+    ["show flashcache", "show services", "alter flashcache all cancel flush", "alter cell startup services rs"],
+)
+def test_a_damaged_journal_is_told_once(inside: InProcess, statement: str) -> None:
+    """A statement that would note in the journal what it saw says no more of a damaged one than every statement does."""
+    inside.ok("-r", "t1", "disable", "flashlog", "db=SPOT", "-y")
+    inside.ok("-r", "t1", "undo", "-y")
+    path = inside.home / "journal.db"
+    path.write_bytes(path.read_bytes()[:100] + b"x" * 4000)
+    done = inside.ok("-r", "t1", *statement.split(), "-y")
+    (line,) = [line for line in done.err.splitlines() if "journal.db" in line]
+    assert "what earlier changes left behind is not known" in line
+
+
 def test_pending_is_told_once(inside: InProcess) -> None:
     """The statement that lists what is pending is not preceded by the same lines as warnings."""
     ended = {"host": socket.gethostname(), "pid": "1", "started": "0"}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_desk import Desk
 from engine_fakes import (
     CELLS,
     DONE,
@@ -24,9 +25,11 @@ from engine_fakes import (
     said,
 )
 
+from exacell.change.changing import carry_out
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.errors import ExitCode, JournalError, RefusedError
 from exacell.journal.record import Journal, Row
+from exacell.language.registry import Call, commands
 from exacell.plan.carve import carve_plan
 from exacell.plan.diskgroup import Wanted, create_plan, drop_plan
 from exacell.plan.facts import GridDisk
@@ -35,6 +38,7 @@ from exacell.plan.iorm import flashlog_plan
 from exacell.plan.model import Check, Op, Plan, Stage, Step
 from exacell.transport.base import Reply, State
 from exacell.units import GIB, MIB
+from tests.support.forging import forging
 
 
 def flush(bench: Bench) -> Plan:
@@ -52,6 +56,38 @@ def test_read_only_refuses_before_anything(bench: Bench) -> None:
         bench.run(plan)
     assert bench.transport.sent == []
     assert bench.rows() == []
+
+
+@pytest.mark.parametrize("damage", ["garbage", "cut", "missing head", "edited"])
+def test_nobody_is_asked_when_the_journal_is_damaged(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    """A damaged journal refuses a plan before anybody is asked to confirm it, and an undamaged one grows by no row for that."""
+    journal = bench.journal
+    journal.begin("t1", {"statement": "earlier"})
+    journal.refuse_damaged()
+    assert [row.kind for row in bench.rows()] == ["plan"]
+    if damage == "garbage":
+        journal.path.write_text("no journal")
+    elif damage == "cut":
+        with forging(journal.path) as connection:
+            connection.execute("delete from entry")
+    elif damage == "missing head":
+        journal.head_path.unlink()
+    else:
+        with forging(journal.path) as connection:
+            connection.execute("update entry set at = 'now'")
+    monkeypatch.setattr(bench.console, "confirm", lambda question: pytest.fail("somebody was asked"))
+    call = Call(command=commands()["flush", "flashcache"])
+    with pytest.raises(JournalError, match="journal"):
+        carry_out(Desk(bench), flush(bench), call)
+    assert bench.transport.sent == []
+
+
+def test_a_journal_that_is_not_there_yet_is_not_made_by_looking(tmp_path: Path) -> None:
+    """Whether a plan could be recorded leaves no file behind where there was none."""
+    Journal(tmp_path / "journal.db").refuse_damaged()
+    assert list(tmp_path.iterdir()) == []
 
 
 class BrokenJournal(Journal):

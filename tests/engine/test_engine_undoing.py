@@ -239,6 +239,18 @@ def test_a_resume_that_was_killed_is_over_once_its_change_is_undone(desk: Desk) 
     assert resume(desk, {}).notes == ["nothing is unfinished"]
 
 
+@pytest.mark.parametrize("verb", ["resume", "retry"])
+def test_a_stopped_change_that_was_gone_on_with_is_not_resumed_by_its_number(desk: Desk, verb: str) -> None:
+    """resume N refuses a change that was stopped and that resume or retry failed has brought to its end since."""
+    first = Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, {"exitCode": 4, "done": {"skipped": 1}})
+    desk.left(
+        first, replace(first, end={"exitCode": 0, "done": {"done": 1}}, body={"finishes": 1, "origin": f"{verb} 1"})
+    )
+    with pytest.raises(RefusedError, match="change 1 of rack t1 is not unfinished"):
+        resume(desk, {}, change=1)
+    assert desk.done == []
+
+
 def test_a_stopped_resume_of_an_undone_change_is_not_gone_on_with(desk: Desk) -> None:
     """resume N refuses a resume that was stopped when the change that it went on with has been taken back since."""
     halted = {"exitCode": 4, "done": {"skipped": 1}}

@@ -81,6 +81,17 @@ def test_who_says_no_has_interrupted(bench: Bench, monkeypatch: pytest.MonkeyPat
     assert (report.interrupted, report.stopped) == (False, "")
 
 
+def test_who_is_asked_is_told_what_the_waves_before_brought(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The question between two waves says where the other cells are, folded, and which cells come now."""
+    asked: list[str] = []
+    monkeypatch.setattr(bench.console, "confirm", lambda question: asked.append(question) or True)
+    bench.run(flush(bench, ask=True))
+    assert asked == [
+        "exa1cel01 done; exa1cel03 waiting for their wave; now wave 2 of 3 on exa1cel02: go on?",
+        "exa1cel[01-02] done; now wave 3 of 3 on exa1cel03: go on?",
+    ]
+
+
 def begins_late(bench: Bench) -> None:
     """The first cell's flush hangs, is found not to have begun, and begins when nobody looks at it any more."""
 

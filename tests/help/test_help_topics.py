@@ -15,7 +15,7 @@ from exacell.cellcli.schema import find_object, metrics
 from exacell.commands.help import manual, page
 from exacell.errors import StatementError
 from exacell.language.line import parse_line
-from exacell.language.registry import Effect, commands
+from exacell.language.registry import Command, Effect, commands
 from exacell.options import OPTIONS, usage
 
 ROOT = Path(__file__).parents[2]
@@ -140,3 +140,27 @@ def test_a_topic_in_quotes_is_the_topic() -> None:
     line = parse_line("help 'resize flashcache'")
     assert line is not None and line.call is not None
     assert line.call.command.handler(None, line.call).text == "\n".join(page(["resize", "flashcache"]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("found", [each for each in commands().values() if each.params and each.params[-1].rest])
+def test_what_takes_all_words_stands_last_in_the_usage(found: Command) -> None:
+    """Nothing that a usage shows behind the statement or command that another one carries would be read as its own."""
+    assert found.usage.endswith(found.params[-1].shape), found.usage
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [("watch 5 count=1 show flashcache", "count"), ("plan as=monday resize flashcache size=288g", "as")],
+)
+def test_a_statement_as_its_usage_shows_it_is_one(text: str, own: str) -> None:
+    """A key in front of the statement that another one carries is that other one's."""
+    line = parse_line(text)
+    assert line is not None and line.call is not None and own in line.call.args
+
+
+def test_a_page_shows_no_empty_default_and_no_flag_of_reads_for_a_change() -> None:
+    """Nothing stands as a default where there is none, and --diff, which compares what is read, is no flag of a change."""
+    for words, found in commands().items():
+        shown = "\n".join(page(words))
+        assert "(default )" not in shown
+        assert found.effect is not Effect.WRITE or "--diff" not in shown

@@ -9,7 +9,7 @@ import pytest
 
 from exacell.change.pending import pending
 from exacell.errors import JournalError
-from exacell.journal.auditing import Filter, as_csv, as_jsonl, changes_of, moment, row_record, summary
+from exacell.journal.auditing import Filter, as_csv, as_jsonl, changes_of, moment, row_records, summary
 from exacell.journal.record import Journal, Row
 from tests.support.forging import forging
 
@@ -53,7 +53,7 @@ def test_an_edited_row_is_for_eyes_only(journal: Journal, edit: str) -> None:
     assert len(rows) == 4 and any("damaged" in row.body for row in rows)
     changes = changes_of(rows, Filter(since=moment("2h"), failed=False))
     assert all(summary(items) for items in changes.values())
-    assert all(row_record(row, rows) for row in rows)
+    assert all(row_records(rows, rows))
     assert [json.loads(line)["seq"] for line in as_jsonl(rows).split("\n")] == [row.seq for row in rows]
     assert as_csv(rows)
     assert found.verify()

@@ -12,8 +12,7 @@ from exacell.output.faults import sentence
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("flush flashcache --help", "--help is not a flag of a statement; help in front of it explains it: help <statement>"),
-        ("resize flashcache size=1g -h", "-h is not a flag of a statement; help in front of it"),
+        ("flush flashcache --help -y", "--help is not a flag of a statement; help in front of it explains it: help <statement>"),
         ("list cell -c exa1cel01", "-c stands before the statement; on exa1cel01 <statement> says it at the prompt as well"),
         ("list cell -c", "on <cells> <statement> says it"),
         ("list cell -g cells", "-g stands before the statement; exacell -g … <statement>"),
@@ -42,3 +41,30 @@ def test_a_word_that_is_no_cell_is_not_taken_for_one(text: str) -> None:
     with pytest.raises(StatementError) as error:
         parse_line(text)
     assert "for some cells only" not in sentence(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("flush flashcache --help", "flush flashcache"),
+        ("on exa1cel01 resize flashcache size=1g -h", "resize flashcache"),
+        ("emulator --help", "emulator"),
+        ("list griddisk where size > 1G --help", "list griddisk"),
+        ("drop flashcache all --help;", "drop flashcache"),
+        ("emulator fault t1 list --help | cat", "emulator fault"),
+        ("watch 5 show flashcache --help", "watch"),
+        ("nonsense --help", "nonsense"),
+    ],
+)
+def test_help_behind_a_statement_is_help_for_it(text: str, topic: str) -> None:
+    """--help and -h as the last word show the page of the statement's verb and object, and nothing is carried out."""
+    line = parse_line(text)
+    assert line is not None and line.call is not None and line.cellcli is None and not line.on
+    assert (line.call.command.name, line.call.text_arg("topic")) == ("help", topic)
+
+
+@pytest.mark.parametrize("text", ["!ls --help", "dcli -g cells ls --help", "sh df --help", "host df -h"])
+def test_another_program_keeps_its_help(text: str) -> None:
+    """What all words belong to is not taken for a statement that asks for help."""
+    line = parse_line(text)
+    assert line is not None and (line.call is None or line.call.command.name != "help")

@@ -27,7 +27,11 @@ def names(kind: Kind) -> Sequence[str]:
     return KNOWN.get(kind, ())
 
 
-RACK = Known(names=names, recipe_params=lambda name: PARAMS if name == "reset_cold" else ())
+RACK = Known(
+    names=names,
+    recipe_params=lambda name: PARAMS if name == "reset_cold" else (),
+    hosts_of=lambda rack: ["other1", "other2", "otherdb1"] if rack == "other" else (),
+)
 
 
 def offered(text: str) -> list[str]:
@@ -79,6 +83,9 @@ def offered(text: str) -> list[str]:
         ("@reset_cold si", ["@reset_cold size="]),
         ("resize flashcache size=288g --dry", ["resize flashcache size=288g --dry-run"]),
         ("set mode ", ["set mode ro", "set mode rw"]),
+        ("emulator fault other o", [f"emulator fault other {host}" for host in ("other1", "other2", "otherdb1")]),
+        ("emulator fault other other1,other2", ["emulator fault other other1,other2"]),
+        ("emulator fault t1 e", []),
         ("set format js", ["set format json", "set format jsonl"]),
         ("delta be", ["delta before"]),
         ("delta before ", ["delta before before", "delta before after"]),

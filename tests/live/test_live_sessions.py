@@ -287,11 +287,12 @@ def test_a_reader_that_leaves_is_no_error(rack: Path) -> None:
 def test_raw_answers_are_shown_as_they_come(start: Start, run: Run) -> None:
     """On a terminal each cell's text is shown when it answers, a slow cell is named meanwhile and comes last; a pipe gets
     the order of the cells. A line is named by its cell even where only one cell answered."""
-    run("emulator fault t1 exa1cel01 slow delay=2s")
+    run("emulator fault t1 exa1cel01 hang")
     try:
         child = start("-o", "raw", "list", "cell")
         child.expect_exact("exa1cel03: ")
         child.expect_exact("waiting for exa1cel01")
+        run("emulator fault t1 all clear")
         child.expect_exact("exa1cel01: ")
         child.expect(pexpect.EOF)
     finally:

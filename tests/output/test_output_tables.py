@@ -66,6 +66,51 @@ def test_a_table_wider_than_the_terminal_is_shown_one_attribute_a_line() -> None
     assert shown[:2] == ["cell:   exa1cel01", "name:   exa1cel01_FLASHCACHE"] and shown[4] == ""
 
 
+def wide(count: int, names: int = 5) -> list[dict[str, str]]:
+    return [{"cell": f"c{n}", **{f"name{m}": f"value{m} of {n}" for m in range(names)}} for n in range(count)]
+
+
+def test_several_records_that_are_too_wide_keep_their_titles_on_top() -> None:
+    """From three records on each takes two or three lines below titles that are broken alike, and no line is too long."""
+    shown = list(table_lines(wide(5), width=40))
+    assert shown[:9] == [
+        "cell  name0        name1",
+        "    name2        name3",
+        "    name4",
+        "----  -----------  -----------",
+        "    -----------  -----------",
+        "    -----------",
+        "c0    value0 of 0  value1 of 0",
+        "    value2 of 0  value3 of 0",
+        "    value4 of 0",
+    ]
+    assert len(shown) == 3 * (2 + 5)
+
+
+@pytest.mark.parametrize(("count", "names", "width"), [(2, 5, 30), (5, 12, 40), (5, 5, 9)])
+def test_few_or_very_wide_records_are_blocks(count: int, names: int, width: int) -> None:
+    """Two records, more than three lines each, and a column that is wider than the terminal are shown attribute by attribute."""
+    shown = list(table_lines(wide(count, names), width=width))
+    assert shown[0].split() == ["cell:", "c0"] and shown.count("") == count - 1
+
+
+def test_an_odd_record_of_several_lines_is_marked_whole() -> None:
+    """With colour each line of the odd record is marked, and no line of another one."""
+    first, second = "a long value", "another long value"
+    records = [
+        {"cell": f"c{n}", "disk": disk, "first": first, "second": "an odd value" if (n, disk) == (2, 4) else second}
+        for n in range(3)
+        for disk in range(5)
+    ]
+    shown = list(table_lines(records, folded=True, width=30, color=True))
+    assert [line.strip("\x1b[0135;m ") for line in shown if "\x1b[1;35m" in line] == [
+        "c[0-1]     4  a long value",
+        "another long value",
+        "c2         4  a long value",
+        "an odd value",
+    ]
+
+
 def test_the_odd_cell_is_coloured_only_with_colour() -> None:
     """With colour the odd row is highlighted; without there is no escape at all."""
     records = [

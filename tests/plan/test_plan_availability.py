@@ -14,8 +14,9 @@ from exacell.plan.cachemode import mode_plan
 from exacell.plan.checks import failure
 from exacell.plan.facts import CellFacts, PmemCache
 from exacell.plan.flashcache import flush_plan, resize_plan
+from exacell.plan.gate import offline_cells
 from exacell.plan.model import Gate, Op, Plan, Risk
-from exacell.plan.rolling import takes_offline, why_not
+from exacell.plan.rolling import Asked, roll, takes_offline, why_not
 from exacell.units import GIB
 
 ONE = CELLS[0]
@@ -206,6 +207,20 @@ def test_mode_finishes_what_an_attempt_left() -> None:
     dropped = cell(flash_cache=None)
     plan = mode_plan("t1", {ONE: dropped}, mode="writethrough", statement="x", usual=GIB)
     assert sent(plan) == [f"{ALTER}writethrough", "CREATE FLASHCACHE ALL size=1G"]
+
+
+def test_disks_that_an_attempt_left_away_come_back_before_another_cell_is_judged() -> None:
+    """A No that only says that a cell of the plan is away refuses nothing: that cell gets its disks back in a wave before."""
+    two = cell(CELLS[1], release=OLD, grid_disks=(grid("CD_00_x", deactivation=NO),))
+    left = {ONE: away(mode="writethrough", release=OLD), two.cell: two}
+    plan = mode_plan("t1", left, mode="writethrough", statement="x")
+    assert [s.target for s in plan.steps if s.statement.endswith(" ACTIVE")][:2] == [two.cell, ONE]
+    waves = roll(plan, Asked(), rack_cells=CELLS, first=offline_cells(left)).rolling
+    assert waves is not None and waves.waves == ((ONE,), (two.cell,))
+    bare = cell(ONE, mode="writethrough", release=OLD, flash_cache=None)
+    for others in ({}, {ONE: bare}):
+        with pytest.raises(RefusedError, match="must not go offline"):
+            mode_plan("t1", {**others, two.cell: two}, mode="writethrough", statement="x")
 
 
 # -- PMEM ------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from plan_factory import CELLS, cell
 from plan_guarding import guard, only
 
@@ -17,7 +19,6 @@ def test_iorm_plan_keeps_its_inverse() -> None:
     assert first.inverse == "ALTER IORMPLAN dbplan=" + cell().iorm_text
     assert second.inverse == 'ALTER IORMPLAN dbplan=""'
     assert first.undo is Undo.STATEMENT
-    assert [step.changes[0].before for step in plan.steps] == [cell().iorm_text, "-"]
     assert plan.inverse == {
         CELLS[0]: (f"alter iormplan dbplan={cell().iorm_text}",),
         CELLS[1]: ('alter iormplan dbplan=""',),
@@ -36,3 +37,29 @@ def test_iorm_plan_keeps_its_inverse() -> None:
     assert not other.changes
     assert other.inverse == "exacell keeps an inverse of dbplan and objective alone"
     assert not guard('alter iormplan catplan=""', cell()).inverse
+
+
+def shown(statement: str, **facts: Any) -> list[tuple[str, str, str, str]]:
+    step = only(guard(statement, cell(**facts)))
+    return [(change.name, change.attribute, change.before, change.after) for change in step.changes]
+
+
+def test_a_dbplan_is_shown_directive_by_directive() -> None:
+    """A dbplan by hand is told by what it changes of which database, what it leaves out included, not as two long plans."""
+    assert shown("alter iormplan dbplan=((name=SPOT,share=8,limit=50),(name=default,share=1),(name=NEW,share=2))") == [
+        ("SPOT", "limit", "80", "50"),
+        ("ERP", "directive", "(name=ERP,share=4,flashcache=off)", "-"),
+        ("NEW", "directive", "-", "(name=NEW,share=2)"),
+    ]
+    assert shown('alter iormplan dbplan=""', iorm=parse_iorm("((name=SPOT,share=8))")) == [
+        ("SPOT", "directive", "(name=SPOT,share=8)", "-")
+    ]
+
+
+def test_a_dbplan_that_cannot_be_compared_is_shown_as_a_whole() -> None:
+    """Where one of the two plans can't be read, both are shown as they are written."""
+    new = "((name=SPOT,share=1))"
+    assert shown(f"alter iormplan dbplan={new}", iorm=None) == [("exa1cel01", "dbPlan", cell().iorm_text, new)]
+    assert shown(f"alter iormplan dbplan={new}", iorm=None, iorm_text="") == [("exa1cel01", "dbPlan", "-", new)]
+    assert shown("alter iormplan dbplan=SPOT") == [("exa1cel01", "dbPlan", cell().iorm_text, "SPOT")]
+    assert shown('alter iormplan dbplan=""', iorm=None) == [("exa1cel01", "dbPlan", cell().iorm_text, "-")]

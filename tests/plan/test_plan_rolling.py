@@ -14,7 +14,7 @@ from exacell.errors import RefusedError
 from exacell.plan.availability import offline_plan, online_plan, restart_plan
 from exacell.plan.diskgroup import drop_plan
 from exacell.plan.flashcache import flush_plan, resize_plan
-from exacell.plan.gate import closed, offline_cells, spoken, unmounted
+from exacell.plan.gate import closed, first_cells, offline_cells, spoken, unmounted
 from exacell.plan.model import Gate, Plan, Rolling
 from exacell.plan.replay import Overlap, finished_cells, overlaps
 from exacell.plan.rolling import Asked, flags_again, laps, roll, takes_offline, why_not
@@ -416,3 +416,13 @@ def test_a_pool_disk_closes_a_gate_only_where_it_can_not_be_spared() -> None:
         facts = {ONE: cell(ONE, grid_disks=(replace(disk, deactivation=outcome),)), TWO: cell(TWO, grid_disks=(disk,))}
         assert (not closed(facts, (ONE,), offline=True)) is is_open
         assert not closed(facts, (ONE,), offline=False)
+
+
+def test_a_cell_that_does_not_cache_goes_before_the_others() -> None:
+    """A cell whose flush was left in force closes the others' gates, so its wave comes first; a sick cache changes no order."""
+    off = cell(CELLS[1], flash_cache=cache(CELLS[1], status="normal - flushed"))
+    sick = cell(CELLS[2], flash_cache=cache(CELLS[2], status="warning - degraded"))
+    away = cell(grid_disks=(grid("CD_00_exa1cel01", status="inactive", asm_mode="OFFLINE"),))
+    assert first_cells({CELLS[0]: cell(), CELLS[1]: off, CELLS[2]: sick}) == (CELLS[1],)
+    assert first_cells({CELLS[0]: away, CELLS[1]: off}) == (CELLS[0], CELLS[1])
+    assert first_cells({CELLS[0]: cell(flash_cache=None)}) == ()

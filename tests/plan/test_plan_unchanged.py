@@ -12,6 +12,10 @@ from exacell.cellcli.statement import Change, Scalar, Setting, Verb, parse
 from exacell.plan.model import Plan, Stage, Step
 from exacell.plan.unchanged import doubt, holds_already, same_iorm_plan, services_of, told_by, with_changes
 
+SERVICES_TOLD = (
+    "list cell attributes name, rsStatus, msStatus, cellsrvStatus, egsStatus, ersStatus, sysEdsStatus, usrEdsStatus, "
+    "bsmStatus, bswStatus, ifdStatus, releaseVersion"
+)
 TOLD = {
     "alter cell comment='x'": "list cell attributes name, comment",
     "alter cell COMMENT='x', flashcachemode=writeback": "list cell attributes name, comment, flashCacheMode",
@@ -37,11 +41,13 @@ TOLD = {
     "alter cell comment='x' restart services ms": "",
     "alter cell snmpuser.admin='x'": "",
     "alter cell restart services ms": "",
-    "alter cell startup services ms": "list cell attributes name, rsStatus, msStatus, cellsrvStatus, releaseVersion",
-    "alter cell startup services all": "list cell attributes name, rsStatus, msStatus, cellsrvStatus, releaseVersion",
-    "alter cell shutdown services rs": "list cell attributes name, rsStatus, msStatus, cellsrvStatus, releaseVersion",
-    # Of Exascale's services LIST CELL tells nothing, and with MS stopped nobody answers.
-    "alter cell startup services egs": "",
+    "alter cell startup services ms": SERVICES_TOLD,
+    "alter cell startup services all": SERVICES_TOLD,
+    "alter cell shutdown services rs": SERVICES_TOLD,
+    "alter cell startup services egs": SERVICES_TOLD,
+    "alter cell shutdown services ifd": SERVICES_TOLD,
+    # With MS stopped nobody answers, and a service that is disabled is more than one that is stopped.
+    "alter cell disable services egs": "",
     "alter cell shutdown services ms": "",
     "alter cell shutdown services all": "",
     "alter cell events='immediate cellsrv.x()'": "",
@@ -154,6 +160,9 @@ def test_what_stands_under_a_name(text: str, same: bool) -> None:
 
 
 UP = {"name": "c", "rsStatus": "running", "msStatus": "running", "cellsrvStatus": "running", "releaseVersion": "19.3.2"}
+EXASCALE = {f"{name}Status": "running" for name in ("egs", "ers", "sysEds", "usrEds", "bsm", "bsw", "ifd")} | {
+    "releaseVersion": "24.1.0"
+}
 SERVICES: list[tuple[str, dict[str, Any], bool]] = [
     ("alter cell startup services ms", UP, True),
     ("alter cell startup services cellsrv", {**UP, "rsStatus": "stopped"}, True),
@@ -162,9 +171,18 @@ SERVICES: list[tuple[str, dict[str, Any], bool]] = [
     ("alter cell startup services cellsrv", {**UP, "cellsrvStatus": None}, False),
     ("alter cell startup services all", UP, True),
     ("alter cell startup services all", {**UP, "rsStatus": "stopped"}, False),
-    # From 24.1 on ALL may mean services that LIST CELL does not tell.
+    # From 24.1 on ALL may mean Exascale's services.
     ("alter cell startup services all", {**UP, "releaseVersion": "24.1.0"}, False),
+    ("alter cell startup services all", {**UP, **EXASCALE, "egsStatus": "stopped"}, False),
+    ("alter cell startup services all", {**UP, **EXASCALE, "ifdStatus": None}, False),
+    ("alter cell startup services all", {**UP, **EXASCALE}, True),
+    ("alter cell startup services all", {**UP, **EXASCALE, "rsStatus": "stopped"}, False),
     ("alter cell startup services all", {**UP, "releaseVersion": None}, False),
+    ("alter cell startup services egs", {**UP, **EXASCALE}, True),
+    ("alter cell startup services egs", {**UP, **EXASCALE, "egsStatus": "stopped"}, False),
+    ("alter cell shutdown services egs", {**UP, **EXASCALE, "egsStatus": "stopped"}, True),
+    ("alter cell shutdown services usreds", {**UP, **EXASCALE}, False),
+    ("alter cell startup services egs", UP, False),
     ("alter cell startup services rs", {**UP, "releaseVersion": "24.1.0"}, True),
     ("alter cell shutdown services cellsrv", UP, False),
     ("alter cell shutdown services cellsrv", {**UP, "cellsrvStatus": "stopped"}, True),
@@ -177,6 +195,24 @@ def test_a_service_that_is_as_it_shall_be(text: str, row: dict[str, Any], same: 
     if told_by(parse(text)):
         assert holds_already(parse(text), (row,)) is same  # type: ignore[arg-type]
         assert not holds_already(parse(text), ())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (UP, ""),
+        ({**UP, **EXASCALE}, ""),
+        ({**UP, **EXASCALE, "rsStatus": "stopped", "egsStatus": "stopped"}, ""),
+        ({**UP, **EXASCALE, "egsStatus": "stopped"}, "CELLSRV run already; EGS does not say so, and whether ALL starts it"),
+        ({**UP, **EXASCALE, "egsStatus": "stopped", "bsmStatus": None}, "BSM, EGS do not say so, and whether ALL starts them"),
+    ],
+)  # fmt: skip
+def test_what_is_sent_though_it_may_change_nothing_is_said(row: dict[str, Any], said: str) -> None:
+    """Where all runs that every cell has, the plan for ALL says which of Exascale's services make it be sent once more."""
+    found = doubt(parse("alter cell startup services all"), {"c": (row,)}, ["c"])
+    assert said in found and bool(found) is bool(said)
+    for other in ("startup services egs", "shutdown services all", "restart services all"):
+        assert not doubt(parse(f"alter cell {other}"), {"c": (row,)}, ["c"])
 
 
 def test_which_services_were_seen_running() -> None:

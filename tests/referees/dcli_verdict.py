@@ -29,7 +29,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+if (here := str(Path(__file__).parent)) not in sys.path:
+    sys.path.insert(0, here)
 
 from run import RACK, Surroundings, find_python2, surroundings
 
@@ -139,16 +140,20 @@ def _expected(table: dict[str, Any], prefix: str) -> Expected:
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """What stands for the words in braces: ``over`` are options that a program needs to find the cells over ssh."""
+    """What stands for the words in braces: ``over`` are options that a program needs to find the cells over ssh.
+
+    ``own`` is a path on the cells that no other run of the claims has: emulated cells share the machine's /tmp.
+    """
 
     cells: tuple[str, str, str]
     group: str
     over: str = ""
+    own: str = f"/tmp/dcli-claim-{os.getpid()}"
 
     def fill(self, text: str) -> str:
         """Return text with the names filled in."""
         a, b, c = self.cells
-        words = {"a": a, "b": b, "c": c, "abc": ",".join(self.cells), "group": self.group}
+        words = {"a": a, "b": b, "c": c, "abc": ",".join(self.cells), "group": self.group, "own": self.own}
         words |= {"ssh": self.over, "scp": self.over}
         for name, value in words.items():
             text = text.replace("{" + name + "}", value)
@@ -318,7 +323,7 @@ class Bench:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         make_place(self.place, self.files, names)
         if claim.before:
-            self.on_cells(claim.before)
+            self.on_cells(names.fill(claim.before))
         return carry_out(claim, run, names)
 
     def judge(self, claim: Claim, theirs: tuple[Run, Names] | None, ours: tuple[Run, Names]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -173,3 +174,13 @@ def test_every_claim_is_of_a_section_and_can_be_judged(script: ModuleType) -> No
         script.misses(claim.expected, nothing, names)
         assert bool(claim.differs) == (claim.ours != script.Expected()), claim.says
     assert {"script.sh", "list.scl", "mixed.grp"} <= set(files)
+
+
+def test_what_claims_make_on_the_cells_is_a_runs_own(script: ModuleType) -> None:
+    """Claims name no place under /tmp, which emulated cells share with all others of the machine; two runs have two paths."""
+    claims, _ = script.read_claims()
+    texts = [text for claim in claims for text in (claim.before, *(word for words in claim.runs for word in words))]
+    assert [text for text in texts if "/tmp/" in text] == []
+    assert sum("{own}" in text for text in texts) > 4
+    names = script.Names(cells=("exa1cel01", "exa1cel02", "exa1cel03"), group="g")
+    assert names.fill("rm {own}") == f"rm /tmp/dcli-claim-{os.getpid()}"

@@ -63,7 +63,8 @@ def shell(home: Path) -> Iterator[pexpect.spawn]:
     if bash is None:
         pytest.skip("bash is not installed")
     kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "NO_COLOR")}
-    env = {**kept, "EXACELL_HOME": str(home), "TERM": "xterm-256color", "PS1": "SH% "}
+    # bash keeps its history in HOME.
+    env = {**kept, "EXACELL_HOME": str(home), "HOME": str(home), "TERM": "xterm-256color", "PS1": "SH% "}
     child = pexpect.spawn(
         bash, ["--norc", "--noprofile", "-i"], env=env, encoding="utf-8", timeout=60, dimensions=(24, 100)
     )

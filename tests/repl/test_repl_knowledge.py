@@ -127,12 +127,12 @@ def test_alerts_are_known_by_number_with_what_they_are_about(tmp_path: Path) -> 
     """Alerts come with cells, severity and message from a reading of the rack, and from show alerts what is new."""
     cache = NameCache(tmp_path / "t1.json")
     learn_rack(FakeFleet(), ("c1",), cache, cancel=threading.Event())  # type: ignore[arg-type]
-    assert cache.vocabulary(Kind.ALERT).meta("3_1") == "c[1-2] critical: Flash disk failed."
+    assert cache.vocabulary(Kind.ALERT).meta("3_1") == "c[1-2] critical: Flash disk failed"
     observe(cache, SHOWN["show alerts"], [{"cell": "c1", "name": "4", "severity": "info", "alertMessage": "Hello"}])
     observe(cache, "ALERTHISTORY", [{"cell": "c1", "name": "5"}, {"cell": "c1", "name": "4"}])
     assert cache.get(Kind.ALERT) == ("3_1", "4", "5")
     assert [cache.vocabulary(Kind.ALERT).meta(name) for name in ("3_1", "4", "5")] == [
-        "c[1-2] critical: Flash disk failed.",
+        "c[1-2] critical: Flash disk failed",
         "c1 info: Hello",
         "",
     ]
@@ -234,7 +234,7 @@ def test_two_threads_that_learn_lose_nothing(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(names.os, "replace", meanwhile)
     cache.learn({Kind.CELL: ["exa1cel01"]})
-    other.join(20)
+    other.join(120)
     for known in (cache, NameCache(tmp_path / "names.json")):
         assert (known.get(Kind.CELL), known.get(Kind.GRIDDISK)) == (("exa1cel01",), ("DATA_CD_00",))
 
@@ -251,7 +251,7 @@ def test_names_are_found_while_they_are_learned(tmp_path: Path, monkeypatch: pyt
             target=lambda: (cache.learn({Kind.CELL: ["exa1cel02"]}), cache.vocabulary(Kind.GRIDDISK))
         )
         learner.start()
-        learner.join(20)
+        learner.join(120)
         return made(*given, **more)
 
     monkeypatch.setattr(names, "Vocabulary", meanwhile)

@@ -112,7 +112,7 @@ def test_tab_completes(start: Start) -> None:
     """Tab completes verbs and objects."""
     child = start()
     child.send("show settin")
-    child.expect_exact("what set can change")
+    child.expect_exact("the settings that set can change")
     child.send("\t\r")
     child.expect_exact(PROMPT)
     assert "editing_mode" in plain(child.before)

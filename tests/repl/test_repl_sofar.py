@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from exacell.cellset import CellSet
+from exacell.errors import ExacellError
 from exacell.language.line import parse_line
+from exacell.output.result import Result
+from exacell.repl.behind import Behind
 from exacell.repl.sofar import SoFar, one_answer
 
 
@@ -31,3 +38,40 @@ def test_only_statements_with_one_answer_over_all_cells_are_told_as_a_whole(text
     """What has an answer a cell is shown cell by cell instead."""
     line = parse_line(text)
     assert line is not None and one_answer(line) is expected
+
+
+class Slow:
+    """A session whose statements take until they are let, and say that too little is there."""
+
+    def __init__(self) -> None:
+        self.let = threading.Event()
+
+    def aside(self, replay: Any) -> Slow:
+        """Return itself."""
+        return self
+
+    def execute(self, line: Any) -> Result:
+        """Fail when it is let."""
+        assert self.let.wait(120)
+        raise ExacellError("no cell has answered")
+
+
+def test_what_was_wanted_while_an_answer_was_worked_out_is_not_forgotten() -> None:
+    """Cells that answer while too little is judged are told of when that is over: no later reply would do it."""
+    told, slow, line = threading.Event(), Slow(), parse_line("check patch")
+    sofar = SoFar(told.set)
+    for _ in range(2):
+        assert sofar.wanted(CellSet(["c2"]))
+        sofar.begin(slow, line, SimpleNamespace())  # type: ignore[arg-type]
+    assert not told.is_set()
+    slow.let.set()
+    assert told.wait(120) and not sofar.ready
+
+
+def test_the_next_part_is_worked_out_when_one_was_shown() -> None:
+    """Cells that answered while a part waited to be shown make the next one, although no other cell answers any more."""
+    done: list[str] = []
+    runner = SimpleNamespace(show_so_far=lambda reading, before: done.append("shown"))
+    reading = SimpleNamespace(prepare=lambda: done.append("next"))
+    Behind(SimpleNamespace(), runner, SimpleNamespace())._show_part(reading)  # type: ignore[arg-type]
+    assert done == ["shown", "next"]

@@ -21,7 +21,7 @@ def patiently(check: Callable[[float], object], *seconds: float) -> None:
     check(seconds[-1])
 
 
-def until(found: Callable[[], bool], *, seconds: float = 20.0, step: float = 0.005) -> bool:
+def until(found: Callable[[], bool], *, seconds: float = 120.0, step: float = 0.005) -> bool:
     """Wait until something is so, and return whether it came to be so in time."""
     deadline = time.monotonic() + seconds
     while not found() and time.monotonic() < deadline:

@@ -10,14 +10,17 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from tests.support.patience import until
+from tests.support.surroundings import ROOT
+
 PROGRAM = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin:/sbin")
 
-# SHLVL=2 keeps bash from reading the tester's ~/.bashrc for each command, which may take longer than the test.
+# SHLVL=2 keeps bash from reading the tester's ~/.bashrc for each command, which may take longer than the test. ClusterShell
+# on a gateway writes its log to /tmp where it is told nothing else, under one name for all users of the machine.
 CONFIG = """
 Port {port}
 ListenAddress 127.0.0.1
@@ -30,10 +33,14 @@ StrictModes no
 PasswordAuthentication no
 PermitRootLogin prohibit-password
 MaxStartups 100
-SetEnv PATH={directory}/bin:/usr/local/bin:/usr/bin:/bin SHLVL=2
+SetEnv PATH={directory}/bin:/usr/local/bin:/usr/bin:/bin SHLVL=2 CLUSTERSHELL_GW_LOG_DIR={directory}
 Subsystem sftp internal-sftp
 {extra}
 """
+
+
+_PORTS = 5
+"""So many ports are tried: a free one may be somebody else's by the time that sshd wants it."""
 
 
 def _make_key(path: Path, kind: str) -> None:
@@ -42,8 +49,8 @@ def _make_key(path: Path, kind: str) -> None:
 
 @cache
 def _rsa_key() -> Path:
-    """Return the RSA host key of all servers of this process: to make one may take seconds."""
-    folder = Path(tempfile.mkdtemp(prefix="exacell-test-key-"))
+    """Return the RSA host key of all servers of this process: to make one may take seconds. It ends with the process."""
+    folder = Path(tempfile.mkdtemp(prefix="exacell-test-key-", dir=os.environ.get(ROOT)))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     _make_key(folder / "host_rsa", "rsa")
     return folder / "host_rsa"
@@ -85,20 +92,27 @@ class Sshd:
         """Start (again, on the same port) and wait until it accepts connections."""
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
-        if not self.port:
-            self.port = _free_port()
-        config = self.directory / "sshd_config"
-        config.write_text(CONFIG.format(port=self.port, directory=self.directory, extra=self._extra))
-        self._process = subprocess.Popen([str(PROGRAM), "-D", "-f", config, "-E", self.directory / "log"])
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+        fixed = self.port
+        for _ in range(_PORTS):
+            self.port = fixed or _free_port()
+            if self._listens():
                 return
-            except OSError:
-                if time.monotonic() > deadline or self._process.poll() is not None:
-                    raise RuntimeError(f"sshd did not start: {self.log()}") from None
-                time.sleep(0.01)
+        raise RuntimeError(f"sshd did not start: {self.log()}")
+
+    def _listens(self) -> bool:
+        """Start sshd; return whether it has the port, which somebody else may have taken since it was free."""
+        config = self.directory / "sshd_config"
+        known = len(self.log())
+        config.write_text(CONFIG.format(port=self.port, directory=self.directory, extra=self._extra))
+        process = subprocess.Popen([str(PROGRAM), "-D", "-f", config, "-E", self.directory / "log"])
+        # Whoever answers on the port need not be ours: its log says that it listens.
+        until(lambda: "Server listening on" in self.log()[known:] or process.poll() is not None, seconds=30)
+        if process.poll() is None and "Server listening on" in self.log()[known:]:
+            self._process = process
+            return True
+        process.kill()
+        process.wait()
+        return False
 
     def stop(self) -> None:
         """End the listener and every session of it."""

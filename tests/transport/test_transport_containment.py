@@ -63,7 +63,7 @@ def done(reader: Reader, work: Callable[[], object] = lambda: None, of: wire.Wir
     behind = threading.Event()
     reader.call(work, of=of)
     reader.call(behind.set)
-    assert behind.wait(20)
+    assert behind.wait(120)
 
 
 def wire_of(link: Link) -> wire.Wire:
@@ -149,7 +149,7 @@ def test_every_stream_hears_of_the_end(
     broken = wire_of(two[0])
     done(reader, lambda: [broken.register(Waiting(hear)) for hear in (mistake, heard.set)])  # type: ignore[arg-type]
     two[0].close()
-    assert heard.wait(20) and len(told) == 1
+    assert heard.wait(120) and len(told) == 1
     done(reader)
     assert two[1].alive
 
@@ -217,14 +217,14 @@ def test_closing_does_not_hold_the_reader_up(two: tuple[Link, Link], reader: Rea
     release, ended = threading.Event(), threading.Event()
 
     def slow() -> None:
-        release.wait(10)
+        release.wait(120)
         ended.set()
 
     two[0]._on_close = slow
     done(reader, two[0].close)
     assert not ended.is_set() and two[1].alive
     release.set()
-    assert ended.wait(20)
+    assert ended.wait(120)
     two[0].close()
 
 
@@ -306,7 +306,7 @@ def test_early_connections_after_their_end(monkeypatch: pytest.MonkeyPatch) -> N
 
     def late(place: tuple[str, int]) -> socket.socket:
         asked.set()
-        found.wait(20)
+        found.wait(120)
         made.append(begun(place))
         return made[-1]
 
@@ -314,7 +314,7 @@ def test_early_connections_after_their_end(monkeypatch: pytest.MonkeyPatch) -> N
     with socket.create_server(("127.0.0.1", 0)) as server:
         early = EarlyConnections()
         early.begin([server.getsockname()])
-        assert asked.wait(20)
+        assert asked.wait(120)
         early.close()
         found.set()
         assert until(lambda: bool(made) and made[0].fileno() < 0)

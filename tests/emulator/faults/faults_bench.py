@@ -40,9 +40,9 @@ class Bench:
         return control.clear_faults(self.home, "t1", hosts or None, kind)
 
     def transport(self, *, timeout: float = 30.0) -> SshTransport:
-        """Return a transport of its own; it is closed after the test."""
+        """Return a transport of its own, which waits for connections as long as must be; it is closed after the test."""
         rack = RackConfig(name="t1", cells=self.info.cells, dbnodes=self.info.dbnodes, ssh_config=self.info.ssh_config)
-        self._transports.append(SshTransport(rack, Settings(timeout=timeout, connect_timeout=timeout)))
+        self._transports.append(SshTransport(rack, Settings(timeout=timeout, connect_timeout=120.0)))
         return self._transports[-1]
 
     def ask(self, statement: str, *, host: str = C1, over: SshTransport | None = None, timeout: float = 30.0) -> Reply:

@@ -36,6 +36,6 @@ def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRack]:
     finally:
         daemon, loop = daemons[0]
         loop.call_soon_threadsafe(daemon.stop)
-        thread.join(20)
+        thread.join(120)
         assert not thread.is_alive()
         assert not files.control.exists()

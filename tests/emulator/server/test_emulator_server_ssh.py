@@ -219,7 +219,7 @@ def test_a_client_that_leaves_ends_what_it_ran(rack: RunningRack) -> None:
         client.kill()
         client.communicate()
         wait_for(lambda number=number: f"sleep {number}" in rack.world.closed)
-    assert subprocess.run(["pgrep", "-f", f"^sleep {unique}"], capture_output=True).stdout == b""
+    assert subprocess.run(["pgrep", "-f", f"^sleep {unique}$"], capture_output=True).stdout == b""
 
 
 def test_waiting_programs_do_not_hold_up_others(rack: RunningRack) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from exacell.emulator import store
 from exacell.emulator.names import fold
 from exacell.emulator.store import (
     RackFiles,
@@ -56,6 +59,27 @@ def test_a_rack_runs_as_long_as_its_lock_is_held(tmp_path: Path) -> None:
     assert lock is not None and files.running() and hold_running_lock(files) is None
     os.close(lock)
     assert files.lock.exists() and not files.running()
+
+
+def test_who_only_looks_whether_a_rack_runs_does_not_keep_it_from_starting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is held for seconds while it looks is waited for: only who serves the rack has it for himself."""
+    files = rack_files(tmp_path, "t1")
+    files.root.mkdir(parents=True)
+    looking = os.open(files.lock, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    passed: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        passed.append(seconds)
+        if len(passed) == 5:
+            os.close(looking)
+
+    monkeypatch.setattr(store, "time", SimpleNamespace(monotonic=lambda: 2.0 * len(passed), sleep=sleep))
+    lock = hold_running_lock(files)
+    assert lock is not None and len(passed) == 5 and files.running()
+    os.close(lock)
 
 
 def test_only_one_may_start_or_stop_a_rack_at_a_time(tmp_path: Path) -> None:

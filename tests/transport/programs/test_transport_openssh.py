@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +26,11 @@ def folders(place: Path) -> list[Path]:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the sockets' folder is made."""
-    import tempfile
-
-    short = Path(tempfile.mkdtemp(prefix="s", dir="/tmp"))
-    monkeypatch.setattr(tempfile, "tempdir", str(short))
-    return short
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the sockets' folder is made; its own path is short enough for them."""
+    with tempfile.TemporaryDirectory(prefix="s", dir="/tmp") as short:
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        yield Path(short)
 
 
 def test_sockets_are_private_and_gone_after_close(made: Any, place: Path) -> None:
@@ -46,8 +46,6 @@ def test_sockets_are_private_and_gone_after_close(made: Any, place: Path) -> Non
 
 def test_a_long_tmpdir(made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where TMPDIR is too long for a socket's path, connections are kept all the same, and close leaves nothing."""
-    import tempfile
-
     long = tmp_path / ("x" * 100)
     long.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))

@@ -1,0 +1,73 @@
+"""A cell's own name in the names of its objects: what a folded answer shows can be typed as it stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.program import InProcess, Program
+
+CELLS = ["exa1cel01", "exa1cel02", "exa1cel03"]
+DISK = "DATA_CD_00_{cell}"
+
+
+@pytest.mark.parametrize("more", ["", "detail", "attributes all"])
+@pytest.mark.parametrize("form", ["json", "table"])
+def test_a_folded_name_finds_each_cell_s_own_object(inside: InProcess, more: str, form: str) -> None:
+    """LIST of a name with {cell} in it asks each cell for its own disk, whatever is asked of it and in whatever format."""
+    done = inside.ok("-r", "t1", "-o", form, "list", "griddisk", DISK, *more.split())
+    if form == "json":
+        assert [row["name"] for row in done.records] == [f"DATA_CD_00_{cell}" for cell in CELLS]
+    else:
+        assert DISK in done.out or all(f"DATA_CD_00_{cell}" in done.out for cell in CELLS)
+
+
+def test_a_condition_may_hold_it(inside: InProcess) -> None:
+    """WHERE and the choice of cells by a condition take {cell} as well."""
+    words = ("list", "celldisk", "attributes", "name", "where", "name", "like", ".*_0[01]_{cell}")
+    found = {row["name"] for row in inside.ok("-r", "t1", "-o", "json", *words).records}
+    assert found == {f"{kind}_0{n}_{cell}" for kind in ("CD", "FD") for n in (0, 1) for cell in CELLS}
+    chosen = inside.ok("-r", "t1", "-o", "json", "on (where griddisk.name = 'DATA_CD_00_{cell}') list cell")
+    assert [row["name"] for row in chosen.records] == CELLS
+
+
+def test_a_change_goes_to_each_cell_s_own_disk_once(inside: InProcess) -> None:
+    """ALTER GRIDDISK of such a name is one statement a cell with its own disk, verified; repeated it is nothing to do; undone
+    it is as before."""
+    change = ("-r", "t1", "alter", "griddisk", DISK, "comment=ours", "-y")
+    assert "1 statement, verified" in inside.ok(*change).out
+    look = ("-r", "t1", "-o", "json", "list", "griddisk", "attributes", "name,comment", "where", "comment='ours'")
+    assert [row["name"] for row in inside.ok(*look).records] == [f"DATA_CD_00_{cell}" for cell in CELLS]
+    assert "nothing to do" in inside.ok(*change).out
+    inside.ok("-r", "t1", "undo", "-y")
+    assert inside.ok(*look).records == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        (f"drop griddisk {DISK}", "refused on exa1cel[01-03]: disk group DATA uses it"),
+        (f"alter griddisk {DISK} inactive", "it would take disks of exa1cel[01-03] offline together"),
+        ("drop griddisk NO_{cell}", "there is no such grid disk"),
+        ("alter celldisk CD_00_{cell} comment=x", "stands for a cell's own name in LIST"),
+        ("alter griddisk all comment='{cell}'", "stands for a cell's own name in LIST"),
+        ("create griddisk p_{cell} celldisk=CD_00_{cell}", "stands for a cell's own name in LIST"),
+    ],
+)
+def test_guards_judge_the_disks_that_are_meant(inside: InProcess, statement: str, said: str) -> None:
+    """A change with {cell} is guarded as if the names had been typed; where it can stand for nothing it is refused."""
+    done = inside("-r", "t1", *statement.split(), "-y", "-n")
+    if statement.startswith("drop griddisk NO_"):
+        assert done.code == 0 and "it has no such grid disk" in done.out
+    else:
+        assert done.code == 2 and said in done.err
+        assert "nothing was sent" in done.err
+
+
+def test_a_terminal_is_told_once_what_it_means(outside: Program) -> None:
+    """The first folded answer of a session that shows {cell} says what it stands for; no other does, and no pipe."""
+    said = "{cell} is each cell's own name, in what you type as well"
+    with outside.at_terminal("-r", "t1").ready() as prompt:
+        assert said not in prompt.enter("on exa1cel01 list flashcache")
+        assert said in prompt.enter("list flashcache")
+        assert said not in prompt.enter("list celldisk where diskType=FlashDisk")
+    assert said not in outside.ok("-r", "t1", "list", "flashcache").err

@@ -1,0 +1,104 @@
+"""A long journal is read and told without work that grows faster than its rows."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import pytest
+
+from exacell.cellset import fold
+from exacell.journal import auditing
+from exacell.journal.auditing import as_csv, changes_of, row_records, summary
+from exacell.journal.reading import without_collecting
+from exacell.journal.record import Entry, Journal, Row
+from exacell.plan import model
+
+CELLS = [f"c{number}" for number in range(1, 8)]
+CHANGES = 60
+
+
+@pytest.fixture(scope="module")
+def journal(tmp_path_factory: pytest.TempPathFactory) -> Journal:
+    """Many changes, each on the same cells."""
+    journal = Journal(tmp_path_factory.mktemp("long") / "journal.db")
+    check = {"object": "cell", "attribute": "comment", "op": "=", "value": "x", "where": {}, "why": ""}
+    steps: list[dict[str, Any]] = [
+        {
+            "target": cell, "statement": "ALTER CELL comment=x", "what": "send it", "only_if": [], "needs": [],
+            "proves": [check], "within": 30.0, "watch": None, "expect": 1, "risk": "none", "undo": "statement",
+            "inverse": "back", "changes": [], "asm": "", "shell": False, "caching_off": False, "caching_on": False,
+        }
+        for cell in CELLS
+    ]  # fmt: skip
+    body = {"statement": "alter cell comment=x", "plan": {"stages": [{"gate": "each", "steps": steps}], "inverse": {}}}
+    for _ in range(CHANGES):
+        change = journal.begin("t1", body)
+        done = [Row(kind="outcome", target=cell, body={"what": "send it", "state": "done"}) for cell in CELLS]
+        journal.append("t1", change, [*done, Row(kind="end", body={"exitCode": 0})])
+    return journal
+
+
+def test_reading_many_rows_looks_for_no_garbage(journal: Journal) -> None:
+    """Between the first row and the last no collection runs, which would look through all rows read so far; after it they do."""
+    seen: list[str] = []
+
+    def collecting(phase: str, info: object) -> None:
+        seen.append(phase)
+
+    gc.callbacks.append(collecting)
+    threshold = gc.get_threshold()
+    try:
+        gc.set_threshold(50, 5, 5)
+        with without_collecting():
+            del seen[:]
+            rows = journal.all_entries()
+            assert len(rows) == CHANGES * (len(CELLS) + 2) and not seen
+        assert gc.isenabled()
+        del seen[:]
+        many = [[number] for number in range(1000)]
+        assert seen and many
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(collecting)
+
+
+def test_whoever_collects_nothing_goes_on_so() -> None:
+    """Where collecting was off before it stays off, and an error switches it on again where it was on."""
+    with pytest.raises(ZeroDivisionError), without_collecting():
+        _ = 1 // 0
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with without_collecting():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_each_set_of_targets_is_folded_once(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of changes on the same cells fold their names once."""
+    folded: list[object] = []
+    auditing._folded.cache_clear()
+    monkeypatch.setattr(auditing, "fold", lambda names: folded.append(names) or fold(names))
+    changes = changes_of(journal.all_entries(), auditing.Filter())
+    assert {summary(rows)["targets"] for rows in changes.values()} == {"c[1-7]"}
+    assert len(changes) == CHANGES and len(folded) == 1
+
+
+def test_a_page_or_a_csv_reads_each_step_of_a_plan_once_a_row_at_most(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a row proved comes from its own step: no other step of the plan is read for it."""
+    read: list[object] = []
+    one = model.step_from_json
+    monkeypatch.setattr(auditing, "step_from_json", lambda item: read.append(item["target"]) or one(item))
+    rows: list[Entry] = journal.all_entries(change=1)
+    assert [row["verified"] for row in row_records(rows, rows) if row["kind"] == "outcome"] == [
+        "cell comment = x"
+    ] * len(CELLS)
+    assert read == CELLS
+    del read[:]
+    assert as_csv(rows).count("cell comment = x") == len(CELLS)
+    assert read == CELLS
