@@ -39,7 +39,7 @@ def test_broken_things_are_named_with_the_way_out(rack) -> None:
         assert offline == {C1: "yes", C2: "no", C3: "no"}
         assert rack.say("check patch").code == 1
     finally:
-        rack.fault("all", "clear")
+        rack.mend("care")
         rack.say(f"on {C3} drop quarantine all -y")
         rack.say(f"on {C3} ack alert all -y")
 
@@ -56,9 +56,7 @@ def test_a_cell_without_cellsrv_is_told_apart(rack) -> None:
         assert done.code == 1
         assert f"online cell {C2}" in done.err
     finally:
-        rack.fault("all", "clear")
-        # ASM brings the cell's disks up to date first.
-        assert any(rack.say("show health").code == 0 for _ in range(500))
+        rack.mend("care")
 
 
 def test_an_alert_from_its_begin_to_its_acknowledgement(rack) -> None:

@@ -26,7 +26,7 @@ def session(fourteen: Program) -> Iterator[Terminal]:
     """The prompt on that rack; what a test broke is mended behind it."""
     with fourteen.at_terminal("-r", "w", rows=ROWS, columns=COLUMNS) as terminal:
         yield terminal.ready()
-    fourteen("emulator", "fault", "w", "all", "clear")
+    fourteen.mend("w")
 
 
 def screen(terminal: Terminal, statement: str) -> str:
@@ -70,7 +70,7 @@ def test_health_of_a_bad_week_is_one_screen(fourteen: Program) -> None:
             assert "verified" in session.enter("on exa1cel03 restart service ms -y")
             assert "online" in session.enter("on exa1cel03 list cell")
     finally:
-        fourteen("emulator", "fault", "w", "all", "clear")
+        fourteen.mend("w")
         fourteen.ok("-r", "w", "on exa1cel12 drop quarantine all -y")
         fourteen("-r", "w", "on exa1cel12 ack alert all -y")
 
@@ -104,7 +104,7 @@ def test_whether_a_cell_can_go_offline_and_why_not(session: Terminal, fourteen: 
         assert f"online cell {C5} starts it and brings the disks back" in answer
         assert "Cannot de-activate due to other offline disks in the diskgroup" in answer
     finally:
-        fourteen("emulator", "fault", "w", "all", "clear")
+        fourteen.mend("w")
 
 
 def test_quarantines_are_told_and_lifted(session: Terminal, fourteen: Program) -> None:
@@ -130,7 +130,7 @@ def test_versions_and_whether_the_rack_can_be_patched(session: Terminal, fourtee
         assert f"bad flash disks, cache and log normal: {C11}: physical disk FLASH_1_0: status is failed" in answer
         assert f"begin with: on {C11} locate disk FLASH_1_0" in answer
     finally:
-        fourteen("emulator", "fault", "w", "all", "clear")
+        fourteen.mend("w")
 
 
 def test_what_fills_the_cache_by_owner_and_name(session: Terminal) -> None:

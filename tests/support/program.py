@@ -17,6 +17,7 @@ from typing import Any, Self
 import pexpect
 
 from exacell.cli import main
+from tests.support.patience import until
 
 PROMPT = "exacell> "
 
@@ -65,6 +66,15 @@ class Program:
         done = self(*words)
         assert done.code == 0, f"{words}: exit {done.code}\n{done.out}\n{done.err}"
         return done
+
+    def mend(self, rack: str) -> None:
+        """End a rack's faults, and wait until ASM has brought up to date what they took from it.
+
+        Until then a cell is well enough for exit code 0, but not what other tests of the rack find it to be.
+        """
+        self.ok("emulator", "fault", rack, "all", "clear")
+        look = ("-r", rack, "-o", "json", "list griddisk attributes name where asmModeStatus != ONLINE")
+        assert until(lambda: self.ok(*look).records == [], seconds=300)
 
     def with_rack_of(self, other: Program) -> Self:
         """Take the other home's racks into this one: the same running cells, a journal of its own."""
