@@ -41,8 +41,8 @@ def outside(shared: InProcess, tmp_path: Path) -> Program:
 def fault(shared: InProcess) -> Iterator[Callable[..., None]]:
     """Let something go wrong on a host of the module's rack until the test ends."""
 
-    def inject(host: str, kind: str) -> None:
-        shared.ok("emulator", "fault", "t1", host, kind)
+    def inject(host: str, kind: str, *options: str) -> None:
+        shared.ok("emulator", "fault", "t1", host, kind, *options)
 
     yield inject
     shared.ok("emulator", "fault", "t1", "all", "clear")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -44,9 +45,9 @@ def test_bare_undo_names_the_older_change_that_can_be_undone(inside: InProcess) 
     assert "takes back" not in inside("-r", "t1", "undo", "-y").err
 
 
-def test_failed_is_the_last_change_in_every_session(inside: InProcess, shared: InProcess) -> None:
+def test_failed_is_the_last_change_in_every_session(inside: InProcess, fault: Callable[..., None]) -> None:
     """@failed is the newest change's failures, also in another process and after readings of it; a new change ends that."""
-    shared.ok("emulator", "fault", "t1", "exa1cel02", "error", "code=CELL-02559", "match=alter iormplan", "nth=1")
+    fault("exa1cel02", "error", "code=CELL-02559", "match=alter iormplan", "nth=1")
     assert inside("-r", "t1", "set", "iorm", "db=SPOT", "share=9", "-y").code == 1
     for _ in range(2):
         done = inside.ok("-r", "t1", "-o", "json", "on", "@failed", "list", "cell")
@@ -102,6 +103,7 @@ def test_cellcli_s_own_create_griddisk_is_undone(inside: InProcess) -> None:
     inside.ok("-r", "t1", "undo", "-y")
     done = inside.ok("-r", "t1", "-o", "json", "list", "griddisk", "attributes", "name")
     assert "z_1" not in {row["name"] for row in done.records}
+    inside.ok("-r", "t1", "undo", "1", "-y")
 
 
 def test_a_change_that_failed_somewhere_names_what_repeats_it_and_what_takes_it_back(

@@ -237,6 +237,7 @@ def test_a_fault_replaces_its_like(bench: Bench) -> None:
     assert bench.values("list cell attributes cellsrvStatus", host=C2) == [["running"]]
     bench.clear()
     assert bench.values("list cell attributes cellsrvStatus") == [["running"]]
+    until(lambda: not bench.values("list griddisk where asmModeStatus != ONLINE attributes name"))
 
 
 WRONG = [
