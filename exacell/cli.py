@@ -162,7 +162,7 @@ def _run(line: CommandLine) -> int:
                     console.tell(warning, "warning")
             return runner.run_statements(statements, shell=_whole_line(line))
         except SessionExit:
-            return worst(runner.codes)
+            return ExitCode.INTERRUPTED if ctx.told_to_end else worst(runner.codes)
     finally:
         ctx.close()
 

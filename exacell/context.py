@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -110,6 +110,10 @@ class Context:
         """Runs a statement, or opens what the surface opens without one; set by the surface."""
         self.companion: Callable[[Line, ExitCode], Sequence[str]] = no_companion
         """Told of every statement that has ended; what it returns is said below the answer. The tutorial's."""
+        self.while_changing: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Entered while a plan is carried out; the surface decides what a signal to end then does."""
+        self.told_to_end = False
+        """Whether such a signal came: the surface ends behind the statement."""
         self.more_to_come = False
         """Whether this session's cells will be read more than once, so that a CellCLI on each is worth keeping."""
         self._opened = Opened(transport)

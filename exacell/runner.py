@@ -32,7 +32,7 @@ from exacell.output.result import Result, worst
 from exacell.output.style import terminal_width, wants_color
 from exacell.output.terminal import TerminalConsole
 from exacell.scripts import script_at
-from exacell.signals import ScriptRequested
+from exacell.signals import ScriptRequested, SessionExit
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -67,6 +67,7 @@ class Runner:
         header: bool = True,
     ) -> None:
         self.ctx = ctx
+        ctx.while_changing = lambda: ending_well(ctx, console)
         self.console = console
         self.out = out if out is not None else sys.stdout
         self.prefix = prefix
@@ -109,12 +110,14 @@ class Runner:
             execute: carries the line out; the context does when it is None.
 
         Raises:
-            SessionExit: the statement was ``exit``.
+            SessionExit: the statement was ``exit``, or the process was told to end while it changed cells.
         """
         began = monotonic()
         code = self._run(line, text, execute)
         if self.ctx.settings.timing == "on":
             self.console.tell(f"elapsed {monotonic() - began:.2f}s", "dim")
+        if self.ctx.told_to_end:
+            raise SessionExit
         for said in self.ctx.companion(line, code):
             self.console.tell(said, "title")
         return code
@@ -422,3 +425,29 @@ def interruptible(ctx: Context, console: TerminalConsole) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def ending_well(ctx: Context, console: TerminalConsole) -> Iterator[None]:
+    """Let SIGTERM stop a change as the first Ctrl-C does, so that no cell is left without caching; a second one kills.
+
+    Nothing changes where somebody else decides what SIGTERM does, nor outside of the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def on_terminate(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        ctx.told_to_end = True
+        ctx.interrupt()
+        with suppress(RuntimeError):  # As for Ctrl-C.
+            console.tell(
+                "told to end (SIGTERM): what is under way may finish, no more is started (again: at once)", "warning"
+            )
+
+    signal.signal(signal.SIGTERM, on_terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -155,7 +155,8 @@ def _run(ctx: Context, plan: Plan, call: Call, within: float | None) -> Report:
         if own:
             details["flags"] = own
         try:
-            report = engine.run(plan, reason=reason, ticket=ticket, origin=ctx.origin, details=details)
+            with ctx.while_changing():
+                report = engine.run(plan, reason=reason, ticket=ticket, origin=ctx.origin, details=details)
         finally:
             _leave(ctx, lock, plan.statement)
     ctx.changes.append(report.change)

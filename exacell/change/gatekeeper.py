@@ -19,6 +19,10 @@ from exacell.plan.model import Rolling
 from exacell.units import format_duration
 from exacell.values import dataclass
 
+LEFT_ALONE = 60.0
+"""Seconds for which nothing else has to close a gate than caches that earlier waves left off, until it is not waited for
+any more: a statement whose answer was lost may switch one on in that time."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
@@ -70,7 +74,8 @@ class Gatekeeper:
     def wait(
         self, rolling: Rolling, number: int, *, offline: bool, cached: Collection[str] = (), others: str = ""
     ) -> Passage:
-        """Return when the gate before wave ``number`` is open, or has stayed closed for ``rolling.within`` seconds.
+        """Return when the gate before wave ``number`` is open, has stayed closed for ``rolling.within`` seconds, or can't
+        open by waiting: the lock is not held for a cell that only a statement mends.
 
         The last look is the first that began after that time: one cell's late answer does not make it the only one.
         """
@@ -79,12 +84,20 @@ class Gatekeeper:
         title = f"gate before wave {number} of {of}"
         board: Board | None = None
         began, waited, met = self._clock(), 0.0, ""
+        alone: float | None = None
         while not self._cancel.is_set():
             waited = self._clock() - began
             reasons = self._look(cells, wave, rolling, offline=offline, cached=cached)
             if not reasons:
                 return Passage(open=True, waited=waited, met=met)
             met = met or spoken(reasons)
+            if not all(item.ours for item in reasons):
+                alone = None
+            elif alone is None:
+                alone = waited
+            elif waited - alone >= LEFT_ALONE:
+                text = f"the gate before wave {number} stayed closed, and waiting does not open it: {spoken(reasons)}"
+                return Passage(open=False, reason=text, waited=waited, met=met)
             if waited >= rolling.within:
                 text = f"the gate before wave {number} stayed closed for {format_duration(rolling.within)}: "
                 return Passage(open=False, reason=text + spoken(reasons), waited=waited, met=met)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from exacell.errors import RefusedError
+from exacell.journal.caching_off import FLASHCACHE
 from exacell.plan.gate import first_cells
 from exacell.plan.model import Plan
 from exacell.plan.rolling import Asked, roll
@@ -45,11 +46,12 @@ def rolled(ctx: Context, plan: Plan, flags: Mapping[str, Value]) -> Plan:
         RefusedError: it was asked for and can't be done.
     """
     rack = ctx.need_rack()
+    creating = {step.target for step in plan.steps if step.caching_on and step.cache == FLASHCACHE}
     return roll(
         plan,
         asked(flags, gently=ctx.origin.startswith("undo ")),
         rack_cells=rack.cells,
         clusters=tuple(rack.asm),
         production=rack.production,
-        first=first_cells(ctx.last_facts),
+        first=first_cells(ctx.last_facts, creating),
     )

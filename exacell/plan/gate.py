@@ -26,10 +26,15 @@ UNMOUNTED = "UNKNOWN"
 
 @dataclass(frozen=True, kw_only=True)
 class Closed:
-    """One reason why a gate is closed: where, and what is waited for."""
+    """One reason why a gate is closed: where, and what is waited for.
+
+    Attributes:
+        ours: an earlier wave left the cell without caching; only a statement mends that, waiting does not.
+    """
 
     target: str
     reason: str
+    ours: bool = False
 
 
 def in_use(grid: GridDisk) -> bool:
@@ -54,34 +59,42 @@ def closed(
     """
     reasons = []
     for cell, fact in facts.items():
-        reason = _own(fact, offline=offline) if cell in wave else _other(fact, must_cache=cell in cached)
-        if reason:
-            reasons.append(Closed(target=cell, reason=reason))
+        found = _own(cell, fact, offline=offline) if cell in wave else _other(cell, fact, must_cache=cell in cached)
+        if found is not None:
+            reasons.append(found)
     return tuple(reasons)
 
 
-def _other(fact: CellFacts, *, must_cache: bool) -> str:
+def _other(cell: str, fact: CellFacts, *, must_cache: bool) -> Closed | None:
     for grid in fact.grid_disks:
         if in_use(grid) and grid.asm_mode != "ONLINE":
-            return f"griddisk {grid.name}: asmModeStatus is {grid.asm_mode or 'unknown'}, not ONLINE"
+            return Closed(target=cell, reason=_not_online(grid))
     cache = fact.flash_cache
     if cache is None:
-        return "its flash cache is gone" if must_cache else ""
-    if not cache.healthy or cache.caching == "off":
-        return f"flashcache {cache.name}: status is {cache.status}, not normal"
-    return ""
+        return Closed(target=cell, reason="its flash cache is gone", ours=True) if must_cache else None
+    off = cache.caching == "off"
+    if off or not cache.healthy:
+        reason = f"flashcache {cache.name}: status is {cache.status}, not normal"
+        return Closed(target=cell, reason=reason, ours=off and must_cache)
+    return None
 
 
-def _own(fact: CellFacts, *, offline: bool) -> str:
+def _not_online(grid: GridDisk) -> str:
+    return f"griddisk {grid.name}: asmModeStatus is {grid.asm_mode or 'unknown'}, not ONLINE"
+
+
+def _own(cell: str, fact: CellFacts, *, offline: bool) -> Closed | None:
     """The wave's own disks: one that an earlier attempt left inactive can't come back by waiting and does no harm."""
     for grid in fact.grid_disks:
         if not needed(grid) or grid.status == "inactive":
             continue
         if in_use(grid) and grid.asm_mode != "ONLINE":
-            return f"griddisk {grid.name}: asmModeStatus is {grid.asm_mode or 'unknown'}, not ONLINE"
+            return Closed(target=cell, reason=_not_online(grid))
         if offline and grid.deactivation.lower() != "yes":
-            return f"griddisk {grid.name}: asmDeactivationOutcome is {grid.deactivation or 'unknown'}, not Yes"
-    return ""
+            outcome = grid.deactivation or "unknown"
+            reason = f"griddisk {grid.name}: asmDeactivationOutcome is {outcome}, not Yes"
+            return Closed(target=cell, reason=reason)
+    return None
 
 
 def offline_cells(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
@@ -93,9 +106,14 @@ def offline_cells(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
     )
 
 
-def first_cells(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
-    """Return the cells that hold the gates of others closed until their own turn mends them: disks away, caching off."""
+def first_cells(facts: Mapping[str, CellFacts], creating: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the cells that go before the others because their own turn mends them: disks away, caching off, cache gone.
+
+    Args:
+        creating: cells whose flash cache the plan creates; one that has none now caches nothing until its turn.
+    """
     off = {cell for cell, fact in facts.items() if fact.flash_cache and fact.flash_cache.caching == "off"}
+    off |= {cell for cell in creating if cell in facts and facts[cell].flash_cache is None}
     return tuple(cell for cell in facts if cell in off or cell in offline_cells(facts))
 
 

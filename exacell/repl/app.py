@@ -103,7 +103,7 @@ class Prompt:
                     except KeyboardInterrupt:
                         self.console.tell("interrupted", "warning")  # Ctrl-C before or after the statement itself.
             except (EOFError, SessionExit):
-                return ExitCode.DONE
+                return ExitCode.INTERRUPTED if self.ctx.told_to_end else ExitCode.DONE
             finally:
                 self._learner.end()
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,7 @@ import pytest
 
 from exacell import cli
 from exacell.interruption import Interruption
-from exacell.runner import interruptible
+from exacell.runner import ending_well, interruptible
 
 
 def test_ctrl_c_while_another_line_is_written() -> None:
@@ -68,6 +68,57 @@ def test_a_second_ctrl_c_says_what_is_true(
     rack.rules.insert(0, ("", detach))
     assert cli.main(["-r", "t1", statement]) == 4
     assert capsys.readouterr().err.splitlines() == [said]
+
+
+# -- SIGTERM ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ends_by_default() -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def told_to_end(calls: list[str]) -> tuple[Any, Any]:
+    ctx: Any = SimpleNamespace(interrupt=lambda: calls.append("stop"), told_to_end=False)
+    console: Any = SimpleNamespace(tell=lambda text, meaning: calls.append(text))
+    return ctx, console
+
+
+@pytest.mark.usefixtures("ends_by_default")
+def test_sigterm_while_cells_change_stops_as_ctrl_c_does() -> None:
+    """No more is started and it is said; from then on, and when the change has ended, SIGTERM kills as ever."""
+    calls: list[str] = []
+    ctx, console = told_to_end(calls)
+    with ending_well(ctx, console):
+        assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+        signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert ctx.told_to_end and calls[0] == "stop" and calls[1].startswith("told to end (SIGTERM)")
+    with ending_well(ctx, console):
+        pass
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+@pytest.mark.usefixtures("ends_by_default")
+def test_sigterm_that_somebody_else_decides_stays_his() -> None:
+    """Where it is ignored or handled already, and outside of the main thread, nothing changes."""
+    ctx, console = told_to_end([])
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    with ending_well(ctx, console):
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    passed: list[bool] = []
+
+    def beside() -> None:
+        with ending_well(ctx, console):
+            passed.append(True)
+
+    thread = threading.Thread(target=beside)
+    thread.start()
+    thread.join()
+    assert passed == [True]
 
 
 # -- the event that a signal handler sets --------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 from engine_fakes import CELLS, NODES, NOT_SENT, Bench, lost, on, outcomes, said
 
 from exacell.change.engine import DETACHED, LEFT
+from exacell.change.gatekeeper import LEFT_ALONE
 from exacell.change.pending import pending
 from exacell.change.running import Outcome, Report, Run, StepResult
 from exacell.change.settling import refuse_running
@@ -139,6 +140,60 @@ def test_a_cell_that_does_not_cache_holds_up_the_others(bench: Bench, trouble: A
     assert order(bench) == [ONE]
     assert "the gate before wave 2 stayed closed" in report.stopped and "exa1cel01: " in report.stopped
     assert outcomes(report)[TWO] == [NOT_SENT, NOT_SENT]
+
+
+@pytest.mark.parametrize("trouble", [begins_late, stays_flushed, loses_its_cache, loses_it_rearming])
+def test_what_only_a_statement_mends_is_not_waited_for(bench: Bench, trouble: Any) -> None:
+    """Where nothing but caching that this change left off closes the gate, the wait and the lock end after a minute."""
+    plan = flush(bench, on_error="continue", within=7200.0)
+    trouble(bench)
+    report = bench.run(plan)
+    assert order(bench) == [ONE]
+    assert report.stopped.startswith("the gate before wave 2 stayed closed, and waiting does not open it: exa1cel01: ")
+    (gate,) = [row.body for row in bench.rows() if row.kind == "gate" and row.body["wave"] == 2]
+    assert (gate["open"], gate["seconds"]) == (False, LEFT_ALONE)
+
+
+def test_the_minute_counts_from_when_nothing_else_closes_the_gate(bench: Bench) -> None:
+    """While anything is amiss besides that ends by itself, a resync or a silent cell, the gate is waited for as ever."""
+    plan = flush(bench, on_error="continue", within=7200.0)
+    stays_flushed(bench)
+    away(bench, THREE)
+
+    def meanwhile() -> None:
+        bench.transport.silent = {TWO} if 330.0 < bench.waited < 350.0 else set()
+        if bench.waited > 300.0:
+            bench.transport.cells[THREE].tables["griddisk"] = []
+
+    # The disk goes away when the first wave has begun.
+    disk, bench.transport.cells[THREE].tables["griddisk"] = bench.transport.cells[THREE].tables["griddisk"], []
+    cancel = bench.transport.script
+
+    def script(cell: str, text: str) -> Reply | None:
+        if text == CANCEL:
+            bench.transport.cells[THREE].tables["griddisk"] = disk
+            bench.transport.reading = meanwhile
+        return cancel(cell, text)
+
+    bench.transport.script = script
+    report = bench.run(plan)
+    assert "waiting does not open it" in report.stopped
+    (gate,) = [row.body for row in bench.rows() if row.kind == "gate" and row.body["wave"] == 2]
+    assert 385.0 <= gate["seconds"] <= 405.0
+
+
+def test_a_cell_that_is_mended_in_that_minute_lets_the_others_pass(bench: Bench) -> None:
+    """Somebody who gives the statement, or one whose answer was lost, opens the gate."""
+    plan = flush(bench, on_error="continue", within=7200.0)
+    stays_flushed(bench)
+
+    def mended() -> None:
+        if bench.waited >= LEFT_ALONE - 5.0:
+            bench.transport.cells[ONE].status = "normal"
+
+    bench.transport.reading = mended
+    report = bench.run(plan)
+    assert order(bench) == [ONE, TWO, THREE] and not report.stopped
 
 
 # -- around the waves ------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from matrix_run import configured, differences, prepared, scratch, state_of
 from exacell.emulator import control, fault_control
 from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.store import rack_files
+from exacell.journal.caching_off import caching_off
 from exacell.journal.record import Journal
 
 CELL, NODE, OTHER_NODE = "exa1cel02", "exa1db01", "exa1db02"
@@ -85,9 +86,9 @@ class Night:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("EXACELL")}
         self.env = {**kept, "EXACELL_HOME": str(home), "HOME": str(home)}
 
-    def start(self, statement: str) -> subprocess.Popen[str]:
-        """Start the program with one statement."""
-        command = [sys.executable, "-m", "exacell", "-r", "t1", statement]
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start the program with one statement, or with the words of a command line."""
+        command = [sys.executable, "-m", "exacell", "-r", "t1", *words]
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         return subprocess.Popen(command, env=self.env, text=True, **streams)  # type: ignore[call-overload, no-any-return]
 
@@ -176,3 +177,21 @@ def test_a_night_of_bad_luck(
     assert code == 0 and "never ended" not in said and "caching off" not in said, said
     row = f"the real program over SSH, {'caches' if blows is NIGHT else 'disks'}"
     record_property("faults", (row, "kill -9", len(blows), len(blows)))
+
+
+def test_sigterm_in_a_flush_leaves_caching_on(night: Night) -> None:
+    """A change that is told to end does as after the first Ctrl-C: caching is back, its end is in the journal, what stands
+    behind it in the script is not run, and resume finishes it."""
+    fault_control.fault(night.home, "t1", ["exa1cel02"], "stuck-flush", variant="endless")
+    process = night.start("-y", "-e", "flush flashcache; list cell")
+    until(lambda: any(row.kind == "intent" for row in night.journal.entries()) or process.poll() is not None)
+    process.terminate()
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 4, said
+    assert "told to end (SIGTERM)" in said and "online" not in said
+    assert night.journal.entries()[-1].kind == "end" and not caching_off(night.journal.caching_entries("t1"))
+    fault_control.clear_faults(night.home, "t1", ["exa1cel02"], "stuck-flush")
+    code, said = night.run("pending")
+    assert code == 0 and "resume 1" in said and "caching off" not in said
+    code, said = night.run("resume -y")
+    assert code == 0, said

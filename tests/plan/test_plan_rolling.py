@@ -426,3 +426,28 @@ def test_a_cell_that_does_not_cache_goes_before_the_others() -> None:
     assert first_cells({CELLS[0]: cell(), CELLS[1]: off, CELLS[2]: sick}) == (CELLS[1],)
     assert first_cells({CELLS[0]: away, CELLS[1]: off}) == (CELLS[0], CELLS[1])
     assert first_cells({CELLS[0]: cell(flash_cache=None)}) == ()
+
+
+def test_a_cell_whose_cache_a_change_dropped_goes_before_the_others() -> None:
+    """Where the plan creates the cache that a cell lacks, no other cell's is flushed before; elsewhere that is no reason."""
+    facts = {CELLS[0]: cell(), CELLS[1]: cell(flash_cache=None), CELLS[2]: cell(flash_cache=None)}
+    assert first_cells(facts, CELLS) == CELLS[1:]
+    assert first_cells(facts, (CELLS[0], CELLS[2], "exa1cel99")) == (CELLS[2],)
+
+
+@pytest.mark.parametrize(
+    ("left", "ours"),
+    [
+        ({"flash_cache": None}, True),
+        ({"flash_cache": cache(CELLS[1], status="normal - flushed")}, True),
+        ({"flash_cache": cache(CELLS[1], status="warning - flushing")}, True),
+        ({"flash_cache": cache(CELLS[1], status="warning - degraded")}, False),
+        ({"grid_disks": (grid("CD_00_exa1cel02", asm_mode="SYNCING"),), "flash_cache": None}, False),
+    ],
+)
+def test_what_no_waiting_mends(left: dict[str, Any], ours: bool) -> None:
+    """Only caching that an earlier wave of this change left off; whose it is not, and what gets well by itself, may end."""
+    facts = {CELLS[0]: cell(), CELLS[1]: replace(cell(CELLS[1]), **left)}
+    (found,) = closed(facts, CELLS[:1], offline=False, cached=(CELLS[1],))
+    assert (found.target, found.ours) == (CELLS[1], ours)
+    assert not any(item.ours for item in closed(facts, CELLS[:1], offline=False))
