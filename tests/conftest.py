@@ -19,9 +19,11 @@ from exacell.change import racklock
 from tests.support.spreading import spread
 from tests.support.surroundings import Surroundings, changes, process_state
 
-# How long an example takes says how loaded the machine is.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# How long an example takes says how loaded the machine is. The same examples each time, so that a run judges the change and
+# not its luck; HYPOTHESIS_PROFILE=explore looks for new ones.
+settings.register_profile("untimed", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "untimed"))
 
 # A job that a shell starts in the background ignores SIGINT, and so would every program that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -77,8 +77,9 @@ def _argument(args: Sequence[Value], place: int, default: int) -> int:
 
 
 def _matches(settings: SqlSettings, args: Sequence[Value], from_at: int, flags_at: int) -> list[re.Match[str]]:
-    start = max(0, _argument(args, from_at, 1) - 1)
-    return list(_regexp(settings, args, flags_at).finditer(text_of(settings, args[0]), start))
+    text = text_of(settings, args[0])
+    start = min(max(0, _argument(args, from_at, 1) - 1), len(text))
+    return list(_regexp(settings, args, flags_at).finditer(text, start))
 
 
 def _regexp_replace(settings: SqlSettings, args: Sequence[Value]) -> Value:
@@ -95,7 +96,7 @@ def _regexp_replace(settings: SqlSettings, args: Sequence[Value]) -> Value:
 
 
 def _group(match: re.Match[str], number: int) -> str:
-    return (match[number] or "") if number <= (match.re.groups or 0) else ""
+    return (match[number] or "") if 0 <= number <= match.re.groups else ""
 
 
 def _regexp_substr(settings: SqlSettings, args: Sequence[Value]) -> Value:
@@ -151,7 +152,7 @@ def _dump(settings: SqlSettings, args: Sequence[Value]) -> Value:
 
 def _hash(settings: SqlSettings, args: Sequence[Value]) -> Value:
     number = zlib.crc32(text_of(settings, args[0]).encode() + str(_argument(args, 2, 0)).encode())
-    return number % (_argument(args, 1, 4294967295) + 1)
+    return number % (max(0, _argument(args, 1, 4294967295)) + 1)
 
 
 def _standard_hash(settings: SqlSettings, args: Sequence[Value]) -> Value:

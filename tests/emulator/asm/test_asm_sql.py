@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from exacell.emulator.ora_messages import OraError
@@ -208,6 +208,9 @@ def expressions(inner):
 
 @settings(max_examples=300, deadline=None)
 @given(st.recursive(LEAVES, expressions, max_leaves=8))
+@example("REGEXP_COUNT(1, 1, 1e125)")
+@example("REGEXP_SUBSTR('a', 'a', 1, 1, 'i', -1)")
+@example("ORA_HASH(1, -1)")
 def test_any_expression_has_a_value_or_is_refused(expression):
     """Every expression gives a value that SQL*Plus can print, or an ORA error; nothing else."""
     number, text, date = ColumnType(Kind.NUMBER), char(10), ColumnType(Kind.DATE)
