@@ -84,6 +84,7 @@ ORA_TEXTS: Mapping[int, str] = MappingProxyType(
         1847: "day of month must be between 1 and last day of month",
         1850: "hour must be between 0 and 23",
         1867: "the interval is invalid",
+        1873: "the days of the interval have too many digits",
         1898: "too many precision specifiers",
         56902: "expect aggregate function inside pivot operation",
         32044: "cycle detected while executing recursive WITH query",

@@ -22,6 +22,7 @@ from exacell.emulator.sql.function_base import (
     text_of,
     whole_of,
 )
+from exacell.emulator.sql.intervals import checked_interval
 from exacell.emulator.sql.values import INTERVAL, TIMESTAMP, Value, number_of, to_number
 
 DAY_SECONDS = 86400
@@ -147,7 +148,7 @@ def _interval(settings: SqlSettings, args: Sequence[Value]) -> Value:
     number, unit = to_number(args[0]), text_of(settings, args[1]).upper().strip()
     if unit not in _UNITS:
         raise OraError(ora(1760))
-    return None if number is None else number_of(Decimal(number) * _UNITS[unit] / DAY_SECONDS)
+    return None if number is None else checked_interval(Decimal(number) * _UNITS[unit] / DAY_SECONDS)
 
 
 def _day_to_second(settings: SqlSettings, args: Sequence[Value]) -> Value:
@@ -159,7 +160,7 @@ def _day_to_second(settings: SqlSettings, args: Sequence[Value]) -> Value:
         total = Decimal(days) + (hours * 3600 + minutes * 60 + seconds) / DAY_SECONDS
     except (ArithmeticError, ValueError):
         raise OraError(ora(1867)) from None
-    return number_of(-total if text.startswith("-") else total)
+    return checked_interval(-total if text.startswith("-") else total)
 
 
 def _field(settings: SqlSettings, args: Sequence[Value]) -> Value:
@@ -180,7 +181,7 @@ def _field(settings: SqlSettings, args: Sequence[Value]) -> Value:
             "TIMEZONE_REGION": "UTC",
         }
     else:
-        seconds = Decimal(to_number(value) or 0) * DAY_SECONDS
+        seconds = Decimal(checked_interval(Decimal(to_number(value) or 0))) * DAY_SECONDS
         sign, rest = (-1 if seconds < 0 else 1), round(abs(seconds), 6)
         parts = {
             "DAY": sign * int(rest // DAY_SECONDS),

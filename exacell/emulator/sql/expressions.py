@@ -27,6 +27,7 @@ from exacell.emulator.sql.function_base import SqlSettings
 from exacell.emulator.sql.functions import CONSTANTS, FUNCTIONS, GROUP_FUNCTIONS
 from exacell.emulator.sql.group_calls import group_call
 from exacell.emulator.sql.hierarchy import branch_of, root_of
+from exacell.emulator.sql.intervals import interval_arithmetic
 from exacell.emulator.sql.more_functions import regexp_flags
 from exacell.emulator.sql.scope import Compiled, Condition, Env, ProgramScope, Scope, value_column
 from exacell.emulator.sql.types import cast_type, cast_value
@@ -94,7 +95,8 @@ class Expressions:
             case tree.Binary(("+" | "-" | "*" | "/") as operator, left, right):
                 (one, first), (two, second) = self.value(left, scope), self.value(right, scope)
                 kind = _arithmetic_type(first, second)
-                return (lambda env: arithmetic(operator, one(env), two(env))), kind
+                count = interval_arithmetic if kind == INTERVAL else arithmetic
+                return (lambda env: count(operator, one(env), two(env))), kind
             case tree.Case():
                 return self._case(expression, scope)
             case tree.Call():

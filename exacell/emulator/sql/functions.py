@@ -29,10 +29,10 @@ from exacell.emulator.sql.more_functions import MORE_FUNCTIONS, SPREADS
 from exacell.emulator.sql.number_masks import format_number, parse_number
 from exacell.emulator.sql.values import (
     DATE,
+    EXACT_DIGITS,
     MAXIMUM_CHAR,
     NUMBER,
     NUMBER_CHARS,
-    NUMBER_EXPONENT,
     TIMESTAMP,
     ZONED,
     ColumnType,
@@ -75,19 +75,24 @@ def _instr(settings: SqlSettings, args: Sequence[Value]) -> Value:
     text, wanted = text_of(settings, args[0]), text_of(settings, args[1])
     start = whole_of(args[2]) if len(args) > 2 else 1
     nth = whole_of(args[3]) if len(args) > 3 else 1
-    if start < 0:
-        found = len(text) + start + 1
-        for _ in range(nth):
-            found = text.rfind(wanted, 0, found - 1 + len(wanted)) + 1
-            if not found:
-                break
-        return found
-    found = start - 1
+    if nth < 1:
+        raise OraError(ora(1428, nth))
+    if not text or not wanted:
+        return None
+    if not start or nth > len(text):
+        return 0
+    place = start - 1 if start > 0 else len(text) + start
     for number in range(nth):
-        found = text.find(wanted, found + (number > 0))
-        if found < 0:
+        step = number > 0
+        place = text.find(wanted, place + step) if start > 0 else _found_before(text, wanted, place - step)
+        if place < 0:
             return 0
-    return found + 1
+    return place + 1
+
+
+def _found_before(text: str, wanted: str, place: int) -> int:
+    """Return where ``wanted`` begins at ``place`` or before it; -1 when it does not."""
+    return text.rfind(wanted, 0, place + len(wanted)) if place >= 0 else -1
 
 
 def _replace(settings: SqlSettings, args: Sequence[Value]) -> Value:
@@ -130,7 +135,7 @@ def _round(mode: str) -> Function:
         if isinstance(number, int) and places >= 0:
             return number
         with localcontext() as context:
-            context.prec = NUMBER_EXPONENT + 2 * NUMBER_CHARS
+            context.prec = EXACT_DIGITS
             return number_of(Decimal(number).quantize(Decimal(1).scaleb(-places), rounding=mode))
 
     return rounded
@@ -149,7 +154,7 @@ def _mod(_: SqlSettings, args: Sequence[Value]) -> Value:
     if left is None or right is None:
         return None
     with localcontext() as context:
-        context.prec = NUMBER_EXPONENT + 2 * NUMBER_CHARS
+        context.prec = EXACT_DIGITS
         return left if right == 0 else number_of(Decimal(left) % Decimal(right))
 
 

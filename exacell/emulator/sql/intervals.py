@@ -9,17 +9,31 @@ import re
 from decimal import Decimal
 
 from exacell.emulator.ora_messages import OraError, ora
-from exacell.emulator.sql.values import number_of
+from exacell.emulator.sql.compare import arithmetic
+from exacell.emulator.sql.values import Value, number_of
 
 _SECONDS = {"DAY": 86400, "HOUR": 3600, "MINUTE": 60, "SECOND": 1}
+_DAYS = 10**9
+"""An interval has fewer days: nine digits."""
 _LITERAL = re.compile(r"\s*([+-]?)\s*([0-9]+)(?:\s+|$|(?=[:.]))((?:[:\s]?[0-9]+)*(?:\.[0-9]+)?)\s*")
+
+
+def checked_interval(days: Decimal) -> int | Decimal:
+    """Return an interval in days as a number.
+
+    Raises:
+        OraError: ORA-01873, its days have more than nine digits.
+    """
+    if abs(days) >= _DAYS:
+        raise OraError(ora(1873))
+    return number_of(days)
 
 
 def interval_days(text: str, unit: str) -> int | Decimal:
     """Return an interval, whose first number counts ``unit``, in days.
 
     Raises:
-        OraError: ORA-30089, there is no such unit; ORA-01867, the text is no interval.
+        OraError: ORA-30089, there is no such unit; ORA-01867, the text is no interval; ORA-01873, it is too long.
     """
     if unit not in _SECONDS:
         raise OraError(ora(30089))
@@ -33,7 +47,17 @@ def interval_days(text: str, unit: str) -> int | Decimal:
         raise OraError(ora(1867))
     numbers = [Decimal(match[2] + fraction), *(Decimal(part) for part in following)]
     seconds = sum((n * _SECONDS[u] for n, u in zip(numbers, units, strict=False)), Decimal(0))
-    return number_of((-seconds if match[1] == "-" else seconds) / 86400)
+    return checked_interval((-seconds if match[1] == "-" else seconds) / 86400)
+
+
+def interval_arithmetic(operator: str, left: Value, right: Value) -> Value:
+    """Return what :func:`~exacell.emulator.sql.compare.arithmetic` does, where it is an interval.
+
+    Raises:
+        OraError: as arithmetic does; ORA-01873, the interval is too long.
+    """
+    days = arithmetic(operator, left, right)
+    return checked_interval(Decimal(days)) if isinstance(days, int | Decimal) else days
 
 
 def interval_words(text: str, unit: str) -> str:

@@ -12,7 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from itertools import count
 from types import MappingProxyType
 
@@ -29,7 +29,16 @@ from exacell.emulator.sql.function_base import (
     text_of,
     whole_of,
 )
-from exacell.emulator.sql.values import Value, char, checked_text, number_of, to_number, to_text
+from exacell.emulator.sql.values import (
+    EXACT_DIGITS,
+    MAXIMUM_CHAR,
+    Value,
+    char,
+    checked_text,
+    number_of,
+    to_number,
+    to_text,
+)
 
 _HASHES = {"MD5": "md5", "SHA1": "sha1", "SHA256": "sha256", "SHA384": "sha384", "SHA512": "sha512"}
 _CLASSES = {
@@ -139,7 +148,9 @@ def _remainder(_: SqlSettings, args: Sequence[Value]) -> Value:
     one, two = to_number(args[0]), to_number(args[1])
     if one is None or two is None:
         return None
-    return one if not two else number_of(Decimal(one).remainder_near(Decimal(two)))
+    with localcontext() as context:
+        context.prec = EXACT_DIGITS
+        return one if not two else number_of(Decimal(one).remainder_near(Decimal(two)))
 
 
 def _dump(settings: SqlSettings, args: Sequence[Value]) -> Value:
@@ -175,10 +186,11 @@ def _random_text(settings: SqlSettings, args: Sequence[Value]) -> Value:
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     kind = text_of(settings, args[0])[:1].upper()
     letters = {"L": letters.lower(), "A": letters + letters.lower(), "X": letters + "0123456789"}.get(kind, letters)
-    digest = b"".join(
-        hashlib.sha256(f"{settings.now}{next(_ASKED)}".encode()).digest() for _ in range(whole_of(args[1]))
-    )
-    return "".join(letters[byte % len(letters)] for byte in digest[: whole_of(args[1])]) or None
+    length = whole_of(args[1])
+    if length > MAXIMUM_CHAR:
+        raise OraError(ora(6502, "character string buffer too small"))
+    digest = b"".join(hashlib.sha256(f"{settings.now}{next(_ASKED)}".encode()).digest() for _ in range(length))
+    return "".join(letters[byte % len(letters)] for byte in digest[: max(0, length)]) or None
 
 
 def _guid(settings: SqlSettings, _: Sequence[Value]) -> Value:

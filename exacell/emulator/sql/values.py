@@ -21,6 +21,8 @@ NUMBER_EXPONENT = 126
 """Powers of ten from which on a number does not fit into NUMBER."""
 NUMBER_CHARS = 40
 """Characters that a number takes when it becomes text without a format."""
+EXACT_DIGITS = 2 * (NUMBER_EXPONENT + 2 * NUMBER_CHARS)
+"""With so many digits any number is rounded, and divided by any other with a remainder, exactly."""
 
 
 class Kind(StrEnum):

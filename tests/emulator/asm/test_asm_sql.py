@@ -211,6 +211,13 @@ def expressions(inner):
 @example("REGEXP_COUNT(1, 1, 1e125)")
 @example("REGEXP_SUBSTR('a', 'a', 1, 1, 'i', -1)")
 @example("ORA_HASH(1, -1)")
+@example("REMAINDER(9999999999999999999999999999999999999999, -1)")
+@example("MOD(1e125, 1e-130)")
+@example("EXTRACT_FIELD('DAY', -1e125)")
+@example("DBMS_RANDOM.STRING('x', 9999999999999999999999999999999999999999)")
+@example("INSTR(3, 3, -1, 1e125)")
+@example("INSTR('aaa', '', -1, 1e125)")
+@example("INSTR('aaa', '', 1, 1e125)")
 def test_any_expression_has_a_value_or_is_refused(expression):
     """Every expression gives a value that SQL*Plus can print, or an ORA error; nothing else."""
     number, text, date = ColumnType(Kind.NUMBER), char(10), ColumnType(Kind.DATE)

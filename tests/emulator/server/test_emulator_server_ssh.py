@@ -315,6 +315,7 @@ def test_a_program_in_a_terminal_has_line_editing(terminal: pexpect.spawn) -> No
     terminal.send("\x1b[A")
     terminal.sendline(" detail")
     terminal.expect_exact("<list cell detail>")
+    terminal.expect_exact("CellCLI> ")  # a Ctrl-D that comes before line editing begins again is lost, as in bash
     terminal.sendeof()
     terminal.expect_exact("[celladmin@exa1cel01 ~]$ ")
 
