@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 from exacell.errors import ConfigError, why_unreadable
-from exacell.paths import Home, ensure_dir
+from exacell.paths import Home, replace_file
 
 
 class Aliases:
@@ -58,15 +57,12 @@ class Aliases:
     def _write(self, aliases: Mapping[str, str]) -> None:
         text = "# name statement: $1 to $9 are the words behind the name, $* all of them\n"
         text += "".join(f"{name} {statement}\n" for name, statement in sorted(aliases.items()))
-        temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}")
         try:
-            ensure_dir(self.path.parent)
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with open(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            os.replace(temporary, self.path)
+            replace_file(self.path, text, synced=True)
         except OSError as error:
-            raise ConfigError(f"{self.path} can't be written: {error.strerror}") from error
+            raise ConfigError(
+                f"{self.path} can't be written ({error.strerror}); the aliases are as they were"
+            ) from error
 
 
 def _read(text: str) -> dict[str, str]:

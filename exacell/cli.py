@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.late import put_off, without
+from exacell.output.streams import let_go
 
 if TYPE_CHECKING:
     import threading
@@ -81,29 +82,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except BrokenPipeError:
         # The reader went away: head has seen enough. Nothing more may be written at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        let_go(sys.stdout)
         return ExitCode.DONE
     except ExacellError as error:
         _say_error(error)
         return error.exit_code
     except KeyboardInterrupt:
-        print("exacell: interrupted", file=sys.stderr)
+        _say("exacell: interrupted")
         return ExitCode.INTERRUPTED
     except OSError as error:
-        return _output_full(error) if error.errno in _NO_ROOM and error.filename is None else _bug(error)
+        return _output_lost(error) if error.errno in _LOST and error.filename is None else _bug(error)
     except Exception as error:
         return _bug(error)
 
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What a write says when the file system, the user's quota or the file may not grow."""
+_LOST = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a write says when the file system, the user's quota or the file may not grow, or the terminal was closed."""
 
 
-def _output_full(error: OSError) -> ExitCode:
+def _output_lost(error: OSError) -> ExitCode:
     """Say in one line that standard output takes no more; what was buffered for it is given up."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    let_go(sys.stdout)
     reason = (error.strerror or "it can't be written").lower()
-    print(f"exacell: standard output: {reason}; the output is cut off, what was done on cells stands", file=sys.stderr)
+    _say(f"exacell: standard output: {reason}; the output is cut off, what was done on cells stands")
     return ExitCode.FAILED
 
 
@@ -297,9 +298,17 @@ def _say_error(error: ExacellError, *, text: str = "", place: str = "") -> None:
     width, color = terminal_width(sys.stderr), wants_color(sys.stderr)
     said, *below = error_lines(error, text=text, prefix=f"exacell: {place}", width=width)
     for line in wrapped(said, width):
-        print(paint(line, "error", color=color), file=sys.stderr)
+        _say(paint(line, "error", color=color))
     for line in below:
-        print(line if line.strip(" ^") else paint(line, "error", color=color), file=sys.stderr)
+        _say(line if line.strip(" ^") else paint(line, "error", color=color))
+
+
+def _say(line: str) -> None:
+    """Print a line on standard error, which may be a terminal that was closed."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        let_go(sys.stderr)
 
 
 def _bug_in_thread(said: threading.ExceptHookArgs) -> None:
@@ -327,7 +336,7 @@ def _bug(error: BaseException) -> int:
         with open(descriptor, "w", encoding="utf-8") as stream:
             stream.write(trace)
         path = Path(fallback)
-    print(f"exacell: a mistake in exacell itself: {type(error).__name__}: {error}; details in {path}", file=sys.stderr)
+    _say(f"exacell: a mistake in exacell itself: {type(error).__name__}: {error}; details in {path}")
     return _BUG
 
 

@@ -117,6 +117,8 @@ class Context:
         self.more_to_come = False
         """Whether this session's cells will be read more than once, so that a CellCLI on each is worth keeping."""
         self._opened = Opened(transport)
+        self._leads = ""
+        """What the ssh_config of an emulated rack said when it was connected."""
         self._selection: Selection | None = None
         self._fallbacks = Fallbacks()
         self._learned: dict[str, NameCache] = {}
@@ -171,6 +173,7 @@ class Context:
     def _take(self, rack: RackConfig) -> None:
         self.close()
         self.rack = rack
+        self._leads = _text_of(rack.ssh_config) if rack.emulated else ""
         self._selection = None
         self.read_only = self.options.monitor or rack.production
 
@@ -390,10 +393,14 @@ class Context:
         return ",".join(cells_where(self, line.on, strict=line.effect is not Effect.READ))
 
     def not_running(self, problems: Sequence[str]) -> str:
-        """Return the way out when an emulated rack refuses connections because it does not run."""
+        """Return the way out when an emulated rack refuses connections because it does not run, or runs elsewhere by now."""
         rack = self.rack
-        refused = any("refused the connection" in problem for problem in problems)
-        if rack is None or not rack.emulated or not refused:
+        if rack is None or not rack.emulated or not problems:
+            return ""
+        leads = _text_of(rack.ssh_config)
+        if leads and leads != self._leads:
+            return f"{rack.name} was made anew since this session connected to it, at other ports: connect {rack.name}"
+        if not any("refused the connection" in problem for problem in problems):
             return ""
         return f"{rack.name} is an emulated rack and does not run: exacell emulator start {rack.name}"
 
@@ -467,3 +474,11 @@ def no_companion(line: Line, code: ExitCode) -> Sequence[str]:
 
 def _nowhere(text: str) -> ExitCode:
     raise StatementError("there is no surface to run it on")
+
+
+def _text_of(file: Path | None) -> str:
+    """Return what a file says; empty where there is none, or it can't be read."""
+    try:
+        return "" if file is None else file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

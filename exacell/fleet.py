@@ -22,6 +22,7 @@ from exacell.cellcli.reply import read_columns, read_xml_documents, stray_line, 
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.errors import ExitCode, ReplyError
 from exacell.transport.base import Feed, FleetResult, Reply, ReplyHandler, Request, Role, State, Transport
+from exacell.units import counted
 from exacell.values import dataclass
 
 Record = Mapping[str, Any]
@@ -285,7 +286,7 @@ class Fleet:
         if len(documents) != sent:
             return Answer(
                 cell=reply.target,
-                problem=f"{len(documents)} documents came for {sent} statements: {_start(reply.stdout)}",
+                problem=f"{counted(len(documents), 'document')} came for {sent} statements: {_start(reply.stdout)}",
                 reply=reply,
             )
         left = iter(documents)

@@ -5,6 +5,7 @@ An entry is the rack it was typed on, a tab, and the statement; a line without a
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Sequence
@@ -48,15 +49,33 @@ def read_entries(path: Path) -> list[Entry]:
     return [_entry(line) for line in text.splitlines()[-_KEEP:] if line]
 
 
-def append_history(path: Path, entry: str, rack: str = "") -> None:
-    """Add one entry unless it holds a secret; the file is created with mode 0600."""
+def append_history(path: Path, entry: str, rack: str = "") -> str:
+    """Add one entry unless it holds a secret; the file is created with mode 0600.
+
+    Returns:
+        why it could not be added, such as for want of space; empty when it was. No part of it is left, then.
+    """
     if is_secret(entry) or not entry.strip():
-        return
-    ensure_dir(path.parent)
+        return ""
     escaped = entry.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(f"{rack}\t{escaped}\n" if rack else f"{escaped}\n")
+    line = (f"{rack}\t{escaped}\n" if rack else f"{escaped}\n").encode("utf-8", "replace")
+    try:
+        ensure_dir(path.parent)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        return error.strerror or str(error)
+    try:
+        before = os.fstat(descriptor).st_size
+        written = os.write(descriptor, line)
+        if written == len(line):
+            return ""
+        if os.fstat(descriptor).st_size == before + written:  # Else another session has written behind it.
+            os.ftruncate(descriptor, before)
+        return os.strerror(errno.ENOSPC)
+    except OSError as error:
+        return error.strerror or str(error)
+    finally:
+        os.close(descriptor)
 
 
 def offered_on(rack: str, entries: Sequence[Entry]) -> list[str]:

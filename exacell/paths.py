@@ -7,12 +7,15 @@ Source: XDG Base Directory Specification 0.8, "Environment variables": relative 
 from __future__ import annotations
 
 import os
+from _thread import get_ident  # What threading has under this name; this module must load in no time.
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from exacell.values import dataclass
 
 _PRIVATE = 0o700
+_OWN = 0o600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,3 +91,35 @@ def ensure_dir(path: Path) -> Path:
     for directory in reversed(missing):
         directory.mkdir(mode=_PRIVATE, exist_ok=True)
     return path
+
+
+def replace_file(path: Path, content: str | bytes, *, synced: bool = False) -> os.stat_result:
+    """Write a file anew, readable by its owner only, and return its status: whoever reads it finds the old content or the
+    new one, never a part.
+
+    Where it can't be written, the old file stands as it was and nothing lies beside it.
+
+    Args:
+        synced: a power cut must not take the content away either; for what can't be made again.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    path = Path(os.path.realpath(path))  # A link stays one.
+    ensure_dir(path.parent)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.{get_ident()}")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _OWN)
+        with open(descriptor, "wb") as stream:
+            os.fchmod(descriptor, _OWN)  # Whatever the umask took away.
+            stream.write(content.encode() if isinstance(content, str) else content)
+            if synced:
+                stream.flush()
+                os.fsync(descriptor)
+        status = temporary.stat()
+        os.replace(temporary, path)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    return status

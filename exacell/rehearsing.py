@@ -20,7 +20,7 @@ from exacell.errors import RefusedError
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.drift import Difference, from_baseline
-from exacell.units import format_size
+from exacell.units import counted, format_size
 
 if TYPE_CHECKING:
     from exacell.console import Console
@@ -175,7 +175,7 @@ def _unlike(here: Mapping[str, Mapping[str, str]], copy: Mapping[str, Mapping[st
 
 @contextmanager
 def _copy(ctx: Context) -> Iterator[Context]:
-    """Yield a session on a copy of the rack, which ends with it."""
+    """Yield a session on a copy of the rack, which ends with it; also when the program is told to end."""
     from exacell.commands.emulator import copied_rack
     from exacell.context import Context as Session
     from exacell.context import Options
@@ -184,11 +184,11 @@ def _copy(ctx: Context) -> Iterator[Context]:
     rack = ctx.need_rack()
     likeness = likeness_of(ctx)
     name = f"{''.join(c if c.isalnum() or c in '-_' else '-' for c in rack.name)[:50]}-rehearsal"
-    with tempfile.TemporaryDirectory(prefix="exacell-rehearsal-") as folder:
+    with ctx.while_changing(), tempfile.TemporaryDirectory(prefix="exacell-rehearsal-") as folder:
         home = Home.from_env({**ctx.env, "EXACELL_HOME": folder})
         if ctx.home.recipes_dir.is_dir():
             shutil.copytree(ctx.home.recipes_dir, home.recipes_dir)
-        ctx.console.say(f"making a copy of {rack.name}: {len(rack.cells)} cells …")
+        ctx.console.say(f"making a copy of {rack.name}: {counted(len(rack.cells), 'cell')} …")
         with copied_rack(Path(folder), name, likeness):
             session = Session(
                 home=home,

@@ -7,19 +7,17 @@ to standard output, a pipe or a file, talk and errors to standard error.
 from __future__ import annotations
 
 import dataclasses
-import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from time import monotonic
-from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
+from exacell.ending import ending_well, interruptible
 from exacell.errors import ExacellError, ExitCode, JournalError, OutputError, StatementError
 from exacell.language.given import with_flags
 from exacell.language.line import Line, carried_by, parse_line
@@ -29,6 +27,7 @@ from exacell.output.faults import error_lines
 from exacell.output.folding import MASK, brief_problems
 from exacell.output.render import check_format, lines, render
 from exacell.output.result import Result, worst
+from exacell.output.streams import gone, let_go
 from exacell.output.style import terminal_width, wants_color
 from exacell.output.terminal import TerminalConsole
 from exacell.scripts import script_at
@@ -77,6 +76,8 @@ class Runner:
         self._outer: Line | None = None
         """START, while its script runs."""
         self._header = console.header = header
+        self._unread = False
+        """Whether what the last statement has read found no reader."""
         self._explained = False
         """Whether this session has said what stands for a cell's own name."""
         self.pages = True
@@ -110,13 +111,14 @@ class Runner:
             execute: carries the line out; the context does when it is None.
 
         Raises:
-            SessionExit: the statement was ``exit``, or the process was told to end while it changed cells.
+            SessionExit: the statement was ``exit``, the process was told to end while it changed cells, or nobody reads any
+                more what is read.
         """
         began = monotonic()
         code = self._run(line, text, execute)
         if self.ctx.settings.timing == "on":
             self.console.tell(f"elapsed {monotonic() - began:.2f}s", "dim")
-        if self.ctx.told_to_end:
+        if self.ctx.told_to_end or self._unread:
             raise SessionExit
         for said in self.ctx.companion(line, code):
             self.console.tell(said, "title")
@@ -138,7 +140,7 @@ class Runner:
                 from exacell.output.differing import difference_of
 
                 result = difference_of(result)
-            self.deliver(result, format_name, pipe=line.pipe, redirect=line.redirect)
+            return self._ended(line, result, format_name, pipe=line.pipe, redirect=line.redirect)
         except ScriptRequested as script:
             return self.run_file(script.path, text, started_by=line)
         except ExacellError as error:
@@ -147,6 +149,22 @@ class Runner:
             self.console.progress(None)
             self.console.tell(self._interrupted(line, since), "warning")
             return self._done(ExitCode.INTERRUPTED)
+        except BrokenPipeError:
+            let_go(self.out)
+            self._unread = True  # It was streamed.
+            return self._done(ExitCode.DONE)
+
+    def _ended(self, line: Line, result: Result, format_name: str, *, pipe: str = "", redirect: str = "") -> ExitCode:
+        """Deliver what a line that has ended answers, and return its exit code.
+
+        What reads and has no reader ends the program, as cat does. A change is told by its exit code, too: it goes on.
+        """
+        try:
+            self.deliver(result, format_name, pipe=pipe, redirect=redirect)
+        except OSError as error:
+            if not gone(error):
+                raise
+            self._unread = line.effect is Effect.READ
         return self._done(result.exit_code)
 
     def _interrupted(self, line: Line, since: str) -> str:
@@ -207,8 +225,7 @@ class Runner:
                     result = execute(line)
             else:
                 result = execute(line)
-        self.deliver(result, format_name)
-        return self._done(result.exit_code)
+        return self._ended(line, result, format_name)
 
     def _stream_to_pipe(self, line: Line, execute: Callable[[Line], Result]) -> Result:
         self.out.flush()
@@ -227,35 +244,54 @@ class Runner:
                     process.stdin.close()
                 process.wait()
 
-    def _opened(self, name: str) -> TextIO:
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[TextIO]:
+        """Open the file that ``>`` names, to be written.
+
+        Raises:
+            StatementError: it can't be opened.
+            OutputError: it takes no more.
+        """
         try:
-            return Path(name).expanduser().open("w", encoding="utf-8")
+            stream = Path(name).expanduser().open("w", encoding="utf-8")
         except OSError as error:
             raise StatementError(f"{name} can't be written: {error.strerror}") from error
+        try:
+            with stream:
+                yield stream
+        except OSError as error:
+            if error.filename is not None:
+                raise
+            reason = (error.strerror or "it can't be written").lower()
+            raise OutputError(f"{name}: {reason}; it is cut off, what was done on cells stands") from error
 
     def deliver(self, result: Result, format_name: str, *, pipe: str = "", redirect: str = "") -> None:
         """Send the result's data where it belongs, then its notes and problems to the console.
 
         Raises:
             StatementError: the file can't be written.
+            OSError: the data could not be written; for lack of a reader once all else is told.
         """
+        unread: OSError | None = None
         # The data and the talk go to one screen: what one of them says the other need not repeat.
         seen = format_name == "table" and not (pipe or redirect) and self.out.isatty() and self.console.on_terminal
         if pipe:
             self._pipe(self._text(result, format_name), pipe)
         elif redirect:
             text = self._text(result, format_name)
-            try:
-                with self._opened(redirect) as stream:
-                    stream.write(text)
-            except OSError as error:
-                reason = (error.strerror or "it can't be written").lower()
-                raise OutputError(f"{redirect}: {reason}; it is cut off, what was done on cells stands") from error
+            with self._opened(redirect) as stream:
+                stream.write(text)
         else:
             width, color = terminal_width(self.out), wants_color(self.out)
             shown = with_local_dates(result) if self.console.local_dates and format_name == "table" else result
             if not (seen and result.shown):
-                self._show(shown, format_name, width, color, explained=not seen)
+                try:
+                    self._show(shown, format_name, width, color, explained=not seen)
+                except OSError as error:
+                    if not gone(error):
+                        raise
+                    let_go(self.out)
+                    unread = error
             if self.console.spooling:
                 self.console.copy(self._text(result, format_name))
         told = result.records or result.text or result.notes or result.problems
@@ -266,6 +302,8 @@ class Runner:
         problems = [one for one in result.problems if not (seen and one in result.told)]
         for problem in brief_problems(problems) if self.console.on_terminal else problems:
             self.console.tell(problem, "error")
+        if unread is not None:
+            raise unread
 
     def _show(self, result: Result, format_name: str, width: int | None, color: bool, *, explained: bool) -> None:
         """Write a result where data goes; what ``{cell}`` means is said once below it, unless that is ``explained``."""
@@ -283,7 +321,7 @@ class Runner:
         from exacell.output.pager import OFF, page, wants_pager
 
         setting = self.ctx.settings.pager
-        if not self.pages or setting in OFF:
+        if not self.pages or setting in OFF or self.ctx.told_to_end:
             return None
         shown = list(lines(result, format_name, width=width, color=color, header=self._header))
         if not wants_pager(shown, setting, self.out):
@@ -332,16 +370,19 @@ class Runner:
         for text in waiting:
             if self.console.echo:
                 self.console.tell(f"exacell> {text}")
-            codes.append(self.run_text(text, shell=shell))
+            try:
+                codes.append(self.run_text(text, shell=shell))
+            except SessionExit:
+                left = _rest(waiting, statements)
+                if self._unread and left:
+                    self.console.tell(f"stopped: nobody reads standard output any more: {left}")
+                    self._done(ExitCode.INTERRUPTED)
+                raise
             if codes[-1] not in GOES_ON:
-                left = sum(1 for _ in waiting) if isinstance(statements, Sequence) else 0
+                left = _rest(waiting, statements)
                 where = f" at {places[len(codes) - 1]}" if places else ""
-                if left:
-                    self.console.tell(
-                        f"stopped{where}: {left} more statement{'s were' if left > 1 else ' was'} not run"
-                    )
-                elif where:
-                    self.console.tell(f"stopped{where}")
+                if left or where:
+                    self.console.tell(f"stopped{where}" + (f": {left}" if left else ""))
                 break
         return worst(codes)
 
@@ -390,64 +431,14 @@ class Runner:
         return code
 
 
+def _rest(waiting: Iterator[str], statements: Iterable[str]) -> str:
+    """Return how many of ``statements`` are left in ``waiting``; empty when there is none, or they come from a pipe."""
+    left = sum(1 for _ in waiting) if isinstance(statements, Sequence) else 0
+    return f"{left} more statement{'s were' if left > 1 else ' was'} not run" if left else ""
+
+
 def _descriptor(stream: TextIO) -> int | None:
     try:
         return stream.fileno()
     except (OSError, ValueError, AttributeError):
         return None
-
-
-@contextmanager
-def interruptible(ctx: Context, console: TerminalConsole) -> Iterator[None]:
-    """Let the first Ctrl-C stop further work and the second one detach (KeyboardInterrupt).
-
-    Only in the main thread, where signals arrive; elsewhere nothing changes.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    pressed = 0
-
-    def on_interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal pressed
-        pressed += 1
-        if pressed > 1:
-            raise KeyboardInterrupt
-        ctx.interrupt()
-        # In the middle of the writing of another line, which a slow terminal keeps waiting, no line can be written.
-        with suppress(RuntimeError):
-            console.tell(
-                "stopping: what is under way may finish, no more is started (Ctrl-C again detaches)", "warning"
-            )
-
-    before = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def ending_well(ctx: Context, console: TerminalConsole) -> Iterator[None]:
-    """Let SIGTERM stop a change as the first Ctrl-C does, so that no cell is left without caching; a second one kills.
-
-    Nothing changes where somebody else decides what SIGTERM does, nor outside of the main thread.
-    """
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
-        yield
-        return
-
-    def on_terminate(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        ctx.told_to_end = True
-        ctx.interrupt()
-        with suppress(RuntimeError):  # As for Ctrl-C.
-            console.tell(
-                "told to end (SIGTERM): what is under way may finish, no more is started (again: at once)", "warning"
-            )
-
-    signal.signal(signal.SIGTERM, on_terminate)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from exacell.change.changing import EMULATED_POLL, POLL
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from exacell.context import Context
 
 COLLECTION_WAIT = 150.0
-"""Seconds on the cell's clock to wait for a new collection, which comes every minute."""
+"""Seconds to wait for a new collection, which comes every minute."""
 
 
 def _statement(kind: str) -> str:
@@ -47,8 +49,15 @@ def read_counters(ctx: Context, kind: str) -> tuple[dict[str, CellCounters], tup
     return found, answers.problems, answers.exit_code
 
 
-def wait_for_collection(ctx: Context, kind: str) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
+def wait_for_collection(
+    ctx: Context, kind: str, *, clock: Callable[[], float] = monotonic
+) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
     """Read until every cell that answers shows a collection later than the one it showed first.
+
+    The last look is the first that began when the time was over, however long the looks take.
+
+    Args:
+        clock: seconds.
 
     Returns:
         as :func:`read_counters`; cells that showed none in time are among the problems, without counters.
@@ -57,10 +66,11 @@ def wait_for_collection(ctx: Context, kind: str) -> tuple[dict[str, CellCounters
     rack = ctx.need_rack()
     poll = EMULATED_POLL if rack.emulated else POLL
     # An emulated rack at the usual speed collects once a minute as well.
-    waited, limit = 0.0, COLLECTION_WAIT / 2 if rack.emulated else COLLECTION_WAIT
+    limit = COLLECTION_WAIT / 2 if rack.emulated else COLLECTION_WAIT
+    began = looked = clock()
     latest = first
     while first and any(latest[c].collected <= first[c].collected for c in first if c in latest):
-        if waited >= limit or ctx.interrupted.wait(poll):
+        if looked - began >= limit or ctx.interrupted.wait(poll):
             stuck = [c for c in first if c in latest and latest[c].collected <= first[c].collected]
             why = "interrupted" if ctx.interrupted.is_set() else f"no new collection within {format_duration(limit)}"
             return (
@@ -68,6 +78,6 @@ def wait_for_collection(ctx: Context, kind: str) -> tuple[dict[str, CellCounters
                 (*problems, *(f"{c}: {why}" for c in stuck)),
                 ExitCode.INTERRUPTED if ctx.interrupted.is_set() else ExitCode.FAILED,
             )
-        waited += poll
+        looked = clock()
         latest, problems, code = read_counters(ctx, kind)
     return latest, problems, code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -37,6 +38,20 @@ class StoreError(ExacellError):
     exit_code = ExitCode.NOT_EXECUTED
 
 
+def _way_out(error: Exception) -> str:
+    """Return what helps when the store can't be used."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # The kind, without its details.
+    if code == sqlite3.SQLITE_FULL or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full: free space; what the store holds is as it was"
+    if code == sqlite3.SQLITE_IOERR:
+        return "its disk may be full or failing; what the store held before is not touched by that"
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return "another exacell is writing into it: try again"
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM) or isinstance(error, OSError):
+        return "give exacell the right to read and write it and its directory"
+    return "mend or move it away: it holds snapshots, kept plans and baselines, nothing of the journal"
+
+
 class Store:
     """The store in one file."""
 
@@ -55,10 +70,7 @@ class Store:
             finally:
                 connection.close()
         except (sqlite3.Error, OSError) as error:
-            raise StoreError(
-                f"the store {self._path} can't be used: {error}",
-                hint="mend or move it away: it holds snapshots, kept plans and baselines, nothing of the journal",
-            ) from error
+            raise StoreError(f"the store {self._path} can't be used: {error}", hint=_way_out(error)) from error
 
     @contextmanager
     def _reading(self, what: str, name: str, again: str) -> Iterator[None]:

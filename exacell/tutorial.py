@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.errors import ExacellError, ExitCode
-from exacell.paths import ensure_dir
+from exacell.paths import replace_file
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
@@ -199,6 +199,7 @@ class Tutorial:
     def __init__(self, state_dir: Path) -> None:
         self._file = state_dir / "tutorial.json"
         self.place = self._read()
+        self._unkept = ""
 
     def _read(self) -> int:
         try:
@@ -210,8 +211,12 @@ class Tutorial:
     def move(self, place: int) -> None:
         """Go to a step and keep the place."""
         self.place = min(max(place, 0), len(STEPS))
-        ensure_dir(self._file.parent)
-        self._file.write_text(json.dumps({"place": self.place}), encoding="utf-8")
+        try:
+            replace_file(self._file, json.dumps({"place": self.place}))
+        except OSError as error:
+            self._unkept = error.strerror or str(error)
+        else:
+            self._unkept = ""
 
     @property
     def over(self) -> bool:
@@ -233,6 +238,7 @@ class Tutorial:
             f"[{self.place + 1} of {len(STEPS)}] {step.title}",
             *textwrap.wrap(step.text, 78),
             f"    type:  {step.type}",
+            *([f"    (this place is not kept: {self._file}: {self._unkept})"] if self._unkept else []),
         ]
 
     def watch(self, ctx: Context) -> Callable[[Line, ExitCode], Sequence[str]]:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from exacell.config import Config, RackConfig, Settings, load, named_cells, parse_rack, which_rack
+from exacell.console import SilentConsole
+from exacell.context import Context, Options
 from exacell.errors import CellSetError, ConfigError
 from exacell.groupfile import parse_cellip, parse_group_file
 from exacell.paths import Home, cache_dir, config_dir, ensure_dir, state_dir
@@ -355,3 +357,22 @@ def test_cellip_of_another_form(text: str) -> None:
     """It should refuse a cellip.ora that it does not understand."""
     with pytest.raises(ConfigError, match="cellip"):
         parse_cellip(text, "cellip.ora")
+
+
+def test_a_session_on_a_rack_that_was_made_anew_is_told_the_way(home: Home) -> None:
+    """Where an emulated rack's ports are others by now it is to be connected again; where they are the same it does not run."""
+    ports = home.state_dir / "ssh_config"
+    put(ports, "Host exa1cel01\n Port 4001\n")
+    put(home.racks_dir / "t1.toml", T1.replace("/abs/path/ssh_config", str(ports)))
+    env = {"EXACELL_HOME": str(home.state_dir)}
+    ctx = Context(home=home, config=load(home, env), console=SilentConsole(), options=Options(), env=env)
+    ctx.connect("t1")
+    refused = ["exa1cel01: 127.0.0.1 port 4001 refused the connection: sshd does not run there"]
+    stopped = "t1 is an emulated rack and does not run: exacell emulator start t1"
+    assert (ctx.not_running(refused), ctx.not_running(["exa1cel01: no answer"])) == (stopped, "")
+    put(ports, "Host exa1cel01\n Port 4002\n")
+    assert ctx.not_running(refused).endswith("at other ports: connect t1")
+    ctx.connect("t1")
+    assert ctx.not_running(refused) == stopped
+    ports.unlink()
+    assert ctx.not_running(refused) == stopped and ctx.not_running([]) == ""

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from exacell.plan.asmfacts import Operation
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import closed, in_use
+from exacell.units import counted
 from exacell.values import dataclass
 
 
@@ -78,7 +79,7 @@ def _several(grids: Sequence[GridDisk]) -> str:
     if len(grids) == 1:
         return f"grid disk {grids[0].name}"
     groups = ", ".join(sorted({grid.asm_group for grid in grids if grid.asm_group}))
-    return f"{len(grids)} grid disks" + (f" of {groups}" if groups else "") + f" ({grids[0].name} …)"
+    return counted(len(grids), "grid disk") + (f" of {groups}" if groups else "") + f" ({grids[0].name} …)"
 
 
 def _way(grids: Sequence[GridDisk]) -> str:

@@ -14,7 +14,7 @@ from exacell.cellset import fold
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.gate import in_use
-from exacell.units import MIB, and_more, human_size
+from exacell.units import MIB, and_more, counted, human_size
 from exacell.values import dataclass
 
 
@@ -75,7 +75,7 @@ def _answered(observed: Mapping[str, Observed], silent: Sequence[str]) -> Readin
         found = f"{fold(silent)} gave no answer"
         return Readiness(check="all cells answer", level=Level.BAD, found=found, way="show services")
     images = {str(row.get("releaseVersion")) for seen in observed.values() for row in seen.rows(CELL) or ()}
-    found = f"{total} cells, {', '.join(sorted(images))}"
+    found = f"{counted(total, 'cell')}, {', '.join(sorted(images))}"
     return Readiness(check="all cells answer", level=Level.OK, found=found)
 
 
@@ -126,7 +126,7 @@ def _asm(facts: AsmFacts) -> list[Readiness]:
             text, way = f"it is {group.state}", f'sql asm "alter diskgroup {group.name} mount"'
             checks.append(Readiness(check=title, level=Level.WARN, found=text, way=way))
         elif group.offline_disks:
-            text = f"{group.offline_disks} disks offline"
+            text = f"{counted(group.offline_disks, 'disk')} offline"
             checks.append(
                 Readiness(check=title, level=Level.BAD, found=text, way=f"show asmdisk diskgroup={group.name}")
             )

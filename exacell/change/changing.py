@@ -89,9 +89,10 @@ def carry_out(ctx: Context, plan: Plan, call: Call) -> Result:
     ctx.lock().refuse_held()  # Nobody is asked for what is refused then.
     ctx.journal.refuse_damaged()
     agree(plan, flags, ctx.console)
-    report = _run(ctx, plan, call, within)
-    result = _result(ctx, plan, report)
-    return result if within is None else _guarded(ctx, plan, report, result, within)
+    with ctx.while_changing():
+        report = _run(ctx, plan, call, within)
+        result = _result(ctx, plan, report)
+        return result if within is None else _guarded(ctx, plan, report, result, within)
 
 
 def _gone_on_with(ctx: Context, plan: Plan) -> Plan:
@@ -155,8 +156,7 @@ def _run(ctx: Context, plan: Plan, call: Call, within: float | None) -> Report:
         if own:
             details["flags"] = own
         try:
-            with ctx.while_changing():
-                report = engine.run(plan, reason=reason, ticket=ticket, origin=ctx.origin, details=details)
+            report = engine.run(plan, reason=reason, ticket=ticket, origin=ctx.origin, details=details)
         finally:
             _leave(ctx, lock, plan.statement)
     ctx.changes.append(report.change)

@@ -102,7 +102,7 @@ class Follower:
                         end(cell, Outcome.FAILED, state.failed)
                     elif state.done:
                         end(cell, Outcome.DONE)
-                if cell not in ended and limit is not None and self._clock() - began >= limit:
+                if cell not in ended and limit is not None and looked - began >= limit:
                     within = f"within {format_duration(limit)} (--limit)"
                     if mute:
                         end(cell, Outcome.UNKNOWN, f"not seen to be flushed {within}; {mute}")

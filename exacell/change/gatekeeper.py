@@ -16,7 +16,7 @@ from exacell.fleet import Fleet
 from exacell.plan import facts as f
 from exacell.plan.gate import GATE_FACTS, Closed, closed, spoken, unmounted
 from exacell.plan.model import Rolling
-from exacell.units import format_duration
+from exacell.units import counted, format_duration
 from exacell.values import dataclass
 
 LEFT_ALONE = 60.0
@@ -121,6 +121,7 @@ class Gatekeeper:
             if answer:
                 return Passage(open=True)
             why = "nobody is at the terminal to say go on" if answer is None else "you said no"
+            why = "interrupted" if self._cancel.is_set() else why
             return Passage(open=False, reason=f"{why} before wave {number}", interrupted=True)
         waited = 0.0
         while waited < rolling.pause and not self._cancel.is_set():
@@ -161,6 +162,6 @@ class Gatekeeper:
                 mend = f'sql asm "alter diskgroup {gone[0]} mount"'
                 busy.append(Closed(target=f"ASM {name}", reason=f"{', '.join(gone)} mounted nowhere: {mend}"))
             elif known.operations:
-                reason = f"{known.operations} operations run in gv$asm_operation"
+                reason = f"{counted(known.operations, 'operation')} in gv$asm_operation"
                 busy.append(Closed(target=f"ASM {name}", reason=reason))
         return (*silent, *busy, *closed(facts, wave, offline=offline, cached=cached))

@@ -36,7 +36,7 @@ class Pending:
 
 def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[Pending, ...]:
     """Return each change that never ended, left caching off or a service stopped, or waits to be confirmed, and the
-    newest one when the user or a gate stopped it, or when its undo ended half way, with the statement that mends it.
+    newest one that the user or a gate stopped, or whose undo ended half way, with the statement that mends it.
 
     Changes that a living process of this host is carrying out are left out.
     """
@@ -99,17 +99,57 @@ def _unfinished(row: Entry) -> Pending:
 
 
 def newest_stopped(journal: Journal, rack: str) -> Entry | None:
-    """Return the plan row of a rack's newest change when the user or a gate stopped it; resume goes on with that one.
+    """Return the plan row of the newest change that the user or a gate stopped and that nothing took the place of; resume
+    goes on with that one.
 
-    One that went on with an older change which has been taken back since is over.
+    It is the rack's newest change, or an older one when the changes behind it are about something else or left some of its
+    open targets alone: what opens a gate or gives a rebalance its power back is no reason to forget what waited for it.
     """
     newest = journal.newest_plan(rack)
-    if newest is None or not stopped(journal.entries(rack=rack, change=newest.change)):
+    if newest is None:
         return None
-    root = newest.body.get("finishes")
-    if root and any(entry.kind == "undone" for entry in journal.entries(rack=rack, change=int(root))):
+    if stopped(journal.entries(rack=rack, change=newest.change)):
+        return None if _taken_back(journal, newest) else newest
+    late = {row.change for row in journal.stopped_after(rack, newest.change - LOOKED_BACK)}
+    for change in sorted(late, reverse=True):
+        row = _left_open(journal, rack, change)
+        if row is not None:
+            return row
+    return None
+
+
+LOOKED_BACK = 20
+"""Among so many changes one that was stopped is looked for: this is done at every start."""
+
+
+def _taken_back(journal: Journal, row: Entry) -> bool:
+    """Whether the change that a plan row's change went on with has been taken back since."""
+    root = int(row.body.get("finishes") or 0)
+    return bool(root) and any(entry.kind == "undone" for entry in journal.entries(rack=row.rack, change=root))
+
+
+def _left_open(journal: Journal, rack: str, change: int) -> Entry | None:
+    """Return the plan row of an older change that is still stopped, unless later ones about the same object reached all the
+    targets that it left open."""
+    from exacell.change.settling import states_of, steps_of  # Both look at the rows of one change.
+
+    rows = journal.entries(rack=rack, change=change)
+    row = next((entry for entry in rows if entry.kind == "plan"), None)
+    if row is None or "plan" not in row.body or not stopped(rows):
         return None
-    return newest
+    if journal.is_over(row) or journal.gone_on_with(rack, change):
+        return None
+    states = states_of(rows)
+    steps = [step for step, mending in steps_of(row.body["plan"]) if not mending]
+    left = {step.target for step in steps if states.get((step.target, step.what)) not in ("done", "not needed")}
+    alike = {entry.change for entry in journal.plans_after(rack, change) if _object(entry) == _object(row)}
+    reached = {target for number, target in journal.targets_after(rack, change) if number in alike}
+    return None if left <= reached else row
+
+
+def _object(row: Entry) -> str:
+    """Return what a plan's statement is about: ``flashcache`` of ``flush flashcache``."""
+    return "".join(str(row.body.get("statement")).lower().split()[1:2])
 
 
 def undoes(row: Entry) -> int:

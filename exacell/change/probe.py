@@ -65,6 +65,7 @@ def asm_records(asm: AsmFacts) -> dict[str, list[dict[str, Any]]]:
     operations = [
         {
             "name": operation.kind,
+            "told": asm.told(operation.diskgroup),
             "diskgroup": operation.diskgroup,
             "instance": operation.inst_id,
             "state": operation.state,

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 def unfinished(ctx: Context) -> list[Entry]:
     """Return the plan rows of the changes that resume goes on with, oldest first.
 
-    These are the ones that never ended, and the newest change of the rack when the user or a gate stopped it, or when it
-    took back a part of another one and nothing took back the rest.
+    These are the ones that never ended, the newest one that the user or a gate stopped and that nothing took the place of,
+    and the rack's newest change when it took back a part of another one and nothing took back the rest.
     """
     rack = ctx.need_rack().name
     rows = ctx.journal.unfinished(rack)
     newest = newest_stopped(ctx.journal, rack)
-    if newest is not None:  # It has an end, and those before it have none.
-        rows.append(newest)
+    if newest is not None:  # It has an end, and the others have none.
+        rows = sorted([*rows, newest], key=lambda row: row.change)
     half = half_undone(ctx.journal, rack)
     if half is not None:
         rows.append(half)
@@ -330,7 +330,8 @@ def _to_undo(ctx: Context) -> Iterator[tuple[int, Entry]]:
     """
     rack = ctx.need_rack().name
     entries = ctx.journal.entries(rack=rack)
-    waiting = newest_stopped(ctx.journal, rack)
+    newest, waiting = ctx.journal.newest_plan(rack), newest_stopped(ctx.journal, rack)
+    stopped_last = waiting.change if waiting is not None and newest is not None and waiting.seq == newest.seq else 0
     gone = {e.change for e in entries if e.kind == "undone"}
     ended = {e.change for e in entries if e.kind == "end"}
     for entry in reversed(entries):
@@ -339,8 +340,8 @@ def _to_undo(ctx: Context) -> Iterator[tuple[int, Entry]]:
         root = int(entry.body.get("finishes") or entry.change)
         if root in gone or str(entry.body.get("origin")).startswith("undo "):
             continue
-        # One that never ended, or that resume would go on with, is ended by undo, whether or not anything was sent.
-        open_still = entry.change not in ended or (waiting is not None and waiting.change == entry.change)
+        # One that never ended, or the newest when it was stopped, is ended by undo, whether or not anything was sent.
+        open_still = entry.change not in ended or entry.change == stopped_last
         if open_still or _did_something(entries, root):
             yield root, entry
 

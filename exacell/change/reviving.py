@@ -19,6 +19,7 @@ from exacell.language.line import with_call_flags
 from exacell.output.result import Result
 from exacell.plan import facts as f
 from exacell.plan.gate import unmounted
+from exacell.units import counted
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -161,7 +162,7 @@ def activate_again(ctx: Context, change: int, flags: Mapping[str, Value], origin
         away = [grid for grid in grids if grid.status == "inactive"]
         if away:
             statement = f"online cell {cell}"
-            ctx.console.say(f"change {change} left {len(away)} grid disks of {cell} inactive: {statement}")
+            ctx.console.say(f"change {change} left {counted(len(away), 'grid disk')} of {cell} inactive: {statement}")
             held_up = _first(ctx, statement, flags, origin, "they are back")
             if held_up is not None:
                 return held_up
@@ -187,7 +188,7 @@ def bring_back(ctx: Context, change: int, flags: Mapping[str, Value], origin: st
         if dropped:
             groups = " and ".join(sorted({grid.asm_group for grid in dropped}))
             problems.append(
-                f"{cell}: ASM dropped {len(dropped)} of its grid disks from {groups} for good while they were "
+                f"{cell}: ASM dropped {len(dropped)} of its grid disks from {groups} for good while "
                 "offline (disk_repair_time): alter diskgroup … add disk takes them in again"
             )
     return Result(problems=problems, exit_code=ExitCode.FAILED) if problems else None

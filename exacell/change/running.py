@@ -142,10 +142,11 @@ class Run:
             return ""
         bad = {result.step.target for result in self.report.failures}
         before = [cell for wave in rolling.waves[: self.wave - 1] for cell in wave]
+        behind = [cell for wave in rolling.waves[self.wave - gate :] for cell in wave]
         places = {
             "done": [cell for cell in before if cell not in bad],
             "failed": [cell for cell in before if cell in bad],
-            "waiting for their wave": [cell for wave in rolling.waves[self.wave - gate :] for cell in wave],
+            f"waiting for {'its' if len(behind) == 1 else 'their'} wave": behind,
         }
         return "; ".join(f"{fold(cells)} {word}" for word, cells in places.items() if cells)
 

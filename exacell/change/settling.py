@@ -56,6 +56,12 @@ def intended_on(journal: Journal, rack: str, change: int, statement: str) -> fro
     return frozenset(e.target for e in rows if e.kind == "intent" and e.body.get("statement") == statement)
 
 
+def done_on(journal: Journal, rack: str, change: int, what: str) -> frozenset[str]:
+    """Return the targets on which a change, or one that went on with it, did the step ``what`` and has not failed in it since."""
+    states = states_of(chain(journal, rack, change))
+    return frozenset(target for (target, step), state in states.items() if step == what and state == "done")
+
+
 def attempts(journal: Journal, rack: str, change: int) -> list[Entry]:
     """Return the plan rows of the changes that were made to take ``change`` back, oldest first."""
     return journal.with_origin(rack, f"undo {change}")

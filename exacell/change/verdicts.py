@@ -57,14 +57,9 @@ def intent(step: Step, wave: int = 0) -> Row:
         kind="intent",
         target=step.target,
         body={
-            "what": step.what,
+            **_about(step),
             "statement": step.statement,
             "asm": step.asm,
-            "cachingOff": step.caching_off,
-            "cachingOn": step.caching_on,
-            "cache": step.cache,
-            "offline": step.offline,
-            "online": step.online,
             "wave": wave,
             "undo": step.undo,
             "inverse": step.inverse,
@@ -74,22 +69,28 @@ def intent(step: Step, wave: int = 0) -> Row:
 
 def outcome_row(result: StepResult) -> Row:
     """Return the row about how a step ended."""
-    step = result.step
     return Row(
         kind="outcome",
-        target=step.target,
+        target=result.step.target,
         body={
-            "what": step.what,
+            **_about(result.step),
             "state": result.outcome,
             "reason": result.reason,
             "reply": result.said[:REPLY_KEPT],
             "fingerprint": result.fingerprint,
-            "cachingOff": step.caching_off,
-            "cachingOn": step.caching_on,
-            "cache": step.cache,
-            "offline": step.offline,
-            "online": step.online,
             "wave": result.wave,
             "mending": result.mending,
         },
     )
+
+
+def _about(step: Step) -> dict[str, object]:
+    """Return what both rows say of a step: which it is, and what it does to caches and disks."""
+    return {
+        "what": step.what,
+        "cachingOff": step.caching_off,
+        "cachingOn": step.caching_on,
+        "cache": step.cache,
+        "offline": step.offline,
+        "online": step.online,
+    }

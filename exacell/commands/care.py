@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from exacell.errors import ExacellError, ExitCode
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
+from exacell.units import counted
 
 if TYPE_CHECKING:
     from exacell.care.health import Observed
@@ -148,7 +149,7 @@ def show_alerts(ctx: Context, call: Call) -> Result:
             f"on {first['cell']} ack alert {first['name']} says that you have seen it"
         ]
     elif not rows and answers.good:
-        where = f" on the {len(answers.good)} cells that answered" if answers.problems else ""
+        where = f" on the {counted(len(answers.good), 'cell')} that answered" if answers.problems else ""
         notes = [f"no {'critical ' if which == 'critical' else ''}alert is open{where}"]
     return Result(
         records=rows,
@@ -280,7 +281,7 @@ def show_quarantine(ctx: Context, call: Call) -> Result:
     answers = ctx.query(f"list quarantine attributes {', '.join(_QUARANTINE)}")
     rows = [{"cell": row["cell"], **{name: row.get(name) for name in _QUARANTINE}} for row in answers.rows()]
     note = "nothing is in quarantine"
-    note += f" on the {len(answers.good)} cells that answered" if answers.problems else ""
+    note += f" on the {counted(len(answers.good), 'cell')} that answered" if answers.problems else ""
     if rows:
         first = rows[0]
         note = (

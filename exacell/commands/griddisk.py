@@ -178,7 +178,7 @@ def release(ctx: Context, call: Call) -> Result:
     summary="give all grid disks of a prefix another size, with the disk group that uses them",
     details="To shrink, ASM goes first and its rebalance is waited for, then the cells; to grow, the cells go first. Sizes "
     "are multiples of 16M. Refused when what the disk group holds would not fit, a cell disk has no room, a disk is not "
-    "ONLINE, or only some of the group's disks are selected.",
+    "ONLINE, a rebalance of the group has not ended, or only some of its disks are selected.",
     example="resize griddisk prefix=RECO size=96g -y",
     params=(
         _PREFIX,

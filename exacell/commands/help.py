@@ -43,7 +43,7 @@ Safety in ten lines
  6. A write-back cache is flushed, proven flushed, and only then dropped or resized.
  7. A production rack starts read-only and is red; set mode rw asks for its name. -m keeps a session read-only.
  8. Without a terminal and without -y the answer is no.
- 9. Ctrl-C lets cells finish what they do and starts no more; a second one detaches. Both are journalled.
+ 9. Ctrl-C, SIGTERM or a lost terminal lets cells finish and starts no more; a second Ctrl-C detaches. All are journalled.
 10. The guard ends at text that exacell can't read (dcli, sh, host, SQL it doesn't know): that is refused or named.
 """
 

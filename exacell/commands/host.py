@@ -53,7 +53,8 @@ def host(ctx: Context, call: Call) -> Result:
         return Result(notes=[f"-n: host {text[:_SHOWN]} was not run"])
     if findings.harmless or ctx.rack is None:
         return _told(ctx, text, _run(text))
-    return _journalled(ctx, text, findings, flags)
+    with ctx.while_changing():
+        return _journalled(ctx, text, findings, flags)
 
 
 def _refuse_changes(text: str, findings: Findings) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.journal.auditing import Filter
     from exacell.journal.record import Entry, Journal
+    from exacell.journal.stream import Stream
 
 GROUP = "change control"
 
@@ -98,13 +100,13 @@ def _shown(ctx: Context, call: Call, newest: int = 0) -> Result:
     Args:
         newest: so many changes are enough where none is left out by a filter; 0 for all.
     """
-    from exacell.journal.auditing import Filter, changes_of, finished, row_records, summary
+    from exacell.journal.auditing import finished, outlines_of, row_records, summary
     from exacell.journal.reading import without_collecting
 
     number = call.int_arg("change")
-    entries = _entries(ctx, call, change=number, newest=newest)
     if number is not None:
-        own = entries
+        _tell_damage(ctx, call)
+        own = _journal(ctx, call).all_entries(rack=_rack(ctx, call), change=number)
         if not own:
             where = "" if call.flag("all-racks") else f" of rack {ctx.need_rack().name}"
             raise JournalError(f"the journal has no change {number}{where}", hint="journal show")
@@ -116,10 +118,10 @@ def _shown(ctx: Context, call: Call, newest: int = 0) -> Result:
         found = Result(records=rows, columns=[Column(n) for n in columns], data=True)
         return replace(found, draw=lambda width, color, header: _page(rows, later, own[0].rack, width, color))
     with without_collecting():
-        every = changes_of(entries, Filter())
+        every = outlines_of(_entries(ctx, call, newest=newest))
         by = finished(every)
         wanted = _filter(call)
-        rows = [summary(items, by.get(number)) for number, items in every.items() if wanted.wants(items)]
+        rows = [summary(change, by.get(number)) for number, change in every.items() if wanted.wants(change)]
     columns = ("change", "at", "user", "host", "statement", "targets", "risk", "ended")
     racks = ("rack",) if call.flag("all-racks") else ()
     return _drawn(Result(records=rows, data=True, columns=[Column(n) for n in (*racks, *columns)]), bool(racks))
@@ -149,7 +151,8 @@ def _drawn(result: Result, racks: bool) -> Result:
     effect=Effect.READ,
     summary="all rows, for an auditor or a program: jsonl with the hash chain, or csv",
     details="jsonl: one object a row with everything, prev and hash included, so that the chain can be followed outside "
-    "(docs/journal.md says how). csv: one line a row with who, why, statement, reply and verification as columns.",
+    "(docs/journal.md says how). csv: one line a row with who, why, statement, reply and verification as columns. Rows are "
+    "written as they are read, and the chain is followed meanwhile: exit code 1 tells that it is not whole.",
     example="journal export format=csv since=30d > changes.csv",
     params=(
         Param(name="format", kind=Kind.CHOICE, choices=("jsonl", "csv"), default="jsonl", help="of the rows"),
@@ -157,17 +160,47 @@ def _drawn(result: Result, racks: bool) -> Result:
         _FILE,
     ),
     flags=(_FAILED, _ALL),
+    streams=True,
 )
 def export(ctx: Context, call: Call) -> Result:
-    """Return the rows as text, whatever the output format is."""
-    from exacell.journal.auditing import as_csv, as_jsonl, changes_of
-    from exacell.journal.reading import without_collecting
+    """Write the rows as they are read, whatever the output format is; return what is to be told of them.
 
-    with without_collecting():
-        kept = changes_of(_entries(ctx, call), _filter(call))
-        rows = sorted((entry for items in kept.values() for entry in items), key=lambda entry: entry.seq)
-        text = as_csv(rows) if call.text_arg("format") == "csv" else as_jsonl(rows)
-    return Result(text=text, notes=[] if rows else ["no rows"])
+    Raises:
+        JournalError: the file is no journal, or another one took its place meanwhile.
+    """
+    from exacell.journal.auditing import as_csv, as_jsonl, outlines_of
+
+    _tell_damage(ctx, call)
+    journal, wanted = _journal(ctx, call), _filter(call)
+    rows = _stream(ctx, call)
+    if _filters(call):
+        looked = outlines_of(takewhile(lambda _: not ctx.interrupted.is_set(), rows))
+        rows.choose({number for number, change in looked.items() if wanted.wants(change)})
+    written = 0
+
+    def counted() -> Iterator[Entry]:
+        nonlocal written
+        for entry in rows:
+            if ctx.interrupted.is_set():
+                return
+            yield entry
+            written = entry.seq
+
+    shown = counted()
+    lines = as_csv(shown, journal.plans_of) if call.text_arg("format") == "csv" else as_jsonl(shown)
+    while some := list(islice(lines, _AT_ONCE)):
+        ctx.console.data("".join(f"{line}\n" for line in some))
+    problems = [f"the journal {journal.path}: {rows.problem}"] if rows.problem else []
+    code = ExitCode.FAILED if problems else ExitCode.DONE
+    if ctx.interrupted.is_set():
+        upto = f"ends with row {written}" if written else "holds no row"
+        problems.append(f"interrupted: what was written {upto}; the last one to write is row {rows.last}")
+        code = ExitCode.INTERRUPTED
+    return Result(problems=problems, notes=[] if written or problems else ["no rows"], exit_code=code)
+
+
+_AT_ONCE = 256
+"""Rows that are written in one piece."""
 
 
 @command(
@@ -209,11 +242,13 @@ def _without_head(journal: Journal, head: str) -> str:
     number, colon, start = head.partition(":")
     if not colon or not number.isdigit() or not start:
         raise JournalError(f"head={head}: a head is a row number and the begin of its hash, such as 17:1f0c2b3a4d5e")
-    found = next((row for row in journal.stored() if row[0] == int(number)), None)
-    if found is None:
+    found = journal.rows("seq = ?", [int(number)])
+    if not found:
         return f"row {number} was cut off: the head {head} was printed for it"
     return (
-        "" if str(found[-1]).startswith(start) else f"row {number} is not the one that the head {head} was printed for"
+        ""
+        if str(found[0][-1]).startswith(start)
+        else f"row {number} is not the one that the head {head} was printed for"
     )
 
 
@@ -284,20 +319,29 @@ def _filters(call: Call) -> bool:
     return call.flag("failed") or any(call.text_arg(item.name) for item in _FILTERS)
 
 
-def _entries(ctx: Context, call: Call, *, change: int | None = None, newest: int = 0) -> Sequence[Entry]:
-    """Return at least the rows of the changes that are wanted: a long journal is not read as a whole for a few."""
-    journal, rack = _journal(ctx, call), _rack(ctx, call)
-    if call.text_arg("file") and (damage := journal.damage()):
+def _tell_damage(ctx: Context, call: Call) -> None:
+    if call.text_arg("file") and (damage := _journal(ctx, call).damage()):
         ctx.console.say(f"{damage}; what can't be read of it is not shown")
-    if change is not None:
-        return journal.all_entries(rack=rack, change=change)
+
+
+def _entries(ctx: Context, call: Call, *, newest: int) -> Iterable[Entry]:
+    """Return at least the rows of the changes that are wanted: a long journal is not read as a whole for a few."""
+    _tell_damage(ctx, call)
+    if newest and not _filters(call):
+        return _journal(ctx, call).all_entries(rack=_rack(ctx, call), newest=newest)
+    return _stream(ctx, call)
+
+
+def _stream(ctx: Context, call: Call) -> Stream:
+    from exacell.journal.stream import Stream
+
     wanted = _filter(call)
-    return journal.all_entries(
-        rack=rack,
+    return Stream(
+        _journal(ctx, call),
+        rack=_rack(ctx, call),
         since="" if wanted.since is None else wanted.since.isoformat(timespec="milliseconds"),
         until="" if wanted.until is None else wanted.until.isoformat(timespec="milliseconds"),
         target=wanted.target,
-        newest=0 if _filters(call) else newest,
     )
 
 

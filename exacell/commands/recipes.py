@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from exacell.errors import ExitCode, InterruptedByUserError, RecipeError, RefusedError
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
 from exacell.output.result import Column, Draw, Record, Result
-from exacell.units import and_more, format_duration, parse_duration
+from exacell.units import and_more, counted, format_duration, parse_duration
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -99,7 +99,7 @@ def check_one(ctx: Context, call: Call) -> Result:
 
     recipe = load_recipe(ctx.home, call.text_arg("name"))
     check_recipe(recipe)
-    return Result(notes=[f"recipe {recipe.name}: {len(recipe.lines)} statements, all well-formed"])
+    return Result(notes=[f"recipe {recipe.name}: {counted(len(recipe.lines), 'statement')}, well-formed"])
 
 
 @command(

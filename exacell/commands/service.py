@@ -93,11 +93,14 @@ def online(ctx: Context, call: Call) -> Result:
 )
 def restart(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
+    from exacell.change.settling import done_on
     from exacell.plan import facts as f
-    from exacell.plan.availability import restart_plan
+    from exacell.plan.availability import restart_plan, restart_words
 
     service = call.text_arg("service")
     # MS that is down answers nothing: its restart depends on no fact, so that it can be mended.
     wanted = (f.CELL, f.GRIDDISK, f.FLASHCACHE) if service in ("cellsrv", "all") else ()
     facts = ctx.facts(*wanted)
-    return ctx.change(restart_plan(ctx.need_rack().name, facts, service=service, statement=call.text), call)
+    rack = ctx.need_rack().name
+    restarted = done_on(ctx.journal, rack, ctx.finishing, restart_words(service)) if ctx.finishing else ()
+    return ctx.change(restart_plan(rack, facts, service=service, statement=call.text, restarted=restarted), call)

@@ -13,6 +13,7 @@ from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
 from exacell.reach import AUTO, TRANSPORTS, transport_name
 from exacell.signals import ScriptRequested, SessionExit
+from exacell.units import counted
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -75,7 +76,7 @@ def connect(ctx: Context, call: Call) -> Result:
     ctx.warm()
     nodes = f", database nodes {fold(rack.dbnodes)}" if rack.dbnodes else ""
     mode = "read-only" if ctx.read_only else "read-write"
-    return Result(notes=(f"rack {rack.name}: {len(rack.cells)} cells {fold(rack.cells)}{nodes}; {mode}",))
+    return Result(notes=(f"rack {rack.name}: {counted(len(rack.cells), 'cell')} {fold(rack.cells)}{nodes}; {mode}",))
 
 
 @command(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result, worst
+from exacell.units import counted
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -129,7 +130,7 @@ def _on_screen(ctx: Context, console: LiveConsole, screen: Screen, line: Line, e
     # What stays behind fits on the screen: no pager opens behind the q that left this view.
     return replace(
         last,
-        notes=(*last.notes, f"watched {view.count} times"),
+        notes=(*last.notes, f"watched {counted(view.count, 'time')}"),
         draw=lambda width, color, header: iter(view.last_lines(width, height - 2)),
     )
 

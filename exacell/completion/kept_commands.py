@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from exacell.language.registry import MODULES, adopt, commands, not_loaded
+from exacell.paths import replace_file
 
 
 def use_kept(cache_dir: Path) -> None:
@@ -31,13 +32,8 @@ def use_kept(cache_dir: Path) -> None:
     from dataclasses import replace
 
     ready = [replace(found, handler=not_loaded) for found in commands().values()]
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
-        cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "wb") as stream:
-            stream.write(pickle.dumps((stamp, ready)))
-        os.replace(temporary, path)
+        replace_file(path, pickle.dumps((stamp, ready)))
 
 
 def _stamp() -> tuple[tuple[str, int, int], ...]:

@@ -3,7 +3,6 @@ searched as it is, where the whole of what was learned takes longer to read than
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -14,6 +13,7 @@ from typing import overload
 from exacell.completion.names import NameCache, age_of
 from exacell.language.registry import Kind
 from exacell.language.suggestion import Fit, Vocabulary
+from exacell.paths import replace_file
 
 
 class SortedFile(Vocabulary):
@@ -121,9 +121,5 @@ def _head(stamp: tuple[int, int]) -> str:
 def _write(path: Path, head: str, words: Vocabulary) -> None:
     entries = sorted((word.lower(), word, " ".join(words.about.get(word, "").split())) for word in words)
     lines = [head, *("\t".join(entry) for entry in entries if entry[1].isprintable())]
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write("\n".join(lines))
-        os.replace(temporary, path)
+        replace_file(path, "\n".join(lines))

@@ -11,7 +11,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from exacell.paths import Home
+from exacell.paths import Home, replace_file
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
@@ -126,10 +126,5 @@ def _kept(rack: RackConfig) -> dict[str, Any]:
 
 
 def _write(path: Path, kept: dict[str, Any]) -> None:
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "wb") as stream:
-            marshal.dump(kept, stream)
-        os.replace(temporary, path)
+        replace_file(path, marshal.dumps(kept))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from _thread import RLock  # What threading has under this name; this module must load in no time.
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 from exacell.language.registry import Kind
 from exacell.language.suggestion import Vocabulary
+from exacell.paths import replace_file
 
 _MOST_VALUES = 12
 """An attribute with more values than that has no set of values worth offering."""
@@ -140,12 +140,8 @@ class NameCache:
     def _write(self, data: dict[str, Any]) -> None:
         import json
 
-        temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         with suppress(OSError):
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            temporary.write_text(json.dumps(data), encoding="utf-8")
-            status = temporary.stat()
-            os.replace(temporary, self._path)
+            status = replace_file(self._path, json.dumps(data))
             # It is what reading the file would give: nobody at the prompt waits for that.
             self._data = data
             self._stamp = (status.st_mtime_ns, status.st_size)

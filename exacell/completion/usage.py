@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from exacell.errors import StatementError
 from exacell.language.words import split_words
+from exacell.paths import replace_file
 
 _MOST = 3000
 """Counts that are kept; when there are more, the rarest go."""
@@ -44,11 +44,8 @@ class Usage:
         known.update(set(words_of(statement)))
         if len(known) > _MOST:
             self._counts = known = Counter(dict(known.most_common(_MOST * 3 // 4)))
-        temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         with suppress(OSError):
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            temporary.write_text(json.dumps(known), encoding="utf-8")
-            os.replace(temporary, self._path)
+            replace_file(self._path, json.dumps(known))
 
 
 def words_of(statement: str) -> Iterator[str]:

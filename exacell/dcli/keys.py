@@ -49,15 +49,21 @@ def _made(directory: Path) -> tuple[str, str]:
     import paramiko
 
     path = directory / "id_rsa"
+    public = path.with_suffix(".pub")
     key = paramiko.RSAKey.generate(_BITS)
     line = f"{key.get_name()} {key.get_base64()} {getpass.getuser()}@{socket.gethostname()}"
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise environment_error(f"the key {path} can't be made: {error.strerror}") from error
+    try:
         with os.fdopen(descriptor, "w", encoding="ascii") as stream:
             key.write_private_key(stream)
-        path.with_suffix(".pub").write_text(f"{line}\n", encoding="utf-8")
+        public.write_text(f"{line}\n", encoding="utf-8")
     except OSError as error:
+        for half in (path, public):  # It would stand in the way of a whole one.
+            half.unlink(missing_ok=True)
         raise environment_error(f"the key {path} can't be made: {error.strerror}") from error
     return line, f"made the key {path}, without a passphrase"
 

@@ -135,6 +135,7 @@ def _child(ctx: Context, rack: RackConfig, *, keep_mode: bool) -> Context:
     child.rack = rack
     child.read_only = ctx.read_only if keep_mode else ctx.options.monitor or rack.production
     child.interrupted = ctx.interrupted
+    child.while_changing = ctx.while_changing
     child.origin = ctx.origin
     return child
 

@@ -47,7 +47,7 @@ class Record:
             RefusedError: somebody else holds the lock; nothing was sent.
         """
         ctx = self.group.ctx
-        with ctx.lock().held(self.text):
+        with ctx.lock().held(self.text), ctx.while_changing():
             self.change = ctx.journal.begin(
                 self.group.rack.name,
                 {

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Any
@@ -39,24 +39,81 @@ class Filter:
     word: str = ""
     failed: bool = False
 
-    def wants(self, rows: Sequence[Entry]) -> bool:
-        """Return whether a change is wanted, from all of its rows."""
-        body = next((e.body for e in rows if e.kind == "plan"), rows[0].body)
+    def wants(self, change: Outline) -> bool:
+        """Return whether a change is wanted."""
+        body = change.body
         return (
-            self._in_time(rows)
+            self._in_time(change)
             and (not self.user or self.user in (body.get("user"), body.get("sudoUser")))
-            and (not self.target or any(e.target == self.target for e in rows))
+            and (not self.target or self.target in change.targets)
             and (not self.ticket or self.ticket == body.get("ticket"))
             and self.word.lower() in str(body.get("statement") or "").lower()
-            and (not self.failed or _ended(rows) != 0)
+            and (not self.failed or change.code != 0)
         )
 
-    def _in_time(self, rows: Sequence[Entry]) -> bool:
-        if self.since is None and self.until is None:
-            return True
-        times = [at for e in rows if (at := _time(e.at)) is not None]
-        late = self.since is None or any(at >= self.since for at in times)
-        return late and (self.until is None or any(at <= self.until for at in times))
+    def _in_time(self, change: Outline) -> bool:
+        late = self.since is None or (change.latest is not None and change.latest >= self.since)
+        return late and (self.until is None or (change.earliest is not None and change.earliest <= self.until))
+
+
+_TOLD = (
+    "user", "sudoUser", "host", "from", "statement", "old", "problem", "risk", "reason", "ticket", "origin", "finishes",
+)  # fmt: skip
+"""What of a plan's row an outline keeps."""
+
+
+class Outline:
+    """What a line says of a change, and what filters ask for, gathered row by row: the rows themselves are not kept.
+
+    Attributes:
+        body: of the plan's row, or of the first one where there is none, without the plan itself.
+        at: the first row's time as it is stored; ``earliest`` and ``latest`` are of all that can be read.
+    """
+
+    __slots__ = (
+        "_ended", "_planned", "at", "body", "change", "earliest", "keys", "kind", "latest", "rack", "targets", "undone",
+    )  # fmt: skip
+
+    def __init__(self, first: Entry) -> None:
+        self.rack, self.change, self.kind, self.at = first.rack, first.change, first.kind, first.at
+        self.body = _told(first)
+        self.targets: set[str] = set()
+        self.keys: set[str] = set()
+        self.undone = self._planned = False
+        self.earliest = self.latest = _time(first.at)
+        self._ended: int | None = None
+        self.add(first)
+
+    def add(self, row: Entry) -> None:
+        """Take the next row of the change into account."""
+        if row.kind == "plan" and not self._planned:
+            self.body, self._planned = _told(row), True
+        if row.kind == "end":
+            self._ended = int(row.body.get("exitCode") or 0)
+        self.undone = self.undone or row.kind == "undone"
+        if row.target:
+            self.targets.add(row.target)
+        if row.body.get("fingerprint"):
+            self.keys.add(str(row.body["fingerprint"]))
+        at = _time(row.at)
+        if at is not None:
+            self.earliest = at if self.earliest is None else min(self.earliest, at)
+            self.latest = at if self.latest is None else max(self.latest, at)
+
+    @property
+    def code(self) -> int | None:
+        """The exit code, None when the change did not end; a journal's restart counts as well ended."""
+        return 0 if self.kind == "restart" else self._ended
+
+    @property
+    def finishes(self) -> int | None:
+        """The number of the change that this one went on with; None for none."""
+        root = self.body.get("finishes") if self._planned else None
+        return root if isinstance(root, int) else None
+
+
+def _told(row: Entry) -> dict[str, Any]:
+    return {name: row.body[name] for name in _TOLD if name in row.body}
 
 
 def _time(text: str) -> datetime | None:
@@ -88,60 +145,50 @@ def moment(text: str, now: datetime | None = None) -> datetime | None:
         raise StatementError(f"'{text}' is neither a time ago (2h, 7d) nor a date (2026-03-01T08:00)") from error
 
 
-def changes_of(entries: Iterable[Entry], wanted: Filter) -> dict[int, list[Entry]]:
-    """Return the rows of each change that is wanted, by its number, in order of first appearance."""
-    found: dict[int, list[Entry]] = {}
+def outlines_of(entries: Iterable[Entry]) -> dict[int, Outline]:
+    """Return what is to be told of each change, by its number, in order of first appearance."""
+    found: dict[int, Outline] = {}
     for entry in entries:
-        found.setdefault(entry.change, []).append(entry)
-    return {change: rows for change, rows in found.items() if wanted.wants(rows)}
+        known = found.get(entry.change)
+        if known is None:
+            found[entry.change] = Outline(entry)
+        else:
+            known.add(entry)
+    return found
 
 
-def _ended(rows: Sequence[Entry]) -> int | None:
-    """Return the exit code of a change, None when it did not end; a journal's restart counts as well ended."""
-    if rows[0].kind == "restart":
-        return 0
-    end = next((e for e in reversed(rows) if e.kind == "end"), None)
-    return None if end is None else int(end.body.get("exitCode") or 0)
-
-
-def finished(changes: Mapping[int, Sequence[Entry]]) -> dict[int, int]:
+def finished(changes: Mapping[int, Outline]) -> dict[int, int]:
     """Return by which change (resume, retry failed) each of ``changes`` was finished that did not end well by itself."""
-    found = {}
-    for number, rows in changes.items():
-        root = next((e.body.get("finishes") for e in rows if e.kind == "plan"), None)
-        if isinstance(root, int) and _ended(rows) == 0:
-            found[root] = number
-    return {root: number for root, number in found.items() if root in changes and _ended(changes[root]) != 0}
+    found = {change.finishes: number for number, change in changes.items() if change.finishes and change.code == 0}
+    return {root: number for root, number in found.items() if root in changes and changes[root].code != 0}
 
 
-def summary(rows: Sequence[Entry], finished_by: int | None = None) -> dict[str, object]:
+def summary(change: Outline, finished_by: int | None = None) -> dict[str, object]:
     """Return one record about a change.
 
     Args:
         finished_by: the number of the change that finished it, when another one did.
     """
-    plan = next((e.body for e in rows if e.kind == "plan"), rows[0].body)
-    code = _ended(rows)
+    plan, code = change.body, change.code
     state = "did not end" if code is None else f"exit {code}"
-    if any(e.kind == "undone" for e in rows):
+    if change.undone:
         state += ", undone"
     elif finished_by is not None:
         state += f", finished by {finished_by}"
-    keys = sorted({str(e.body["fingerprint"]) for e in rows if e.body.get("fingerprint")})
     return {
         "cell": None,
-        "rack": rows[0].rack or None,
-        "change": rows[0].change,
-        "at": rows[0].at,
+        "rack": change.rack or None,
+        "change": change.change,
+        "at": change.at,
         "user": plan.get("user"),
         "sudoUser": plan.get("sudoUser") or None,
         "host": plan.get("host"),
         "from": plan.get("from") or None,
-        "keys": keys or None,
+        "keys": sorted(change.keys) or None,
         "statement": plan.get("statement") or (f"journal restart: {plan.get('problem')}" if "old" in plan else None),
-        "targets": _folded(frozenset(e.target for e in rows if e.target)),
+        "targets": _folded(frozenset(change.targets)),
         "risk": plan.get("risk"),
-        "ended": "restarted" if rows[0].kind == "restart" else state,
+        "ended": "restarted" if change.kind == "restart" else state,
         "reason": plan.get("reason") or None,
         "ticket": plan.get("ticket") or None,
         "recipe": plan.get("origin") or None,
@@ -204,9 +251,9 @@ def _row_record(entry: Entry, common: Common) -> dict[str, object]:
     }  # fmt: skip
 
 
-def as_jsonl(rows: Iterable[Entry]) -> str:
-    """Return one JSON object a line: all nine fields of each row, the body as an object."""
-    return "\n".join(json.dumps(_whole(entry), sort_keys=False) for entry in rows)
+def as_jsonl(rows: Iterable[Entry]) -> Iterator[str]:
+    """Yield one JSON object a row, each a line: all nine fields, the body as an object."""
+    return (json.dumps(_whole(entry), sort_keys=False) for entry in rows)
 
 
 def _whole(entry: Entry) -> dict[str, Any]:
@@ -234,22 +281,41 @@ def _spelt(value: object) -> object:
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), value)
 
 
-def as_csv(rows: Sequence[Entry]) -> str:
-    """Return a title line and one line a row; who and why stand in every row of a change.
+_KNOWN = 64
+"""Changes whose plans are kept while rows become csv: those of other processes may lie between."""
+
+
+def as_csv(rows: Iterable[Entry], plans_of: Callable[[int], Sequence[Entry]]) -> Iterator[str]:
+    """Yield a title line and one line a row; who and why stand in every row of a change.
 
     Control characters are spelt out; :func:`as_jsonl` has every text as it is.
+
+    Args:
+        plans_of: reads the plan rows of a change again, where a row comes long after them.
     """
-    changes: dict[int, list[Entry]] = {}
-    for entry in rows:
-        changes.setdefault(entry.change, []).append(entry)
-    common = {number: Common(change) for number, change in changes.items()}
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+
+    def line(values: Iterable[object]) -> str:
+        buffer.seek(0)
+        buffer.truncate()
+        writer.writerow(values)
+        return buffer.getvalue().removesuffix("\n")
+
+    yield line(CSV_COLUMNS)
+    known: dict[int, Common] = {}
     for entry in rows:
-        flat = _flat(entry, common[entry.change])
-        writer.writerow([_spelt(flat[name]) for name in CSV_COLUMNS])
-    return buffer.getvalue().removesuffix("\n")
+        common = known.pop(entry.change, None)
+        if common is None:
+            # Of a change that a filter chose as a whole, the plan comes first; of any other row it may lie far behind.
+            common = Common([entry] if entry.kind == "plan" else plans_of(entry.change))
+        elif entry.kind == "plan":
+            common = Common(plans_of(entry.change))
+        known[entry.change] = common  # The newest one is last.
+        if len(known) > _KNOWN:
+            del known[next(iter(known))]
+        flat = _flat(entry, common)
+        yield line(_spelt(flat[name]) for name in CSV_COLUMNS)
 
 
 def _flat(entry: Entry, common: Common) -> dict[str, object]:

@@ -63,18 +63,46 @@ def walk(rows: Iterable[Stored], *, behind: int = 0, prev: str = GENESIS) -> Wal
     return Walk(good=good, hash=prev, problem="")
 
 
-def against_head(walked: Walk, kept: tuple[int, str], hashes: Sequence[str]) -> str:
+class Follower:
+    """Follows a chain some rows at a time.
+
+    Args:
+        mark: number of a row whose hash is remembered; 0 for none.
+        behind: number of the row before the first one; the chain's beginning when it is 0.
+    """
+
+    def __init__(self, *, mark: int = 0, behind: int = 0) -> None:
+        self._mark = mark
+        self._known = not behind
+        self.marked = ""
+        self.walked = Walk(good=behind, hash=GENESIS, problem="")
+
+    def follow(self, rows: Sequence[Stored]) -> Walk:
+        """Return how far the chain is whole, the next of its rows being ``rows``; behind its first fault nothing is looked at."""
+        if self.walked.problem or not rows:
+            return self.walked
+        place = self._mark - int(str(rows[0][0]))
+        if 0 <= place < len(rows):
+            self.marked = str(rows[place][-1])
+        # Of the row before the first one only that row's own word for it is known.
+        prev = self.walked.hash if self._known else str(rows[0][-2])
+        self._known = True
+        self.walked = walk(rows, behind=self.walked.good, prev=prev)
+        return self.walked
+
+
+def against_head(walked: Walk, kept: tuple[int, str], found: str) -> str:
     """Return what is wrong between a whole chain and the head that was kept outside; empty when they agree.
 
     Args:
         kept: number and hash of the newest row as it was written.
-        hashes: of all rows, in order.
+        found: hash of the row of that number; any text when there is none.
     """
     number, claimed = kept
     if number > walked.good:
         one = walked.good + 1 == number
         return f"row {number} was cut off" if one else f"rows {walked.good + 1} to {number} were cut off"
     # A crash may leave the head behind the rows, never before a row that it has seen in another form.
-    if number < 1 or hashes[number - 1] != claimed:
+    if number < 1 or found != claimed:
         return f"row {number} is not the one that was written"
     return ""

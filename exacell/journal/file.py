@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +19,9 @@ from exacell.journal.schema import COLUMNS
 from exacell.values import dataclass
 
 RESTART = "journal restart puts it aside and begins a new one"
+
+PIECE = 500
+"""Rows that are read at a time where all are: a journal of years is not held in memory as a whole."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +130,10 @@ class JournalFile:
         os.replace(temporary, self.head_path)
 
     def give_to_owner(self, descriptor: int) -> None:
-        """Give a file that root made beside the journal to whom its directory belongs, who must go on with it."""
+        """Let the owner read and write a file beside the journal, whatever the umask was when it was made. One that root made
+        is given to whom its directory belongs, who must go on with it."""
+        if os.fstat(descriptor).st_mode & 0o600 != 0o600:
+            os.fchmod(descriptor, 0o600)
         if os.geteuid() == 0:
             folder = self.path.parent.stat()
             os.fchown(descriptor, folder.st_uid, folder.st_gid)
@@ -158,6 +164,48 @@ class JournalFile:
             JournalError: the file is no journal.
         """
         return self._read(f"select {COLUMNS} from entry where {where} order by seq", values, lenient=lenient)
+
+    def pieces(self, *, behind: int = 0, until: int = 0, lenient: bool = False) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield all rows as they are stored, in order, some at a time. Nobody who writes waits for whoever takes them.
+
+        Args:
+            behind, until: only rows with a number above the one and not above the other; 0 for all.
+            lenient: of a file that can't be read as a whole, those that can.
+
+        Raises:
+            JournalError: the file is no journal, or another one took its place meanwhile.
+        """
+        which = self._which()
+        query = f"select {COLUMNS} from entry where seq > ? and (seq <= ? or ? = 0) order by seq"
+        while which is not None:
+            try:
+                rows = self._read_whole(f"{query} limit {PIECE}", (behind, until, until))
+            except JournalError:
+                if not lenient:
+                    raise
+                rows = self._read(query, (behind, until, until), lenient=True)
+                if rows:
+                    yield rows
+                return
+            if self._which() != which:
+                raise JournalError(
+                    f"the journal {self.path} was removed or replaced while it was read", hint="read it again"
+                )
+            if rows:
+                yield rows
+                behind = rows[-1][0]
+            if len(rows) < PIECE:
+                return
+
+    def _which(self) -> tuple[int, int] | None:
+        """Return which file lies there, by device and number; None when none does."""
+        try:
+            status = self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError:
+            return (0, 0)  # Whoever reads it is told why it can't be.
+        return status.st_dev, status.st_ino
 
     def salvaged(self) -> list[tuple[Any, ...]]:
         """Return the rows that can be read one by one, in order, whatever else is wrong with the files."""

@@ -11,7 +11,7 @@ from typing import Any
 from exacell.errors import JournalError
 from exacell.journal.chain import is_whole
 from exacell.journal.file import JournalFile
-from exacell.journal.schema import CACHING, CONFIRMING, SERVICES
+from exacell.journal.schema import CACHING, CONFIRMING, SERVICES, STOPPED
 from exacell.values import dataclass
 
 _TAKEOVER = '%"statement":"unlock --takeover from %'
@@ -109,7 +109,7 @@ class JournalReader(JournalFile):
                 )
             body = {"damaged": str(row[6])}
         return Entry(
-            seq=int(row[0]), at=str(row[1]), rack=str(row[2]), change=_number(row[3]), kind=str(row[4]), target=str(row[5]),
+            seq=int(row[0]), at=str(row[1]), rack=str(row[2]), change=change_number(row[3]), kind=str(row[4]), target=str(row[5]),
             body=body, prev=str(row[7]), hash=str(row[8]),
         )  # fmt: skip
 
@@ -136,17 +136,49 @@ class JournalReader(JournalFile):
         Raises:
             JournalError: the file is no journal.
         """
-        chosen, values = ["1=1"], list[str | int]()
-        for having, value in (("at >= ?", since), ("at <= ?", until), ("target = ?", target)):
-            if value:
-                chosen.append(f"change in (select change from entry where {having})")
-                values.append(value)
+        chosen, given = self._chosen(since, until, target)
+        values: list[str | int] = [*given]
         if newest:
             own = "" if rack is None else "where rack = ? "
             last = f"select change from entry {own}group by change order by min(seq) desc limit {newest}"
             chosen.append(f"change in ({last})")
             values += [] if rack is None else [rack]
-        return self._select(rack=rack, change=change, extra=" and ".join(chosen), given=values, lenient=True)
+        return self._select(rack=rack, change=change, extra=" and ".join(["1=1", *chosen]), given=values, lenient=True)
+
+    def span(
+        self, *, rack: str | None = None, since: str = "", until: str = "", target: str = ""
+    ) -> tuple[int, int, frozenset[int] | None]:
+        """Return numbers of rows between which all rows of the changes lie that :meth:`all_entries` would choose, and which
+        changes these are: None for all. The numbers are 1 and 0 where there are none.
+
+        Raises:
+            JournalError: the file is no journal.
+        """
+        own, values = ("rack = ?", [rack]) if rack is not None else ("1=1", list[str]())
+        chosen, given = self._chosen(since, until, target)
+        where = f"where {' and '.join([own, *chosen])}"
+        ends = f"select coalesce(min(seq), 1), coalesce(max(seq), 0) from entry {where}"
+        found = self._read(ends, [*values, *given], lenient=True)
+        first, last = found[0] if found else (1, 0)
+        if not chosen:
+            return first, last, None
+        numbers = self._read(f"select distinct change from entry {where}", [*values, *given], lenient=True)
+        return first, last, frozenset(change_number(row[0]) for row in numbers)
+
+    @staticmethod
+    def _chosen(since: str, until: str, target: str) -> tuple[list[str], list[str]]:
+        """Return the conditions that choose changes, and their values."""
+        conditions = (("at >= ?", since), ("at <= ?", until), ("target = ?", target))
+        given = [value for _, value in conditions if value]
+        return [f"change in (select change from entry where {having})" for having, value in conditions if value], given
+
+    def for_eyes(self, row: Sequence[Any]) -> Entry:
+        """Return a stored row; one whose body is damaged has that as ``damaged``."""
+        return self._entry(row, lenient=True)
+
+    def plans_of(self, change: int) -> list[Entry]:
+        """Return the plan rows of a change, for eyes."""
+        return self._select(change=change, extra="kind = 'plan'", lenient=True)
 
     def since(self, at: str) -> list[Entry]:
         """Return the rows that were written from ``at`` on, in order; it is as :attr:`Entry.at`.
@@ -168,6 +200,19 @@ class JournalReader(JournalFile):
         """Return the plan rows of a rack's changes that were made with --confirm-within, in order; quick as well."""
         return self._select(rack=rack, extra=CONFIRMING)
 
+    def stopped_after(self, rack: str, change: int) -> list[Entry]:
+        """Return the end rows of a rack's changes behind ``change`` that the user or a gate stopped, in order; quick as well."""
+        return self._select(rack=rack, extra=f"{STOPPED} and change > ?", given=[change])
+
+    def plans_after(self, rack: str, change: int) -> list[Entry]:
+        """Return the plan rows of a rack's changes behind ``change``, in order."""
+        return self._select(rack=rack, extra="+kind = 'plan' and change > ?", given=[change])
+
+    def targets_after(self, rack: str, change: int) -> list[tuple[int, str]]:
+        """Return change and target of what was sent by a rack's changes behind ``change``, or was about to be."""
+        query = "select distinct change, target from entry where rack = ? and +kind = 'intent' and change > ?"
+        return [(int(number), str(target)) for number, target in self._read(query, [rack, change])]
+
     def of_kinds(self, rack: str, kinds: Sequence[str]) -> list[Entry]:
         """Return a rack's rows of some kinds, in order; quick in a long journal.
 
@@ -182,7 +227,7 @@ class JournalReader(JournalFile):
         # The sign keeps SQLite from searching by kind: all ends of a long journal for each of its plans take minutes.
         end = "later.rack = entry.rack and later.change = entry.change and +later.kind = 'end'"
         rows = self._select(rack=rack, extra=f"kind = 'plan' and not exists (select 1 from entry as later where {end})")
-        return [row for row in rows if not self._resumed(rack, row.change) and not self._over(row)]
+        return [row for row in rows if not self.gone_on_with(rack, row.change) and not self.is_over(row)]
 
     def finishing(self, rack: str, change: int) -> list[int]:
         """Return the numbers of the changes that went on with ``change`` (resume, retry failed), oldest first."""
@@ -216,10 +261,11 @@ class JournalReader(JournalFile):
         """Return the plan rows of the changes that were made on behalf of ``undo N``, ``resume N`` and their like."""
         return self._select(rack=rack, extra=f"kind = 'plan' and body like '%\"origin\":\"{origin}\"%'")
 
-    def _resumed(self, rack: str, change: int) -> bool:
+    def gone_on_with(self, rack: str, change: int) -> bool:
+        """Return whether resume or retry failed has gone on with a change, however that ended."""
         return any(self.with_origin(rack, f"{verb} {change}") for verb in ("resume", "retry"))
 
-    def _over(self, row: Entry) -> bool:
+    def is_over(self, row: Entry) -> bool:
         """Whether the change that a plan row's change belongs to was taken back behind it."""
         verb, _, number = str(row.body.get("origin") or "").partition(" ")
         root = row.body.get("finishes") or (number if verb == "undo" and number.isdigit() else 0)
@@ -230,6 +276,6 @@ class JournalReader(JournalFile):
         )
 
 
-def _number(value: object) -> int:
+def change_number(value: object) -> int:
     """Return the number of a change as it is stored; 0 for what was written over it."""
     return value if isinstance(value, int) else 0

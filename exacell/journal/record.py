@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from exacell.errors import JournalError
-from exacell.journal.chain import GENESIS, Walk, against_head, digest, walk
+from exacell.journal.chain import GENESIS, Follower, Walk, against_head, digest, walk
 from exacell.journal.file import RESTART
 from exacell.journal.reading import Entry, JournalReader
 from exacell.journal.schema import COLUMNS, SCHEMA
@@ -250,8 +250,11 @@ class Journal(JournalReader):
         try:
             # The head before the rows, and again behind them: somebody else may be writing.
             before = self.whole_head()
-            rows = self.stored()
-            walked = walk(rows)
+            follower = Follower(mark=0 if before is None else before.last[0])
+            for rows in self.pieces():
+                if follower.follow(rows).problem:
+                    break
+            walked = follower.walked
             if walked.problem:
                 return walked, walked.problem
             after = self.whole_head()
@@ -261,9 +264,9 @@ class Journal(JournalReader):
         if damage:
             return walked, damage
         if before is None or after is None:
-            return walked, f"the kept head {self.head_path} is missing" if rows and after is None else ""
+            return walked, f"the kept head {self.head_path} is missing" if walked.good and after is None else ""
         if before.last[0] or before.announced is None:
-            problem = against_head(walked, before.last, [str(row[-1]) for row in rows])
+            problem = against_head(walked, before.last, follower.marked)
             if problem:
                 return walked, problem
         first = after.last[0] + 1

@@ -27,10 +27,11 @@ CACHING = (
 )
 SERVICES = "kind = 'intent' and body like '%SERVICES%'"
 CONFIRMING = "kind = 'plan' and body like '%\"confirmWithin\":%'"
+STOPPED = "kind = 'end' and (body like '%\"exitCode\":4%' or body like '%\"stopped\":%')"
 
 SCHEMA += "".join(
     f"create index if not exists entry_{name} on entry (rack, kind) where {rows};\n"
-    for name, rows in (("caching", CACHING), ("services", SERVICES), ("confirming", CONFIRMING))
+    for name, rows in (("caching", CACHING), ("services", SERVICES), ("confirming", CONFIRMING), ("stopped", STOPPED))
 )
 """What every start asks has an index of its own: looking into each body takes seconds in a long journal."""
 

@@ -10,7 +10,7 @@ from exacell.live.trend import sparkline
 from exacell.output.folding import fold_problems
 from exacell.output.style import paint, printable
 from exacell.output.tables import number_text
-from exacell.units import human_size
+from exacell.units import counted, human_size
 from exacell.values import dataclass
 
 _TREND = 8
@@ -147,7 +147,7 @@ class Top:
         else:
             lines += self._rows(loads, good, room, label, names, width)
         rack, cells = self.loads.rack_so_far()
-        name = "all cells" if cells in (0, of) else f"{cells} cells"
+        name = "all cells" if cells in (0, of) else counted(cells, "cell")
         lines.append(self._text(name, label, self._texts(rack), names))
         if status is None:
             return lines
@@ -166,7 +166,7 @@ class Top:
         texts = [f"{fold(cells).ljust(label)}  {printable(problem)}" for cells, problem in told]
         if len(loads) > room and len(told) > most:
             others = [cell for cells, _ in told[most - 1 :] for cell in cells]
-            texts = [*texts[: most - 1], f"{len(others)} more do not answer: {fold(others)}"]
+            texts = [*texts[: most - 1], f"{len(others)} more silent: {fold(others)}"]
         lines = [paint(_cut(text, width), "error", color=self._color) for text in texts]
         left = room - len(lines)
         shown = good if len(good) <= left else good[: max(left - 1, 0)]

@@ -86,7 +86,9 @@ def _undo(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yield what undo sends and what it does not bring back, once for what is sent to the same targets, with its label."""
     but: dict[tuple[str, str], list[str]] = {}
     for reason, targets in _irreversible(plan):
-        but.setdefault((_sent_by_undo(plan, targets), _fold(targets)), []).append(reason)
+        for back, own in _sent_by_undo(plan, targets):
+            shown = reason if len(own) > 1 else reason.replace(MASK, own[0])
+            but.setdefault((back, _fold(own)), []).append(shown)
     for (back, where), reasons in but.items():
         if back:
             yield "  Undo: ", f"{back} ({where}), but {'; '.join(reasons)}"
@@ -231,15 +233,18 @@ def _reasons(title: str, reasons: Mapping[str, str], page: _Page) -> Iterator[st
         yield from page.text(f"{_fold(targets)}: {shown}", f"  {title}: ")
 
 
-def _sent_by_undo(plan: Plan, targets: Sequence[str]) -> str:
-    """Return what undo sends to all of these targets, the same for each; empty where it can do nothing for one of them."""
-    sent = {masker(target)("; ".join(plan.inverse.get(target, ()))) for target in targets}
-    alike = sent.pop() if len(sent) == 1 else ""
-    return alike if len(targets) > 1 else alike.replace(MASK, targets[0])
+def _sent_by_undo(plan: Plan, targets: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Return what undo sends, each with those of the targets that get it; empty for all where it can do nothing for one."""
+    if not all(plan.inverse.get(target) for target in targets):
+        return [("", list(targets))]
+    sent: dict[str, list[str]] = {}
+    for target in targets:
+        sent.setdefault(masker(target)("; ".join(plan.inverse.get(target, ()))), []).append(target)
+    return [(back if len(where) > 1 else back.replace(MASK, where[0]), where) for back, where in sent.items()]
 
 
 def _irreversible(plan: Plan) -> list[tuple[str, list[str]]]:
-    """Return each reason why something cannot be undone, once, with the targets it holds on."""
+    """Return each reason why something cannot be undone, once and masked, with the targets it holds on."""
     reasons: dict[str, list[str]] = {}
     for stage in plan.stages:
         if stage.gate is Gate.MEND:
@@ -250,7 +255,4 @@ def _irreversible(plan: Plan) -> list[tuple[str, list[str]]]:
                 targets = reasons.setdefault(reason, [])
                 if step.target not in targets:
                     targets.append(step.target)
-    return [
-        (reason if len(targets) > 1 else reason.replace(MASK, targets[0]), targets)
-        for reason, targets in reasons.items()
-    ]
+    return list(reasons.items())

@@ -80,8 +80,9 @@ class Screen:
             os.close(self._wake_write)
 
     def _restore(self) -> None:
-        self._write(_LEAVE)
-        termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+        with suppress(OSError, termios.error):  # The terminal was closed.
+            self._write(_LEAVE)
+            termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
 
     def _terminated(self, number: int, frame: object) -> None:
         self._restore()

@@ -8,12 +8,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from time import monotonic
 from types import FrameType
 from typing import IO, TYPE_CHECKING, TextIO
 
+from exacell.output.streams import gone, let_go
 from exacell.output.style import paint, printable, terminal_width, wants_color, wrapped
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def _interrupting(again: Callable[[], None]) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _await_line(stream: TextIO) -> None:
-    """Return when a terminal has a line to read, at once for anything else.
+def _await_line(stream: TextIO, over: Callable[[], bool]) -> None:
+    """Return when a terminal has a line to read or nobody waits for one any more, at once for anything else.
 
     The handler of a signal that another thread took runs between two looks; inside a read it would wait for its end.
     """
@@ -60,7 +61,7 @@ def _await_line(stream: TextIO) -> None:
         descriptor = stream.fileno()
     except (OSError, ValueError):
         return
-    while stream.isatty() and not select.select([descriptor], [], [], _LOOK)[0]:
+    while stream.isatty() and not over() and not select.select([descriptor], [], [], _LOOK)[0]:
         continue
 
 
@@ -86,6 +87,8 @@ class TerminalConsole:
         self._quiet = quiet
         self.read_line = read_line
         self.echo = False
+        self.ending = False
+        """Whether the program was told to end, so that nothing is asked any more."""
         self.local_dates = False
         self.lend: Callable[[], AbstractContextManager[object]] = nullcontext
         """Gives the terminal back to a local command while it runs, where a prompt has changed its modes."""
@@ -93,6 +96,8 @@ class TerminalConsole:
         """Whether tables and the like begin with titles."""
         self._spool: tuple[Path, TextIO] | None = None
         self._sink: IO[str] | None = None
+        self._unhindered = False
+        self._unwritten: OSError | None = None
         self._screen: Screen | None = None
         self._held: list[tuple[str, str]] = []
         self.color = wants_color(self._err)
@@ -126,8 +131,14 @@ class TerminalConsole:
         with self._lock:
             self._erase()
             out = self._sink if self._sink is not None else sys.stdout
-            out.write(printable(text) if out.isatty() else text)
-            out.flush()
+            try:
+                out.write(printable(text) if out.isatty() else text)
+                out.flush()
+            except OSError as error:
+                if not self._unhindered:
+                    raise
+                let_go(out)
+                self._unwritten = None if gone(error) else error
             if self._sink is None:
                 self.copy(text)
 
@@ -139,6 +150,22 @@ class TerminalConsole:
             yield
         finally:
             self._sink = None
+
+    @contextmanager
+    def unhindered(self) -> Iterator[None]:
+        """Let data that can't be written stop nothing while it is entered: cells are being changed.
+
+        Raises:
+            OSError: at the end, where it was for another reason than that nobody reads it any more.
+        """
+        before, self._unhindered = self._unhindered, True
+        try:
+            yield
+        finally:
+            self._unhindered = before
+        if not before and self._unwritten is not None:
+            error, self._unwritten = self._unwritten, None
+            raise error
 
     @property
     def unicode(self) -> bool:
@@ -185,6 +212,8 @@ class TerminalConsole:
     @property
     def can_ask(self) -> bool:
         """Whether somebody can answer a question."""
+        if self.ending:
+            return False
         if self.read_line is not None:
             return True
         return self._stdin is not None and not self._stdin.closed and self._stdin.isatty() and self._err.isatty()
@@ -209,12 +238,16 @@ class TerminalConsole:
         return self.read_line(shown) if self.read_line is not None else self.read_here(shown)
 
     def read_here(self, question: str) -> str | None:
-        """Show a question and read one line from standard input; None at its end, empty when Ctrl-C was pressed."""
+        """Show a question and read one line from standard input; empty when Ctrl-C was pressed.
+
+        None at its end, also when the terminal was closed, and when the program is told to end meanwhile.
+        """
         self._write(printable(question))
+        line = ""
         try:
-            with _interrupting(lambda: self._write(printable(question))):
-                _await_line(self._stdin)
-                line = self._stdin.readline()
+            with _interrupting(lambda: self._write(printable(question))), suppress(OSError):
+                _await_line(self._stdin, lambda: self.ending)
+                line = "" if self.ending else self._stdin.readline()
         except KeyboardInterrupt:
             self._write("\n")
             return ""
@@ -296,5 +329,10 @@ class TerminalConsole:
             self._drawn = 0
 
     def _write(self, text: str) -> None:
-        self._err.write(text)
-        self._err.flush()
+        """Write talk, which stops nothing that is done: where it can't be written it is lost."""
+        try:
+            self._err.write(text)
+            self._err.flush()
+        except OSError as error:
+            if gone(error):
+                let_go(self._err)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from exacell.errors import ReplyError
+from exacell.units import counted
 from exacell.values import dataclass
 
 END = "__EXACELL_OK__"
@@ -209,6 +210,23 @@ class AsmFacts:
     def members(self, group: DiskGroup) -> tuple[AsmDisk, ...]:
         """Return the disks of a group that is mounted where we asked."""
         return tuple(d for d in self.disks if group.number and d.group == group.number)
+
+    def stands(self, diskgroup: str) -> bool:
+        """Whether a rebalance of a disk group waits for power."""
+        own = [o for o in self.running if o.diskgroup == diskgroup and o.kind == "REBAL"]
+        return bool(own) and not any(o.power for o in own)
+
+    def told(self, diskgroup: str) -> str:
+        """Return in a few words what ASM does with a disk group; only the instance that works knows how far it is."""
+        works = next((o for o in self.running if o.diskgroup == diskgroup and o.work), None)
+        found = works or next((o for o in self.running if o.diskgroup == diskgroup), None)
+        if found is None:
+            return ""
+        what = f"{'rebalance' if found.kind == 'REBAL' else found.kind} of {diskgroup}"
+        if self.stands(diskgroup):
+            return f"{what} stands still (power 0)"
+        far = f": {100 * found.sofar // found.work}%, {counted(found.minutes, 'minute')} left" if found.work else ""
+        return f"{what} runs with power {found.power}{far}"
 
     def headers(self) -> dict[str, str]:
         """Return grid disk name (lower case) → header_status."""

@@ -7,7 +7,7 @@ an Exadata storage server; reference cellcli.md 6.5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from exacell.cellset import fold
@@ -315,42 +315,56 @@ def _dropped(fact: CellFacts) -> tuple[str, ...]:
     )
 
 
-def restart_plan(rack: str, facts: Mapping[str, CellFacts], *, service: str, statement: str) -> Plan:
+def _named(service: str) -> str:
+    return "all services" if service == "all" else service.upper()
+
+
+def restart_words(service: str) -> str:
+    """Return what the step that restarts a service is called, in plans and in the journal."""
+    return f"restart {_named(service)}"
+
+
+def restart_plan(
+    rack: str, facts: Mapping[str, CellFacts], *, service: str, statement: str, restarted: Collection[str] = ()
+) -> Plan:
     """Return the plan that restarts a service on every cell: one cell after the other where that takes disks away.
 
     Args:
         facts: with CELL, GRIDDISK and FLASHCACHE read.
         service: one of SERVICES.
+        restarted: cells that the attempt which is gone on with has restarted; where CELLSRV runs only their disks come back.
 
     Raises:
         RefusedError: a flush is in force, which a restart of CELLSRV would end, or ASM can't spare a disk.
     """
     stops = service in ("cellsrv", "all")
     cells = list(facts.values())
+    back = {cell: fact for cell, fact in facts.items() if cell in restarted and fact.cellsrv == "running" and stops}
+    todo = {cell: fact for cell, fact in facts.items() if cell not in back}
     stages: list[Stage] = []
     warnings: list[str] = []
-    if stops:
-        refuse_flushing("restart of CELLSRV", facts)
-        refuse_unspared(f"restart service {service}", facts)
-        steps = tuple(step for fact in cells if (step := deactivate(fact)) is not None)
+    if stops and todo:
+        refuse_flushing("restart of CELLSRV", todo)
+        refuse_unspared(f"restart service {service}", todo, first=back)
+        steps = tuple(step for fact in todo.values() if (step := deactivate(fact)) is not None)
         if steps:
             stages.append(Stage(title="take the grid disks offline", key="inactive", steps=steps))
         warnings.append("CELLSRV restarts: counters of the cell begin anew, and its databases read from other cells")
-    name = "all services" if service == "all" else service.upper()
     restarts = tuple(
         Step(
             target=fact.cell,
             statement=f"ALTER CELL RESTART SERVICES {service.upper()}",
-            what=f"restart {name}",
+            what=restart_words(service),
             needs=_away(fact) if stops else (),
             proves=services_check(service, "running"),
             within=SERVICE_WITHIN,
             risk=Risk.PERFORMANCE if stops else Risk.NONE,
             undo=Undo.NOTHING,
         )
-        for fact in cells
+        for fact in todo.values()
     )
-    stages.append(Stage(title=f"restart {name}", key="restart", steps=restarts))
+    if restarts:
+        stages.append(Stage(title=restart_words(service), key="restart", steps=restarts))
     if stops:
         stages += active_stages(cells)
     return Plan(
@@ -358,6 +372,9 @@ def restart_plan(rack: str, facts: Mapping[str, CellFacts], *, service: str, sta
         rack=rack,
         stages=tuple(stages),
         warnings=tuple(warnings),
+        notes=(f"{fold(list(back))}: {_named(service)} restarted already, only the grid disks come back",)
+        if back
+        else (),
     )
 
 

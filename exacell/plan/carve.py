@@ -9,7 +9,7 @@ from exacell.errors import RefusedError
 from exacell.plan.availability import activate
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo
-from exacell.units import ALLOCATION_UNIT, format_size, round_down, whole_size
+from exacell.units import ALLOCATION_UNIT, counted, format_size, round_down, whole_size
 from exacell.values import dataclass
 
 LONGEST_NAME = 30
@@ -204,7 +204,7 @@ def _done(
                 f"carve griddisk: {cell} has grid disks {prefix}_* of {found} already",
                 hint=f"release griddisk prefix={prefix} first, or use another prefix",
             )
-        done[cell] = f"its {len(grids)} grid disks {prefix}_* are {format_size(grids[0].size)} already"
+        done[cell] = f"it has {counted(len(grids), 'grid disk')} {prefix}_* of {format_size(grids[0].size)} already"
     return done
 
 
@@ -274,7 +274,7 @@ def _create(fact: CellFacts, disks: Sequence[CellDisk], media: Media, prefix: st
     return Step(
         target=fact.cell,
         statement=f"CREATE GRIDDISK ALL {media.words} PREFIX={prefix}, size={whole_size(size)}{available}",
-        what=f"create {len(disks)} grid disks",
+        what=f"create {counted(len(disks), 'grid disk')}",
         needs=(Check(object="griddisk", op=Op.ABSENT, where={"name": names}, why="the name is taken"),),
         proves=(
             Check(object="griddisk", op=Op.COUNT, value=len(disks), where={"name": names}),

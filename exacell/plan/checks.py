@@ -50,6 +50,9 @@ def failure(check: Check, records: Sequence[Record]) -> str:
     if check.op is Op.ABSENT:
         if not chosen:
             return ""
+        told = _get(chosen[0], "told")
+        if told:  # What ASM does has no name.
+            return _because(check, str(told))
         names = ", ".join(str(_get(r, "name")) for r in chosen[:3]) + (" …" if len(chosen) > 3 else "")
         return _because(check, f"{noun} {names} exists")
     if check.op is Op.COUNT:

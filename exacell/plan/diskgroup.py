@@ -12,6 +12,7 @@ from exacell.plan.checks import group_check
 from exacell.plan.diskgroup_add import ADDABLE, add_stage
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+from exacell.units import counted
 from exacell.values import dataclass
 
 FAILGROUPS = {"external": 1, "normal": 2, "high": 3}
@@ -80,7 +81,7 @@ def create_plan(
     total = sum(disk.os_mb for disk in matched)
     copies = FAILGROUPS[wanted.redundancy]
     notes = (
-        f"{len(matched)} grid disks of {matched[0].os_mb} MB on {len(grid_disks)} cells: "
+        f"{counted(len(matched), 'grid disk')} of {matched[0].os_mb} MB on {counted(len(grid_disks), 'cell')}: "
         f"{total} MB raw, about {total // copies} MB for files in {copies} cop{'y' if copies == 1 else 'ies'}",
         f"one failure group per cell; {', '.join(f'{k}={v}' for k, v in attributes.items())}",
         f"created on {first}" + (f", then mounted on {', '.join(others)}" if others else ""),
@@ -187,8 +188,9 @@ def _existing(
 
 
 def _added_notes(group: DiskGroup, wanted: Wanted) -> tuple[str, ...]:
+    files = counted(group.files or 0, "file")
     moved = (
-        f"its {group.files} files are spread over the new disks by a rebalance that is not waited for: show rebalance"
+        f"what it holds ({files}) is spread over the new disks by a rebalance that is not waited for: show rebalance"
     )
     said = (moved,) if group.files else ()
     if "appliance.mode" in (key.lower() for key in wanted.attributes):
@@ -206,7 +208,7 @@ def _create(asm: AsmFacts, node: str, name: str, sql: str, wanted: Wanted, match
         target=node,
         asm=asm.cluster,
         statement=sql,
-        what=f"create {name} on {len(matched)} grid disks",
+        what=f"create {name} on {counted(len(matched), 'grid disk')}",
         needs=(
             Check(object="asm.diskgroup", op=Op.ABSENT, where={"name": name}, why="the name is taken"),
             Check(object="asm.disk", attribute="header", op=Op.IN, value=ADDABLE, where={"gridDisk": paths}),
@@ -301,7 +303,7 @@ def drop_plan(
     _refuse_drop(asm, group, nodes, accepted, may_ask=may_ask)
     others = [node for node, inst in nodes.items() if node != asm.node and group.states.get(inst) == "MOUNTED"]
     members = asm.members(group)
-    drop = _drop(asm, group, members)
+    drop, files = _drop(asm, group, members), counted(group.files or 0, "file")
     loss = (name,) if group.files else ()
     return Plan(
         statement=statement,
@@ -309,9 +311,9 @@ def drop_plan(
         stages=tuple(_drop_stages(asm, name, drop, others, nodes)),
         risk=drop.risk,
         loss=loss,
-        loss_reasons=dict.fromkeys(loss, f"it has {group.files} files, which would be destroyed"),
+        loss_reasons=dict.fromkeys(loss, f"it has {files}, which would be destroyed"),
         inverse={} if loss else _created_again(asm, group, members, (asm.node, *others)),
-        notes=(f"{name}: {group.files} files, {len(members)} disks, {group.total_mb} MB; their headers become FORMER",),
+        notes=(f"{name}: {files}, {counted(len(members), 'disk')}, {group.total_mb} MB; their headers become FORMER",),
     )
 
 
@@ -330,7 +332,7 @@ def _refuse_drop(
         voting = " and voting files" if group.voting_files else ""
         used = f", in use by {', '.join(group.clients)}" if group.clients else ""
         raise RefusedError(
-            f"{begin}: it has {group.files} files{voting}{used}; nothing was sent",
+            f"{begin}: it has {counted(group.files, 'file')}{voting}{used}; nothing was sent",
             hint=f"move them away first; --accept-data-loss={group.name} would destroy them",
         )
     if group.voting_files:

@@ -13,6 +13,7 @@ from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
 from exacell.plan.checks import group_check
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Change, Check, Op, Risk, Stage, Step, Undo
+from exacell.units import counted
 
 ADDABLE = ("CANDIDATE", "FORMER", "PROVISIONED")
 """Header states that CREATE DISKGROUP and ADD DISK take without FORCE. Source: Oracle Automatic Storage Management,
@@ -62,7 +63,7 @@ def _add(asm: AsmFacts, group: DiskGroup, disks: Collection[AsmDisk], prefix: st
         target=asm.node,
         asm=asm.cluster,
         statement=f"ALTER DISKGROUP {group.name} ADD DISK {strings}",
-        what=f"add {len(disks)} grid disks to {group.name}",
+        what=f"add {counted(len(disks), 'grid disk')} to {group.name}",
         needs=(
             group_check(group.name, "disks", had, why="somebody else changed it"),
             Check(object="asm.disk", op=Op.COUNT, value=len(disks), where={"gridDisk": paths, "header": ADDABLE}),

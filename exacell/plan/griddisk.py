@@ -85,7 +85,7 @@ def release_plan(
         stages.append(Stage(title=f"drop grid disks {prefix}_*", key="dropgrid", gate=Gate.ALL, steps=drops))
         sizes = sorted({grid.size for grids in found.values() for grid in grids})
         count = sum(len(grids) for grids in found.values())
-        notes.append(f"{count} grid disks of {', '.join(format_size(size) for size in sizes)} are free (no disk group)")
+        notes.append(f"{counted(count, 'grid disk')} of {', '.join(map(format_size, sizes))}, free (no disk group)")
     inverse = _taken_back(facts, found, prefix, regrown=bool(regrow))
     if regrow:
         grown, sizes_by_cell = _regrow(facts, found)
@@ -165,7 +165,7 @@ def _inactive(cell: str, grids: Sequence[GridDisk]) -> Step:
     return Step(
         target=cell,
         statement=f"ALTER GRIDDISK {','.join(names)} INACTIVE",
-        what=f"deactivate {len(names)} grid disks",
+        what=f"deactivate {counted(len(names), 'grid disk')}",
         needs=(_free_check(names),),
         proves=(Check(object="griddisk", attribute="status", value="inactive", where={"name": names}),),
         expect=len(names),
@@ -174,7 +174,11 @@ def _inactive(cell: str, grids: Sequence[GridDisk]) -> Step:
         inverse=f"ALTER GRIDDISK {','.join(names)} ACTIVE",
         changes=(
             Change(
-                object="griddisk", name=f"{len(names)} disks", attribute="status", before="active", after="inactive"
+                object="griddisk",
+                name=counted(len(names), "disk"),
+                attribute="status",
+                before="active",
+                after="inactive",
             ),
         ),
     )
@@ -201,7 +205,7 @@ def _drop(fact: CellFacts, grids: Sequence[GridDisk], prefix: str) -> Step:
     return Step(
         target=fact.cell,
         statement=f"DROP GRIDDISK {','.join(names)}",
-        what=f"drop {len(names)} grid disks",
+        what=f"drop {counted(len(names), 'grid disk')}",
         needs=(
             _free_check(names),
             Check(object="griddisk", attribute="status", value="inactive", where={"name": names}),

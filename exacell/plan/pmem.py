@@ -154,7 +154,8 @@ def _mode(cell: str) -> Step:
         expect=1,
         risk=Risk.PERFORMANCE,
         undo=Undo.IMPOSSIBLE,
-        inverse="pmemCacheMode stays write-through, from 23.1 on the only mode; alter cell pmemCacheMode=writeback changes it",
+        inverse="pmemCacheMode stays write-through, from 23.1 on the only mode; drop pmemcache, alter cell "
+        "pmemCacheMode=writeback and create pmemcache all change it",
         changes=(
             Change(object="cell", name=cell, attribute="pmemCacheMode", before="writeback", after="writethrough"),
         ),

@@ -18,7 +18,7 @@ from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import in_use
 from exacell.plan.griddisk import EXASCALE_LETS_GO, members
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
-from exacell.units import ALLOCATION_UNIT, MIB, format_size, round_down, whole_size
+from exacell.units import ALLOCATION_UNIT, MIB, counted, format_size, round_down, whole_size
 from exacell.values import dataclass
 
 MOST_POWER = 1024
@@ -283,12 +283,16 @@ def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
     if inside != ours:
         other = sorted(inside ^ ours)[0]
         raise RefusedError(
-            f"{what}: disk group {name} has {len(inside)} disks and {len(ours)} grid disks are selected, {other} for one "
-            "is not in both; a group is resized as a whole; nothing was sent",
+            f"{what}: disk group {name} has {counted(len(inside), 'disk')}, selected are {counted(len(ours), 'grid disk')}, "
+            f"{other} for one is not in both; a group is resized as a whole; nothing was sent",
             hint="select all of its cells: use @all",
         )
-    if any(op.diskgroup == name for op in asm.running):
-        raise RefusedError(f"{what}: {name} is being rebalanced; nothing was sent", hint="show rebalance")
+    busy = asm.told(name)
+    if busy:
+        on = f"set rebalance power=4 diskgroup={name} lets it go on; " if asm.stands(name) else ""
+        raise RefusedError(
+            f"{what}: {busy}; nothing was sent", hint=f"{on}this again when show rebalance lists none of {name}"
+        )
     _refuse_full(what, wanted, group)
     return group
 
@@ -395,7 +399,7 @@ def _cell_step(cell: str, grids: Sequence[GridDisk], wanted: _Resize) -> Step:
     return Step(
         target=cell,
         statement=f"ALTER GRIDDISK {','.join(names)} size={whole_size(wanted.size)}",
-        what=f"resize {len(names)} grid disks",
+        what=f"resize {counted(len(names), 'grid disk')}",
         needs=tuple(needs),
         proves=(Check(object="griddisk", attribute="size", value=wanted.size, where={"name": names}),),
         expect=len(names),

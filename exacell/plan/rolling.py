@@ -165,9 +165,13 @@ def _refuse_idle(plan: Plan, asked: Asked) -> None:
 
 
 def _waves(cells: Sequence[str], size: int, canary: str, first: Collection[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the waves: the canary, then the first cells, then the others.
+
+    No other cell goes with a first one: within a wave, what mends that one (CREATE FLASHCACHE) waits for their flush.
+    """
     rest = [cell for cell in cells if cell != canary]
-    ordered = [cell for cell in rest if cell in first] + [cell for cell in rest if cell not in first]
-    waves = [tuple(ordered[place : place + size]) for place in range(0, len(ordered), size)]
+    parts = [[cell for cell in rest if cell in first], [cell for cell in rest if cell not in first]]
+    waves = [tuple(part[place : place + size]) for part in parts for place in range(0, len(part), size)]
     return ((canary,), *waves) if canary else tuple(waves)
 
 

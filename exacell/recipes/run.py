@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,12 @@ class RecipeRunner:
         return replace(result, notes=[*result.notes, note])
 
     def _run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
+        """Run the lines. What ends the program must not leave out the final ones, which put back what the others changed."""
+        changes = any(source.final or line.effect in (Effect.WRITE, Effect.OPAQUE) for source, line in lines)
+        with self._ctx.while_changing() if changes else nullcontext():
+            return self._run_through(lines)
+
+    def _run_through(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
         stopped: ExacellError | None = None
         for source, line in lines:
             if source.final or stopped is not None:
@@ -84,7 +91,7 @@ class RecipeRunner:
 
     def _one(self, source: RecipeLine, line: Line) -> None:
         ctx = self._ctx
-        if ctx.interrupted.is_set() and not source.final:
+        if (ctx.interrupted.is_set() or ctx.told_to_end) and not source.final:
             raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before line {source.number}")
         ctx.console.say(f"[{source.number}] {line.text}")
         if line.call is not None:

@@ -64,6 +64,7 @@ class Prompt:
         self._usage = Usage(ctx.home.state_dir / "usage.json")
         self._learner = Learner(ctx)
         self._history = PrivateHistory(history_file(ctx.home.state_dir), self._rack_name)
+        self._unkept = ""
         self._typing = TypingAhead(self._keep)
         self._pending: tuple[str, ...] = ()
         self._told: set[str] = set()
@@ -218,6 +219,8 @@ class Prompt:
     def _interrupted_at_once(self) -> bool:
         """Whether Ctrl-C was pressed behind Enter, before the terminal was given back; what was typed before it is lost."""
         typed = get_typeahead(self.session.app.input)
+        if self._typing.interrupted():  # Behind all that the prompt has read.
+            return True
         places = [place for place, press in enumerate(typed) if press.key is Keys.ControlC]
         store_typeahead(self.session.app.input, typed[places[-1] + 1 :] if places else typed)
         return bool(places)
@@ -256,6 +259,12 @@ class Prompt:
         from exacell.runner import GOES_ON
 
         self.behind.catch_up_between()
+        if self._history.unkept != self._unkept:
+            self._unkept = self._history.unkept
+            if self._unkept:
+                self.console.tell(
+                    f"what is typed is not kept for later: {self._history.path}: {self._unkept}", "warning"
+                )
         self.console.read_line = lambda question: self._typing.question(lambda: self.console.read_here(question))
         self.console.lend = self._typing.lent
         try:

@@ -41,14 +41,16 @@ class PrivateHistory(History):
 
     def __init__(self, path: Path, rack: Callable[[], str] = _no_rack) -> None:
         super().__init__()
-        self._path = path
+        self.path = path
         self._rack = rack
         self._loaded_for: str | None = None
+        self.unkept = ""
+        """Why the newest entry could not be kept; empty when it was."""
 
     def load_history_strings(self) -> Iterable[str]:
         """Yield the entries, newest first."""
         self._loaded_for = self._rack()
-        yield from reversed(offered_on(self._loaded_for, read_entries(self._path)))
+        yield from reversed(offered_on(self._loaded_for, read_entries(self.path)))
 
     @property
     def outdated(self) -> bool:
@@ -66,4 +68,4 @@ class PrivateHistory(History):
 
     def store_string(self, string: str) -> None:
         """Write an entry to the file."""
-        append_history(self._path, string, self._rack())
+        self.unkept = append_history(self.path, string, self._rack())

@@ -47,7 +47,7 @@ class TypingAhead:
         if self._before is not None:
             if self._on_continue is not None:
                 signal.signal(signal.SIGCONT, self._on_continue)
-            termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+            self._as_before()
         self.hand_over()
 
     def _continued(self, number: int, frame: FrameType | None) -> None:
@@ -68,6 +68,17 @@ class TypingAhead:
         self._drain()
         return bool(self._ahead) and not any(key in self._ahead for key in _ENTER)
 
+    def interrupted(self) -> bool:
+        """Return whether Ctrl-C lies in the terminal's queue: it was pressed before the terminal could make a signal of it.
+
+        What was typed before it is dropped.
+        """
+        if self._before is None:
+            return False
+        self._drain()
+        _, pressed, self._ahead = self._ahead.rpartition(b"\x03")
+        return bool(pressed)
+
     def question(self, ask: Callable[[], str | None]) -> str | None:
         """Return what ``ask`` reads from the terminal, with echo and line editing on."""
         with self.lent():
@@ -80,7 +91,7 @@ class TypingAhead:
             yield
             return
         self._drain()
-        termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+        self._as_before()
         self._lent = True
         try:
             yield
@@ -88,16 +99,23 @@ class TypingAhead:
             self._lent = False
             self._quiet()
 
+    def _as_before(self) -> None:
+        if self._before is not None:
+            with suppress(termios.error):  # The terminal was closed: nobody misses its modes.
+                termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+
     def _quiet(self) -> None:
-        mode = termios.tcgetattr(self._fd)
-        mode[_LFLAG] &= ~(termios.ECHO | termios.ICANON)
-        mode[_IFLAG] &= ~termios.ICRNL
-        mode[_CC][termios.VMIN], mode[_CC][termios.VTIME] = 1, 0
-        termios.tcsetattr(self._fd, termios.TCSADRAIN, mode)
+        with suppress(termios.error):
+            mode = termios.tcgetattr(self._fd)
+            mode[_LFLAG] &= ~(termios.ECHO | termios.ICANON)
+            mode[_IFLAG] &= ~termios.ICRNL
+            mode[_CC][termios.VMIN], mode[_CC][termios.VTIME] = 1, 0
+            termios.tcsetattr(self._fd, termios.TCSADRAIN, mode)
 
     def _drain(self) -> None:
-        while select.select([self._fd], [], [], 0)[0]:
-            data = os.read(self._fd, 4096)
-            if not data:
-                return
-            self._ahead += data
+        with suppress(OSError):
+            while select.select([self._fd], [], [], 0)[0]:
+                data = os.read(self._fd, 4096)
+                if not data:
+                    return
+                self._ahead += data

@@ -90,12 +90,10 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
 
 
 def test_an_unconfirmed_change_is_taken_back(shell: Shell) -> None:
-    """It should bring the old plan back at the deadline, by a process that outlives the shell, with its reason."""
+    """It should bring the old plan back at the deadline, with its reason."""
     done = shell("-r", "t1", "disable", "flashlog", "db=SPOT", "--confirm-within", "1s", "-y")
     change = shell.newest()
     assert f"confirm {change} keeps it" in done.stderr
-    guardian = shell.wait_for("guardian", change)
-    assert os.getsid(int(guardian["pid"])) == int(guardian["pid"])
     assert shell.wait_for("reverted", change)["state"] == "done"
     assert shell.flashlog() == {None}
     (undone,) = [e.body for e in shell.journal.entries() if e.body.get("origin") == f"undo {change}"]
@@ -124,7 +122,7 @@ def test_an_unconfirmed_run_is_taken_back_as_a_whole(shell: Shell) -> None:
 
 
 def test_the_guardian_holds_nothing_of_the_shell(shell: Shell) -> None:
-    """It should have only descriptors of its own: nothing, its log, and neither terminal nor socket."""
+    """It should be a session of its own with descriptors of its own: nothing, its log, and neither terminal nor socket."""
     reader, writer = os.pipe()
     os.set_inheritable(writer, True)
     command = [sys.executable, "-m", "exacell", "-r", "t1", "disable", "flashlog", "db=SPOT"]
@@ -135,6 +133,7 @@ def test_the_guardian_holds_nothing_of_the_shell(shell: Shell) -> None:
     os.close(writer)
     change = shell.newest()
     pid = int(shell.wait_for("guardian", change)["pid"])
+    assert os.getsid(pid) == pid
     held = {os.path.basename(os.readlink(f"/proc/{pid}/fd/{n}")) for n in (0, 1, 2)}
     assert held == {"null", f"t1-{change}.log"}
     assert os.read(reader, 1) == b""  # Nobody holds the other end any more.

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from exacell.change.pending import newest_stopped, observe_caching, pending
+from exacell.change.pending import LOOKED_BACK, newest_stopped, observe_caching, pending
 from exacell.errors import ExitCode
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
+from exacell.plan.model import Plan, Stage, Step, Undo, as_data
 
 INTERRUPTED, FAILED = int(ExitCode.INTERRUPTED), int(ExitCode.FAILED)
 BACK = {"c1": ["alter iormplan dbplan=((name=A,share=1))"]}
@@ -69,12 +70,64 @@ def test_opaque_work_that_was_stopped_is_not_said_to_be_gone_on_with(tmp_path: P
 
 
 def test_an_older_change_is_told_no_more(tmp_path: Path) -> None:
-    """A change behind which another one was made is not offered: resume does not go on with it either."""
+    """A change without a plan behind which another one was made is not offered: resume does not go on with it either."""
     journal = Journal(tmp_path / "journal.db")
     for code in (INTERRUPTED, 0):
         change = journal.begin("t1", {"statement": "resize flashcache size=1g", **actor()})
         journal.append("t1", change, [ended(code)])
     assert newest_stopped(journal, "t1") is None and not pending(journal, "t1")
+
+
+STEPS = [Step(target=target, statement="x", what="flush", undo=Undo.IMPOSSIBLE) for target in ("c1", "c2")]
+PLAN = as_data(
+    Plan(statement="flush flashcache", rack="t1", stages=(Stage(title="flush", key="f", steps=tuple(STEPS)),))
+)
+
+
+def sent(*targets: str) -> list[Row]:
+    """Rows of a statement that was sent and done."""
+    intents = [Row(kind="intent", target=target, body={"what": "flush"}) for target in targets]
+    return intents + [Row(kind="outcome", target=target, body={"what": "flush", "state": "done"}) for target in targets]
+
+
+LATER = [
+    ("what opened the gate", {}, sent("c1"), [], [1]),
+    ("a database node", {}, sent("db1"), [], [1]),
+    ("something else on the open cell too", {}, sent("c1", "c2"), [], [1]),
+    ("its object on the cell that is done", {"statement": "resize flashcache size=1g"}, sent("c1"), [], [1]),
+    ("its object on the open cell", {"statement": "DROP FLASHCACHE"}, sent("c2"), [], []),
+    ("resume", {"origin": "resume 1", "finishes": 1}, [], [], []),
+    ("retry failed", {"origin": "retry 1", "finishes": 1}, [], [], []),
+    ("taken back", {"origin": "undo 1"}, sent("c1"), [UNDONE], []),
+    ("left so", {}, sent("c1"), [ABANDONED], []),
+]
+
+
+@pytest.mark.parametrize(("body", "rows", "more", "told"), [row[1:] for row in LATER], ids=[row[0] for row in LATER])
+def test_an_older_change_is_told_until_something_took_its_place(
+    tmp_path: Path, body: dict[str, Any], rows: list[Row], more: list[Row], told: list[int]
+) -> None:
+    """A change that was stopped with c2 left is told, and gone on with, also when another change was made since, unless
+    that one was about the flash cache of c2 too, or it was resumed, retried, taken back or left so."""
+    journal = Journal(tmp_path / "journal.db")
+    first = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **actor()})
+    journal.append("t1", first, [*sent("c1"), ended(INTERRUPTED)])
+    later = journal.begin("t1", {"statement": "set rebalance power=4", "plan": PLAN, **actor(), **body})
+    journal.append("t1", later, [*rows, ended(0)])
+    journal.append("t1", first, more)
+    assert [item.change for item in pending(journal, "t1")] == told
+    assert [item.mend for item in pending(journal, "t1")] == [f"resume {change}" for change in told]
+
+
+def test_what_was_stopped_long_ago_is_told_no_more(tmp_path: Path) -> None:
+    """Only the last changes are looked through for one that was stopped: this is done at every start."""
+    journal = Journal(tmp_path / "journal.db")
+    first = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **actor()})
+    journal.append("t1", first, [*sent("c1"), ended(INTERRUPTED)])
+    for number in range(1, LOOKED_BACK + 1):
+        later = journal.begin("t1", {"statement": "set rebalance power=4", "plan": PLAN, **actor()})
+        journal.append("t1", later, [*sent("db1"), ended(0)])
+        assert bool(pending(journal, "t1")) is (number < LOOKED_BACK)
 
 
 LEFT = [

@@ -219,7 +219,7 @@ def test_disks_that_were_to_be_away_for_a_while_are_brought_back(tmp_path: Path)
     ctx: Any = Away(taken_away(tmp_path, *BOTH), "inactive", "OFFLINE")
     assert bring_back(ctx, 1, {"yes": True}, "after") is None
     assert [(line, origin) for line, origin, _ in ctx.done] == [("on  online cell c1", "after")]
-    assert "left 1 grid disks of c1 inactive" in ctx.said[0]
+    assert "left 1 grid disk of c1 inactive" in ctx.said[0]
 
 
 @pytest.mark.parametrize("code", [ExitCode.DONE, ExitCode.FAILED])

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from exacell import cli
+from exacell.ending import ending_well, interruptible
 from exacell.interruption import Interruption
-from exacell.runner import ending_well, interruptible
+from exacell.output.terminal import TerminalConsole
 
 
 def test_ctrl_c_while_another_line_is_written() -> None:
@@ -70,19 +71,23 @@ def test_a_second_ctrl_c_says_what_is_true(
     assert capsys.readouterr().err.splitlines() == [said]
 
 
-# -- SIGTERM ---------------------------------------------------------------------------------------------------------
+# -- SIGTERM and SIGHUP ------------------------------------------------------------------------------------------------
+
+ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 @pytest.fixture
 def ends_by_default() -> Iterator[None]:
-    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    before = [signal.signal(number, signal.SIG_DFL) for number in ENDS]
     yield
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in zip(ENDS, before, strict=True):
+        signal.signal(number, handler)
 
 
-def told_to_end(calls: list[str]) -> tuple[Any, Any]:
+def told_to_end(calls: list[str]) -> tuple[Any, TerminalConsole]:
     ctx: Any = SimpleNamespace(interrupt=lambda: calls.append("stop"), told_to_end=False)
-    console: Any = SimpleNamespace(tell=lambda text, meaning: calls.append(text))
+    console = TerminalConsole()
+    console.tell = lambda text, meaning="": calls.append(text)  # type: ignore[method-assign]
     return ctx, console
 
 
@@ -95,6 +100,8 @@ def test_sigterm_while_cells_change_stops_as_ctrl_c_does() -> None:
         assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
         signal.raise_signal(signal.SIGTERM)
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+        with ending_well(ctx, console):
+            assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     assert ctx.told_to_end and calls[0] == "stop" and calls[1].startswith("told to end (SIGTERM)")
     with ending_well(ctx, console):
         pass
@@ -102,13 +109,40 @@ def test_sigterm_while_cells_change_stops_as_ctrl_c_does() -> None:
 
 
 @pytest.mark.usefixtures("ends_by_default")
-def test_sigterm_that_somebody_else_decides_stays_his() -> None:
-    """Where it is ignored or handled already, and outside of the main thread, nothing changes."""
-    ctx, console = told_to_end([])
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+def test_sighup_may_come_again() -> None:
+    """A closed terminal's second SIGHUP, and the SIGTERM behind it, kill nobody in the middle of a change, nor does a third
+    SIGHUP when it has just ended; it is said once."""
+    calls: list[str] = []
+    ctx, console = told_to_end(calls)
     with ending_well(ctx, console):
-        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
-    assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+        signal.raise_signal(signal.SIGHUP)
+        signal.raise_signal(signal.SIGHUP)
+        signal.raise_signal(signal.SIGTERM)
+    signal.raise_signal(signal.SIGHUP)
+    assert [call.partition(":")[0] for call in calls if call != "stop"] == [
+        "told to end (SIGHUP)",
+        "told to end (SIGTERM)",
+    ]
+    assert ctx.told_to_end and not console.can_ask
+
+
+@pytest.mark.usefixtures("ends_by_default")
+def test_a_change_that_nobody_ended_leaves_the_signals_as_they_were() -> None:
+    """Behind a change that ended by itself SIGTERM and SIGHUP end the program at once."""
+    with ending_well(*told_to_end([])):
+        assert signal.SIG_DFL not in [signal.getsignal(number) for number in ENDS]
+    assert [signal.getsignal(number) for number in ENDS] == [signal.SIG_DFL] * 2
+
+
+@pytest.mark.usefixtures("ends_by_default")
+@pytest.mark.parametrize("number", ENDS)
+def test_a_signal_that_somebody_else_decides_stays_his(number: signal.Signals) -> None:
+    """Where it is ignored (nohup) or handled already, and outside of the main thread, nothing changes."""
+    ctx, console = told_to_end([])
+    signal.signal(number, signal.SIG_IGN)
+    with ending_well(ctx, console):
+        assert signal.getsignal(number) == signal.SIG_IGN
+    assert signal.getsignal(number) == signal.SIG_IGN
     passed: list[bool] = []
 
     def beside() -> None:
@@ -133,7 +167,10 @@ def test_it_may_be_set_at_every_step_of_a_wait() -> None:
             nonlocal steps
             if frame.f_code.co_name != "wait":
                 return None
+            anew = sys.version_info[:2] == (3, 12) and not frame.f_trace_opcodes
             frame.f_trace_opcodes = True
+            if anew:
+                sys.settrace(trace)  # It traces opcodes only where that was wanted before tracing began.
             if kind == "opcode":
                 steps += 1
                 if steps == number:

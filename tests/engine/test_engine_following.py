@@ -91,6 +91,20 @@ def test_a_flush_is_followed_to_its_proof_or_its_limit(
         assert found[ONE].reason.startswith("not flushed within ")
 
 
+@pytest.mark.parametrize(("limit", "outcome"), [(50.0, Outcome.DONE), (55.0, Outcome.DONE), (35.0, Outcome.FAILED)])
+def test_the_last_look_is_one_that_began_when_the_limit_was_over(bench: Bench, limit: float, outcome: Outcome) -> None:
+    """A look that another cell kept waiting beyond the limit shows the time before it: one more is made."""
+    wait, cell = Wait(), bench.transport.cells[ONE]
+    cell.status = "normal - flushing"
+    bench.transport.reading = lambda: wait.pause(threading.Event(), 15.0)  # Looks begin at 0, 35 and 55.
+    goes_on = cell._flush_goes_on
+    cell._flush_goes_on = lambda: goes_on() if wait.waited >= 20 else None  # type: ignore[method-assign]
+    follower = Follower(bench.fleet, poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)
+    board = Board(SilentConsole(), "flush", 1, 1, [ONE])
+    found = follower.flushes([Step(target=ONE, what="flush", limit=limit)], board, Report(change=1))
+    assert found[ONE].outcome is outcome
+
+
 MUTE: list[tuple[float | None, float, Outcome, float, str]] = [
     # (limit, seconds for which the cell is silent, how it is judged, seconds waited, reason)
     (None, 600.0, Outcome.DONE, 610.0, ""),

@@ -127,7 +127,7 @@ def test_a_rebalance_closes_the_gate(bench: Bench, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(bench.transport.asm, "facts", lambda: busy)
     report = bench.run(flush(bench))
     assert bench.transport.sent == []
-    assert "ASM main: 1 operations run in gv$asm_operation" in report.stopped
+    assert "ASM main: 1 operation in gv$asm_operation" in report.stopped
 
 
 @pytest.mark.parametrize(("mode", "nodes"), [("UNKNOWN", ()), ("UNKNOWN", (NODES[1],)), ("OFFLINE", ())])

@@ -88,7 +88,7 @@ def test_who_is_asked_is_told_what_the_waves_before_brought(bench: Bench, monkey
     monkeypatch.setattr(bench.console, "confirm", lambda question: asked.append(question) or True)
     bench.run(flush(bench, ask=True))
     assert asked == [
-        "exa1cel01 done; exa1cel03 waiting for their wave; now wave 2 of 3 on exa1cel02: go on?",
+        "exa1cel01 done; exa1cel03 waiting for its wave; now wave 2 of 3 on exa1cel02: go on?",
         "exa1cel[01-02] done; now wave 3 of 3 on exa1cel03: go on?",
     ]
 
@@ -336,9 +336,9 @@ OTHERS = [
     (0, False, ""),
     (1, False, "exa1cel[02-03] waiting for their wave"),
     (1, True, "exa1cel[01-03] waiting for their wave"),
-    (2, False, "exa1cel01 failed; exa1cel03 waiting for their wave"),
+    (2, False, "exa1cel01 failed; exa1cel03 waiting for its wave"),
     (3, False, "exa1cel02 done; exa1cel01 failed"),
-    (3, True, "exa1cel02 done; exa1cel01 failed; exa1cel03 waiting for their wave"),
+    (3, True, "exa1cel02 done; exa1cel01 failed; exa1cel03 waiting for its wave"),
 ]
 
 
@@ -366,4 +366,4 @@ def test_the_other_waves_are_shown_while_a_plan_rolls(bench: Bench) -> None:
     bench.engine._console = Watching()
     bench.run(flush(bench))
     of_two = {others for stage, others in shown if stage.startswith("wave 2 of 3: ")}
-    assert of_two == {"exa1cel01 done; exa1cel03 waiting for their wave"}
+    assert of_two == {"exa1cel01 done; exa1cel03 waiting for its wave"}

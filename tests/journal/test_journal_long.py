@@ -9,7 +9,7 @@ import pytest
 
 from exacell.cellset import fold
 from exacell.journal import auditing
-from exacell.journal.auditing import as_csv, changes_of, row_records, summary
+from exacell.journal.auditing import as_csv, outlines_of, row_records, summary
 from exacell.journal.reading import without_collecting
 from exacell.journal.record import Entry, Journal, Row
 from exacell.plan import model
@@ -82,8 +82,8 @@ def test_each_set_of_targets_is_folded_once(journal: Journal, monkeypatch: pytes
     folded: list[object] = []
     auditing._folded.cache_clear()
     monkeypatch.setattr(auditing, "fold", lambda names: folded.append(names) or fold(names))
-    changes = changes_of(journal.all_entries(), auditing.Filter())
-    assert {summary(rows)["targets"] for rows in changes.values()} == {"c[1-7]"}
+    changes = outlines_of(journal.all_entries())
+    assert {summary(change)["targets"] for change in changes.values()} == {"c[1-7]"}
     assert len(changes) == CHANGES and len(folded) == 1
 
 
@@ -100,5 +100,5 @@ def test_a_page_or_a_csv_reads_each_step_of_a_plan_once_a_row_at_most(
     ] * len(CELLS)
     assert read == CELLS
     del read[:]
-    assert as_csv(rows).count("cell comment = x") == len(CELLS)
+    assert "".join(as_csv(rows, journal.plans_of)).count("cell comment = x") == len(CELLS)
     assert read == CELLS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from timeit import timeit
 
 import pytest
 from hypothesis import given
@@ -158,10 +159,13 @@ def test_ten_thousand_names_are_searched_between_two_keys() -> None:
     many = Vocabulary(f"DATA{p}_CD_{n:02d}_exa1cel{c:02d}" for p in range(10) for n in range(16) for c in range(64))
     known = Known(names=lambda kind: many if kind is Kind.GRIDDISK else ())
     suggest("list griddisk x", known)
-    start = time.process_time()
-    for text in ("list griddisk ", "list griddisk DATA3_CD", "list griddisk cd_07", "list griddisk d9cel63"):
-        assert suggest(text, known, fuzzy=True)
-    assert (time.process_time() - start) / 4 < 0.03
+
+    def complete() -> None:
+        for text in ("list griddisk ", "list griddisk DATA3_CD", "list griddisk cd_07", "list griddisk d9cel63"):
+            assert suggest(text, known, fuzzy=True)
+
+    # Of this thread alone, and without the garbage of other tests, which timeit does not look for.
+    assert timeit(complete, timer=time.thread_time, number=1) / 4 < 0.03
 
 
 def test_formats_are_those_of_the_configuration() -> None:

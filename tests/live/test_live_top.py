@@ -113,7 +113,7 @@ def test_silent_cells_leave_room_for_the_others(silent: int) -> None:
         view.arrived(Sample(readings={}, problems=problems))
         lines = view.lines(80, 24, "")
         assert len(lines) == 24 and max(map(len, lines)) <= 80
-        shown = sum("reason" in line or "more do not answer" in line for line in lines)
+        shown = sum("reason" in line or "more silent" in line for line in lines)
         assert shown == (1 if reasons == 1 else min(silent, 6))
         # A folded line counts for all of its cells; nobody is lost.
         figures = sum(line[:7] == "exa1cel" and "reason" not in line for line in lines)

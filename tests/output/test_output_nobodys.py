@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from exacell.output.result import Column
+from exacell.output.streams import gone, let_go
 from exacell.output.tables import table_lines
+from exacell.output.terminal import TerminalConsole
 
 
 def test_the_racks_own_row_is_called_rack() -> None:
@@ -36,10 +39,52 @@ def test_a_full_output_is_one_plain_line(words: tuple[str, ...], tmp_path: Path)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
-def test_a_full_file_is_one_plain_line(tmp_path: Path) -> None:
-    """A file behind ``>`` that takes no more is named in one line, and the exit code is 1."""
-    argv = [sys.executable, "-m", "exacell", "help > /dev/full"]
+@pytest.mark.parametrize("statement", ["help", "watch 1 count=1 recipes"])
+def test_a_full_file_is_one_plain_line(statement: str, tmp_path: Path) -> None:
+    """A file behind ``>`` that takes no more is named in one line, and the exit code is 1; also where it is written while
+    the statement goes on."""
+    argv = [sys.executable, "-m", "exacell", "-c", "c1", f"{statement} > /dev/full"]
     done = subprocess.run(argv, capture_output=True, text=True, env={"EXACELL_HOME": str(tmp_path)}, timeout=60)
     assert done.returncode == 1
     assert "/dev/full: no space left on device; it is cut off" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_output_stops_no_change() -> None:
+    """While cells are changed, data that nothing has room for stop nothing, and it is said once the outermost part ends."""
+    console = TerminalConsole()
+    with open("/dev/full", "w", encoding="utf-8") as full, console.diverted(full):
+        went_on = []
+        with pytest.raises(OSError, match="No space left"), console.unhindered():
+            with console.unhindered():
+                console.data("one\n")
+            console.data("two\n")
+            went_on.append(True)
+        assert went_on
+
+
+def test_talk_that_nobody_hears_stops_nothing() -> None:
+    """Neither a reader of standard error that has gone nor a file without room for it ends what is done."""
+    read, write = os.pipe()
+    os.close(read)
+    for path in (write, "/dev/full"):
+        with open(path, "w", encoding="utf-8") as deaf:
+            console = TerminalConsole(err=deaf)
+            console.tell("one")
+            console.say("two")
+            assert console.ask("go on?") is None
+            let_go(deaf)
+
+
+def test_a_stream_without_a_reader_is_let_go() -> None:
+    """What stands behind in a closed pipe's buffer goes nowhere, and what is written afterwards, too."""
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w", encoding="utf-8") as stream:
+        stream.write("one")
+        with pytest.raises(BrokenPipeError) as caught:
+            stream.flush()
+        assert gone(caught.value)
+        let_go(stream)
+        stream.write("two")

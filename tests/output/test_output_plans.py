@@ -130,9 +130,11 @@ def test_what_undo_brings_back_stands_with_what_it_does_not() -> None:
     text = "\n".join(plan_lines(plan(inverse=back), width=200))
     assert "Undo: create {cell}_FLASHCACHE (exa1cel[01-03]), but what {cell} had cached is gone" in text
     assert "Cannot be undone" not in text
-    # Where one cell has nothing, or something else, that is sent, nothing is promised for all of them.
-    for other in ({CELLS[0]: back[CELLS[0]]}, back | {CELLS[2]: ("x",)}):
-        assert "Cannot be undone" in "\n".join(plan_lines(plan(inverse=other)))
+    # Where one cell has nothing that is sent, nothing is promised for all of them; where it has something else, each its own.
+    assert "Cannot be undone" in "\n".join(plan_lines(plan(inverse={CELLS[0]: back[CELLS[0]]})))
+    text = "\n".join(plan_lines(plan(inverse=back | {CELLS[2]: ("x",)}), width=200))
+    assert "Undo: create {cell}_FLASHCACHE (exa1cel[01-02]), but what {cell} had cached is gone" in text
+    assert "Undo: x (exa1cel03), but what exa1cel03 had cached is gone" in text and "Cannot be undone" not in text
 
 
 def test_a_limit_of_the_flush_is_told() -> None:

@@ -153,7 +153,7 @@ def test_carve_done_and_completed() -> None:
     """Cells that have the disks already are done; the others get disks of the same size."""
     have = with_flash_grids(cell())
     plan = carve(have, cell(CELLS[1]))
-    assert plan.done == {CELLS[0]: "its 2 grid disks ssd_* are 512M already"}
+    assert plan.done == {CELLS[0]: "it has 2 grid disks ssd_* of 512M already"}
     assert sent(plan, CELLS[1]) == ["CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=512M"]
     assert not carve(have).changes_something
     assert not carve(have, each=512 * MIB).changes_something

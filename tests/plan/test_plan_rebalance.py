@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from plan_factory import CELLS, asm, asm_disk, cell, disk, free_grid, grid, group, sent, step
 
+from exacell.change.probe import asm_records
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmFacts, Operation
 from exacell.plan.checks import failure
@@ -103,10 +104,30 @@ def test_refusals(given: dict[str, Any], said: str) -> None:
 
 
 def test_a_group_that_is_being_rebalanced_is_left_alone() -> None:
-    """While the group is being rebalanced a resize is refused."""
-    busy = replace(data(), running=(operation("DATA"),), operations=1)
-    with pytest.raises(RefusedError, match="is being rebalanced"):
+    """While the group is being rebalanced a resize is refused, telling how far that is, or what lets it go on."""
+    waiting = operation("DATA", state="WAIT", sofar=0, work=0, minutes=0)
+    busy = replace(data(), running=(waiting, operation("DATA"), operation("RECO", 0)), operations=3)
+    with pytest.raises(RefusedError, match="rebalance of DATA runs with power 4: 10%, 5 minutes left;") as moving:
         resize(80 * GIB, asm_facts=busy)
+    assert moving.value.hint == "this again when show rebalance lists none of DATA"
+    still = replace(data(), running=(operation("DATA", 0),), operations=1)
+    with pytest.raises(RefusedError, match=r"rebalance of DATA stands still \(power 0\);") as standing:
+        resize(80 * GIB, asm_facts=still)
+    assert standing.value.hint.startswith("set rebalance power=4 diskgroup=DATA lets it go on; this again when")
+
+
+def test_what_asm_does_is_told_while_it_is_waited_for() -> None:
+    """A rebalance that a resize waits for is told by its disk group, power and percent, one that waits for power by that,
+    a resync by its own name."""
+    quiet = next(p for p in step(resize(80 * GIB), "asm", NODE).proves if p.object == "asm.operation")
+    for found, said in (
+        (operation("DATA", minutes=1), "rebalance of DATA runs with power 4: 10%, 1 minute left"),
+        (operation("DATA", 0, state="WAIT"), "rebalance of DATA stands still (power 0)"),
+        (operation("DATA", kind="RESYNC", work=0), "RESYNC of DATA runs with power 4"),
+    ):
+        records = asm_records(replace(data(), running=(found,), operations=1))["asm.operation"]
+        assert failure(quiet, records) == said
+    assert failure(quiet, []) == ""
 
 
 def test_resize_twice_changes_nothing() -> None:

@@ -13,6 +13,7 @@ from plan_guarding import guard
 from exacell.errors import RefusedError
 from exacell.plan.availability import offline_plan, online_plan, restart_plan
 from exacell.plan.diskgroup import drop_plan
+from exacell.plan.facts import CellFacts
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.gate import closed, first_cells, offline_cells, spoken, unmounted
 from exacell.plan.model import Gate, Plan, Rolling
@@ -76,6 +77,13 @@ def test_who_holds_the_gate_closed_goes_first() -> None:
     assert waves(restart(), Asked(), first=(THREE,)) == ((THREE,), (ONE,), (TWO,))
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_who_goes_first_waits_for_nobody(size: int) -> None:
+    """A cell that its own turn mends shares no wave with the others, whose flush its CREATE would wait for."""
+    assert waves(flush(), Asked(size=size), first=(THREE,)) == ((THREE,), (ONE, TWO))
+    assert waves(flush(), Asked(size=2), first=CELLS) == ((ONE, TWO), (THREE,))
+
+
 def test_offline_is_always_one_failure_group_at_a_time() -> None:
     """What takes disks offline rolls one cell at a time unasked; more at once is refused, together as well."""
     assert takes_offline(restart()) == CELLS
@@ -84,6 +92,26 @@ def test_offline_is_always_one_failure_group_at_a_time() -> None:
         with pytest.raises(RefusedError, match="several failure groups offline at once"):
             waves(restart(), Asked(size=size))
     assert waves(restart("ms"), Asked(size=0)) == ()
+
+
+def test_who_has_restarted_only_gets_its_disks_back() -> None:
+    """A cell that the attempt before restarted is not restarted again, unless its CELLSRV is down; the note names it."""
+    away = cell(TWO, grid_disks=(grid(f"CD_00_{TWO}", status="inactive", asm_mode="OFFLINE"),))
+
+    def again(*facts: CellFacts, service: str = "cellsrv") -> Plan:
+        cells = {fact.cell: fact for fact in facts}
+        return restart_plan("t1", cells, service=service, statement="x", restarted=(TWO,))
+
+    def touched(plan: Plan) -> dict[str, tuple[str, ...]]:
+        return {stage.key: tuple(step.target for step in stage.steps) for stage in plan.stages}
+
+    plan = again(cell(ONE), away, cell(THREE))
+    others, back = (ONE, THREE), {"active": CELLS, "active-again": CELLS}
+    assert touched(plan) == {"inactive": others, "restart": others, **back}
+    assert plan.notes == (f"{TWO}: CELLSRV restarted already, only the grid disks come back",)
+    assert touched(again(away)) == {"active": (TWO,), "active-again": (TWO,)} and not again(away).warnings
+    assert touched(again(cell(ONE), replace(away, cellsrv="stopped")))["restart"] == (ONE, TWO)
+    assert touched(again(cell(ONE), away, service="ms")) == {"restart": (ONE, TWO)}
 
 
 def test_a_single_cell_that_goes_offline_has_a_gate_too() -> None:

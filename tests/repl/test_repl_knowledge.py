@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from exacell import paths
 from exacell.completion import names
 from exacell.completion.knowledge import files
 from exacell.completion.learning import SHOWN, STATEMENTS, learn_rack, observe, stale
@@ -223,7 +224,7 @@ def test_files_are_completed(tmp_path: Path) -> None:
 def test_two_threads_that_learn_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one thread learns in the moment in which another one keeps something is known afterwards, and so is that."""
     cache = NameCache(tmp_path / "names.json")
-    replace = names.os.replace
+    replace = paths.os.replace
     other = threading.Thread(target=lambda: cache.learn({Kind.GRIDDISK: ["DATA_CD_00"]}))
 
     def meanwhile(source: Path, target: Path) -> None:
@@ -232,7 +233,7 @@ def test_two_threads_that_learn_lose_nothing(tmp_path: Path, monkeypatch: pytest
             other.join(0.2)
         replace(source, target)
 
-    monkeypatch.setattr(names.os, "replace", meanwhile)
+    monkeypatch.setattr(paths.os, "replace", meanwhile)
     cache.learn({Kind.CELL: ["exa1cel01"]})
     other.join(120)
     for known in (cache, NameCache(tmp_path / "names.json")):

@@ -38,8 +38,8 @@ class _Connection(asyncssh.SSHServer):
 
 class FaultyServer:
     """Commands it understands: ``echo TEXT``, ``drop`` (half an answer, then the connection dies), ``vanish`` (dies
-    before any byte), ``garble`` (a request that is no text), ``hang``, ``exit N``, ``signal``, ``cat``, ``sleep S``,
-    ``open`` (ends, keeps its output open).
+    before any byte), ``garble`` (a request that is no text), ``hang``, ``exit N``, ``signal``, ``cat``, ``meet N``
+    (ends when N commands have run at the same time), ``open`` (ends, keeps its output open).
 
     Attributes:
         commands: what was asked to run, in order.
@@ -165,8 +165,10 @@ class FaultyServer:
         elif word == "hang":
             process.stdout.write(b"so far\n")
             await process.channel.wait_closed()
-        elif word == "sleep":
-            await asyncio.sleep(float(rest))
+        elif word == "meet":
+            while self.most < int(rest):
+                await asyncio.sleep(0.005)
+            await asyncio.sleep(0.05)
             process.exit(0)
         elif word == "garble":
             process.channel._send_request(b"\xff\xfe")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -37,6 +38,14 @@ def faulty(tmp_path: Path) -> Iterator[FaultyServer]:
     server.start()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def refusing_port() -> Iterator[int]:
+    """A port of loopback that refuses connections: it is taken, so that nobody else listens there meanwhile."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
 
 
 MakeTransport = Callable[..., SshTransport]

@@ -71,10 +71,9 @@ def test_a_connection_is_taken_once() -> None:
         other.close()
 
 
-def test_what_cannot_be_reached_is_not_handed_out() -> None:
+def test_what_cannot_be_reached_is_not_handed_out(refusing_port: int) -> None:
     """It should hand out nothing for a port that refuses, for the usual way to say so."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        place = server.getsockname()
+    place = ("127.0.0.1", refusing_port)
     early = EarlyConnections()
     early.begin([place, ("no.such.host.invalid", 22)])
     assert taken(early, place, 1) is None

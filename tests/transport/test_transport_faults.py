@@ -88,7 +88,7 @@ def test_dead_kept_link_is_replaced_even_for_writes(faulty: FaultyServer, transp
 def test_fan_out_is_bounded(faulty: FaultyServer, transport_to: MakeTransport) -> None:
     """It should never have more targets under way than the fan-out allows."""
     transport = transport_to(faulty.ssh_config(), "u", fanout=3)
-    result = transport.run([read(f"cel{n:02d}", "sleep 0.05") for n in range(12)])
+    result = transport.run([read(f"cel{n:02d}", "meet 3") for n in range(12)])
     assert len(result.ok) == 12
     assert faulty.most == 3
 
@@ -159,16 +159,14 @@ def test_not_an_ssh_server(tmp_path: Path, transport_to: MakeTransport) -> None:
     assert reply.state is State.UNREACHABLE and "closed the connection" in reply.problem
 
 
-def test_unresolvable_and_refused(tmp_path: Path, transport_to: MakeTransport) -> None:
+def test_unresolvable_and_refused(tmp_path: Path, transport_to: MakeTransport, refusing_port: int) -> None:
     """It should name the host that has no address, and the port where nobody listens; nothing was executed."""
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        port = gone.getsockname()[1]
     config = tmp_path / "c"
-    config.write_text(f"Host a\nHostName no-such-host.invalid\nHost b\nHostName 127.0.0.1\nPort {port}\n")
+    config.write_text(f"Host a\nHostName no-such-host.invalid\nHost b\nHostName 127.0.0.1\nPort {refusing_port}\n")
     result = transport_to(config, "u").run([read("a", "true"), read("b", "true")])
     assert result.exit_code is ExitCode.NOT_EXECUTED
     assert "no-such-host.invalid cannot be resolved" in result.replies["a"].problem
-    assert f"127.0.0.1 port {port} refused the connection" in result.replies["b"].problem
+    assert f"127.0.0.1 port {refusing_port} refused the connection" in result.replies["b"].problem
 
 
 def test_interrupt_leaves_no_channel(faulty: FaultyServer, transport_to: MakeTransport) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -112,15 +111,15 @@ def test_a_cell_that_is_down_costs_the_others_nothing(
     assert (faulty.logins.count("jumper"), len(faulty.connections)) == (1, 2)
 
 
-def test_a_refused_tunnel_is_told(faulty: FaultyServer, transport_to: MakeTransport) -> None:
+def test_a_refused_tunnel_is_told(faulty: FaultyServer, transport_to: MakeTransport, refusing_port: int) -> None:
     """A host where nobody listens is unreachable, and its gateway says so at once."""
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        port = gone.getsockname()[1]
-    config = faulty.ssh_config("Host cel*", "ProxyJump jumper@gate", "Host cel9", f"Port {port}")
+    config = faulty.ssh_config("Host cel*", "ProxyJump jumper@gate", "Host cel9", f"Port {refusing_port}")
     transport = transport_to(config, "u")
     reply = transport.run([read("cel9", "echo x")]).replies["cel9"]
     assert reply.state is State.UNREACHABLE
-    assert reply.problem.startswith(f"gateway jumper@gate: the SSH server refused a tunnel to 127.0.0.1 port {port}: ")
+    assert reply.problem.startswith(
+        f"gateway jumper@gate: the SSH server refused a tunnel to 127.0.0.1 port {refusing_port}: "
+    )
 
 
 def test_a_frozen_gateway_is_given_up(faulty: FaultyServer, transport_to: MakeTransport) -> None:
@@ -138,11 +137,9 @@ def test_a_frozen_gateway_is_given_up(faulty: FaultyServer, transport_to: MakeTr
         assert until(lambda: not gateway.is_active())
 
 
-def test_nothing_is_left_behind(faulty: FaultyServer, transport_to: MakeTransport) -> None:
+def test_nothing_is_left_behind(faulty: FaultyServer, transport_to: MakeTransport, refusing_port: int) -> None:
     """Deadlines, refused tunnels and closed transports leave no descriptor open."""
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        port = gone.getsockname()[1]
-    config = faulty.ssh_config("Host cel*", "ProxyJump jumper@gate", "Host cel9", f"Port {port}")
+    config = faulty.ssh_config("Host cel*", "ProxyJump jumper@gate", "Host cel9", f"Port {refusing_port}")
     transport = transport_to(config, "u")
     targets = [f"cel{n}" for n in (1, 2, 3, 9)]
 
@@ -159,7 +156,7 @@ def test_nothing_is_left_behind(faulty: FaultyServer, transport_to: MakeTranspor
     open_now = descriptors()
     for _ in range(5):
         use()
-    assert descriptors() <= open_now
+    assert until(lambda: descriptors() <= open_now)
     transport.close()
     use()
     transport.close()

@@ -6,15 +6,18 @@ import contextlib
 import io
 import os
 import threading
+import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import paramiko
 import pytest
 
 from exacell.errors import TransportError
 from exacell.transport import channel, opening, packets, ssh, wire
+from exacell.transport import reader as reader_module
 from exacell.transport.base import State
 from exacell.transport.reader import Reader
 from exacell.transport.ssh import SshTransport
@@ -314,17 +317,20 @@ def test_reader_calls_in_order_from_anywhere() -> None:
     reader.stop()
 
 
-def test_reader_timers() -> None:
+def test_reader_timers(monkeypatch: pytest.MonkeyPatch) -> None:
     """It should do things later in the order of their time, and not what was taken back."""
     reader = Reader()
     done: list[str] = []
     finished = threading.Event()
 
     def arrange() -> None:
-        reader.later(0.03, finished.set)
-        reader.later(0.02, lambda: done.append("second"))
-        reader.later(0.015, lambda: done.append("never")).cancel()
-        reader.later(0.01, lambda: done.append("first"))
+        now = time.monotonic()
+        with monkeypatch.context() as patch:  # All from one moment on, however long this takes.
+            patch.setattr(reader_module, "time", SimpleNamespace(monotonic=lambda: now))
+            reader.later(0.03, finished.set)
+            reader.later(0.02, lambda: done.append("second"))
+            reader.later(0.015, lambda: done.append("never")).cancel()
+            reader.later(0.01, lambda: done.append("first"))
 
     reader.call(arrange)
     assert finished.wait(120)

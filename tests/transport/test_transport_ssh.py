@@ -10,7 +10,7 @@ import pytest
 from exacell.errors import ExitCode, RefusedError
 from exacell.transport.base import Request, Role, State
 from exacell.transport.ssh import SshTransport
-from tests.support.patience import patiently
+from tests.support.patience import patiently, until
 from tests.support.requests import CELLS, read, write
 from tests.support.sshd import Sshd
 
@@ -90,11 +90,15 @@ def test_reconnects_after_sshd_restart(sshd: Sshd, transport_to: MakeTransport) 
     """It should answer reads and writes after the host was restarted between two statements."""
     transport = transport_to(sshd.ssh_config(), sshd.user)
     assert transport.run([write(CELLS[0], "true")]).ok
+    (link,) = [slot.link for slot in transport._slots.values() if slot.link is not None]
     sshd.stop()
-    refused = transport.run([write(CELLS[0], "true")]).replies[CELLS[0]]
+    try:
+        assert until(lambda: not link.alive), "a write that leaves before is one of which nobody knows what became"
+        refused = transport.run([write(CELLS[0], "true")]).replies[CELLS[0]]
+    finally:
+        sshd.start()
     assert refused.state is State.UNREACHABLE
     assert "refused the connection" in refused.problem
-    sshd.start()
     assert transport.run([write(CELLS[0], "true")]).ok
     assert transport.run([read(CELLS[0], "true")]).ok
 

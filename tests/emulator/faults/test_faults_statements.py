@@ -55,8 +55,8 @@ def test_a_statement_that_hangs(bench: Bench) -> None:
 
 def test_a_hang_that_ends_by_itself(bench: Bench) -> None:
     """hang with for= keeps a statement waiting for that long on the rack's clock."""
-    bench.fault("hang", **{"for": 60.0})
     started = time.monotonic()
+    bench.fault("hang", **{"for": 60.0})
     assert "online" in bench.says("list cell")
     assert time.monotonic() - started > 0.3
     assert bench.rows() == ()
@@ -161,10 +161,11 @@ def test_an_error_with_a_text_of_its_own(bench: Bench) -> None:
 
 def test_cellsrv_restarts_in_the_middle_of_a_statement(fresh: Bench) -> None:
     """restart with match= kills CELLSRV under a statement: half of it is done, the rest is an error; then it is back."""
-    fresh.fault("restart", match="flush$", nth=1, down=120)
+    fresh.fault("restart", match="flush$", nth=1, down="20h")
     text = fresh.says("alter flashcache all flush")
     assert text.startswith("CELL-02559:") and "altered" not in text
     assert [row["kind"] for row in fresh.rows()] == ["restart", "cellsrv-down"]
+    fresh.fault("cellsrv-down", **{"for": 120.0})
     until(lambda: "running" in fresh.says("list cell attributes cellsrvStatus"))
     assert fresh.values("list flashcache attributes status") == [["normal"]]
     assert all(row[1:] == [""] or row[1:] == [] for row in fresh.values("list celldisk attributes name,flushStatus"))
@@ -183,8 +184,9 @@ def test_a_restart_after_some_time(fresh: Bench) -> None:
     """restart with after= takes CELLSRV away for down= seconds; a flush that was under way is no longer in force."""
     fresh.says("alter flashcache all flush")
     assert fresh.values("list flashcache attributes status") == [["normal - flushed"]]
-    fresh.fault("restart", after="20m", down="20h")
+    fresh.fault("restart", after="20h", down="20h")
     assert fresh.values("list flashcache attributes status") == [["normal - flushed"]]
+    fresh.fault("restart", after="2m", down="20h")
     # The connection of whoever asks just then ends with the others.
     until(lambda: "stopped" in fresh.ask("list cell attributes cellsrvStatus").stdout)
     fresh.fault("restart", down="2m")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import subprocess
 import tempfile
@@ -114,11 +115,16 @@ def test_standard_input_is_given(made: Any) -> None:
     assert reply.stdout.strip() == "30000"
 
 
-def test_output_arrives_while_the_command_runs(made: Any) -> None:
+def test_output_arrives_while_the_command_runs(made: Any, tmp_path: Path) -> None:
     """on_output hears the first line while the command is still waiting for the second."""
-    pieces: list[bytes] = []
-    request = read("exa1cel01", "echo one; sleep 0.3; echo two", on_output=pieces.append)
-    reply = made(OpensshTransport).run([request]).replies["exa1cel01"]
+    heard, pieces = tmp_path / "heard", list[bytes]()
+
+    def hear(piece: bytes) -> None:
+        pieces.append(piece)
+        heard.touch()
+
+    command = f"echo one; until test -e {shlex.quote(str(heard))}; do sleep 0.05; done; echo two"
+    reply = made(OpensshTransport).run([read("exa1cel01", command, on_output=hear)]).replies["exa1cel01"]
     assert (pieces, reply.stdout) == ([b"one\n", b"two\n"], "one\ntwo\n")
 
 

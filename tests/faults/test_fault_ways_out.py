@@ -1,0 +1,61 @@
+"""What is named as the way out is one: typed as it was told, it leads where it says."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from matrix_rack import NODES, MatrixRack
+from matrix_run import prepared, state_of
+from matrix_verbs import GROUPED, PMEM
+
+POWERLESS = "sql:alter system set asm_power_limit=0"
+
+
+def test_pmem_that_left_write_back_gets_it_again(tmp_path: Path) -> None:
+    """Undo of a mode change leaves PMEM write-through, and the statements that the plan names bring its mode back."""
+    rack = MatrixRack(tmp_path / "rack", prepared((), PMEM))
+    before, operator = state_of(rack), rack.operator()
+    operator.must("set flashcache mode=writethrough -y")
+    plan = next(e.body["plan"] for e in operator.ctx.journal.entries(rack="t1") if e.kind == "plan")
+    told = [
+        step["inverse"] for stage in plan["stages"] for step in stage["steps"] if "pmemCacheMode" in step["inverse"]
+    ]
+    ways = "drop pmemcache", "alter cell pmemCacheMode=writeback", "create pmemcache all"
+    assert told and all(text.endswith("; {}, {} and {} change it".format(*ways)) for text in told)
+    operator.must("undo -y")
+    assert state_of(rack) != before
+    for statement in ways:
+        operator.must(f"{statement} -y")
+    assert state_of(rack) == before and not operator.pending()
+
+
+def test_a_shrink_that_waited_for_power_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shrink whose rebalance has no power is interrupted, resume names what gives it power, and goes on with it behind
+    that, though another change was made since."""
+    rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
+    rack.raw(NODES[0], POWERLESS)
+    operator = rack.operator()
+    wait = rack.pause
+
+    def pause(event: threading.Event, seconds: float) -> bool:
+        if not operator.ctx.interrupted.is_set():
+            operator.ctx.interrupted.set()
+        return wait(event, seconds)
+
+    monkeypatch.setattr(rack, "pause", pause)
+    assert operator.do("resize griddisk prefix=p size=3G -y").code == 4
+    monkeypatch.setattr(rack, "pause", wait)
+    operator = rack.operator()
+    said = operator.do("resume -y")
+    assert said.code == 2 and "stands still (power 0)" in said.text
+    assert "set rebalance power=4 diskgroup=PP lets it go on" in said.text
+    operator.must("set rebalance power=4 diskgroup=PP -y")
+    rack.pass_time(600)
+    assert [(item.state, item.mend) for item in operator.pending()] == [("stopped", "resume 1")]
+    operator.must("resume -y")
+    sizes = {
+        d.size_bytes for cell in rack.rack.cells.values() for n, d in cell.grid_disks.items() if n.startswith("p_")
+    }
+    assert sizes == {3 << 30} and not operator.pending()
