@@ -68,6 +68,21 @@ def _free_port() -> int:
             return port
 
 
+def _children(pid: int, *, named: str = "") -> list[int]:
+    """Return the process ids of the children of a process whose names begin with ``named``."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:  # It has ended.
+        return []
+    return [int(child) for child in children if _name(child).startswith(named)]
+
+
+def _name(pid: str) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text()
+    return ""
+
+
 class Sshd:
     """One running sshd. Every host name in the ssh_config it writes leads to it."""
 
@@ -118,7 +133,8 @@ class Sshd:
         """End the listener and every session of it."""
         if self._process is None:
             return
-        sessions = self.sessions()
+        # Of a user who is not root a session is two processes, and the second one holds the connection.
+        sessions = [one for pid in self.sessions() for one in (pid, *_children(pid, named="sshd"))]
         self._process.terminate()
         self._process.wait()
         self._process = None
@@ -128,8 +144,7 @@ class Sshd:
     def sessions(self) -> list[int]:
         """Return the process ids of the connections being served."""
         assert self._process is not None
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text()
-        return [int(pid) for pid in children.split()]
+        return _children(self._process.pid)
 
     def log(self) -> str:
         """Return what sshd logged."""
