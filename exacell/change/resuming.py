@@ -331,7 +331,7 @@ def _to_undo(ctx: Context) -> Iterator[tuple[int, Entry]]:
     rack = ctx.need_rack().name
     entries = ctx.journal.entries(rack=rack)
     newest, waiting = ctx.journal.newest_plan(rack), newest_stopped(ctx.journal, rack)
-    stopped_last = waiting.change if waiting is not None and newest is not None and waiting.seq == newest.seq else 0
+    stopped_last = waiting.change if waiting is not None and waiting == newest else 0
     gone = {e.change for e in entries if e.kind == "undone"}
     ended = {e.change for e in entries if e.kind == "end"}
     for entry in reversed(entries):

@@ -187,6 +187,10 @@ def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: li
     if held_up is not None:
         results.append(held_up)
         return False
+    for reason, targets in _lost(done).items():
+        ctx.console.say(
+            f"undo change {done.change} ({done.statement}): not all comes back on {fold(targets)}: {reason}"
+        )
     again = {} if flags.get("no-rolling") else done.rolling
     for place, statement in enumerate(statements, 1):
         ctx.console.say(f"undo change {done.change} ({done.statement}): {statement}")
@@ -204,6 +208,15 @@ def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: li
     if brought is not None:
         results.append(brought)
     return True
+
+
+def _lost(done: Done) -> dict[str, list[str]]:
+    """Return why something of what was done can't be taken back, each reason with its targets."""
+    found: dict[str, list[str]] = {}
+    for target, steps in done.steps.items():
+        for reason in dict.fromkeys(step.inverse for step in steps if step.undo is Undo.IMPOSSIBLE and step.inverse):
+            found.setdefault(reason, []).append(target)
+    return found
 
 
 def _note_undone(ctx: Context, done: Done, flags: Mapping[str, Value]) -> None:

@@ -188,11 +188,12 @@ def _existing(
 
 
 def _added_notes(group: DiskGroup, wanted: Wanted) -> tuple[str, ...]:
-    files = counted(group.files or 0, "file")
-    moved = (
-        f"what it holds ({files}) is spread over the new disks by a rebalance that is not waited for: show rebalance"
-    )
-    said = (moved,) if group.files else ()
+    said: tuple[str, ...] = ()
+    if group.files:
+        files = counted(group.files, "file")
+        said = (
+            f"what it holds ({files}) is spread over the new disks by a rebalance that is not waited for: show rebalance",
+        )
     if "appliance.mode" in (key.lower() for key in wanted.attributes):
         return said
     # Source: reference asm.md section 3: set on new groups that qualify, at least three failure groups among other things.
@@ -300,11 +301,11 @@ def drop_plan(
     group = asm.group(name)
     if group is None:
         return Plan(statement=statement, rack=rack, done={asm.node: f"there is no disk group {name}"})
-    _refuse_drop(asm, group, nodes, accepted, may_ask=may_ask)
+    destroyed = _checked_files(asm, group, nodes, accepted, may_ask=may_ask)
     others = [node for node, inst in nodes.items() if node != asm.node and group.states.get(inst) == "MOUNTED"]
     members = asm.members(group)
-    drop, files = _drop(asm, group, members), counted(group.files or 0, "file")
-    loss = (name,) if group.files else ()
+    drop, files = _drop(asm, group, members), counted(destroyed, "file")
+    loss = (name,) if destroyed else ()
     return Plan(
         statement=statement,
         rack=rack,
@@ -317,10 +318,14 @@ def drop_plan(
     )
 
 
-def _refuse_drop(
+def _checked_files(
     asm: AsmFacts, group: DiskGroup, nodes: Mapping[str, str], accepted: Sequence[str], *, may_ask: bool
-) -> None:
-    """Refuse to drop a group whose loss was not accepted, or that somebody needs; see :func:`drop_plan`."""
+) -> int:
+    """Return how many files go with a group; refuse to drop it when that was not accepted, or somebody needs it.
+
+    Raises:
+        RefusedError: as :func:`drop_plan` says.
+    """
     begin = f"drop diskgroup {group.name} refused"
     if group.files is None:
         raise RefusedError(
@@ -343,6 +348,7 @@ def _refuse_drop(
             "was sent",
             hint="stop them or move them to another disk group first",
         )
+    return group.files
 
 
 def _drop_stages(asm: AsmFacts, name: str, drop: Step, others: Sequence[str], nodes: Mapping[str, str]) -> list[Stage]:

@@ -72,6 +72,13 @@ def test_nobody_is_asked_after_an_interruption(bench: Bench, monkeypatch: pytest
     assert order(bench) == [ONE]
 
 
+def test_whom_an_interruption_finds_asked_says_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interruption while somebody is asked to go on is told as one, not as nobody's answer."""
+    monkeypatch.setattr(bench.console, "confirm", lambda question: bench.cancel.set())
+    report = bench.run(flush(bench, ask=True))
+    assert (report.exit_code, report.stopped) == (ExitCode.INTERRUPTED, "interrupted before wave 2")
+
+
 def test_who_says_no_has_interrupted(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A no before a wave ends the change as an interruption does; a yes, and a gate that is given up, do not."""
     monkeypatch.setattr(bench.console, "confirm", lambda question: "wave 2" in question)

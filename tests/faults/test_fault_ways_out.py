@@ -25,6 +25,8 @@ def test_pmem_that_left_write_back_gets_it_again(tmp_path: Path) -> None:
     ways = "drop pmemcache", "alter cell pmemCacheMode=writeback", "create pmemcache all"
     assert told and all(text.endswith("; {}, {} and {} change it".format(*ways)) for text in told)
     operator.must("undo -y")
+    reasons = [line for line in operator.console.said if "not all comes back" in line]
+    assert f"on exa1cel[01-03]: {told[0]}" in [line[line.index("on exa1cel") :] for line in reasons]
     assert state_of(rack) != before
     for statement in ways:
         operator.must(f"{statement} -y")
