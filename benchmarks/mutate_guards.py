@@ -31,11 +31,11 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from types import FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import pytest
@@ -245,17 +245,31 @@ def put_in(mutant: Mutant, package: Path) -> None:
         LookupError: the function is not loaded.
     """
     code = broken(mutant, package)
+    # What a function made when its module was imported is kept in tables there, with its own code.
+    inner = {_told_apart(one): one for one in codes_in(code)}
     path = str(package / mutant.file)
     gc.unfreeze()  # The tests freeze what is loaded, which is then not listed.
-    found = [
-        item
-        for item in gc.get_objects()
-        if isinstance(item, FunctionType) and item.__code__.co_filename == path and is_code_of(item.__code__, mutant)
-    ]
-    if not found:
+    found = [item for item in gc.get_objects() if isinstance(item, FunctionType) and item.__code__.co_filename == path]
+    if not any(is_code_of(function.__code__, mutant) for function in found):
         raise LookupError(f"{mutant} is not loaded")
     for function in found:
-        function.__code__ = code
+        if is_code_of(function.__code__, mutant):
+            function.__code__ = code
+        elif (made := inner.get(_told_apart(function.__code__))) is not None:
+            function.__code__ = made
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of every function that this one makes, and of those that they make."""
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield const
+            yield from codes_in(const)
+
+
+def _told_apart(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
+    """What tells a function inside another one apart: its code fits those only that hold the same variables."""
+    return code.co_qualname, code.co_firstlineno, code.co_freevars
 
 
 def copy_project(folder: Path) -> Path:

@@ -20,7 +20,7 @@ from exacell.change.board import Board
 from exacell.change.caching import seen
 from exacell.change.following import Follower, Pause
 from exacell.change.gatekeeper import Gatekeeper, Passage
-from exacell.change.probe import NO_ANSWER, Prober
+from exacell.change.probe import Prober
 from exacell.change.running import Outcome, Report, Run, StepResult
 from exacell.change.verdicts import intent, judge, judge_sql, outcome_row, phrase
 from exacell.console import Console
@@ -269,15 +269,12 @@ class Engine:
 
         for step in steps:
             failed = failures[step.target]
-            silent = failed.get(NO_ANSWER)
             unneeded = [why for place, why in failed.items() if 0 <= place < len(step.only_if)]
-            refused = [why for place, why in failed.items() if place >= len(step.only_if)]
-            if silent:
-                end(step, Outcome.REFUSED, silent)
-            elif unneeded:
+            if unneeded:
                 end(step, Outcome.NOT_NEEDED, unneeded[0])
-            elif refused:
-                end(step, Outcome.REFUSED, refused[0])
+            elif failed:
+                # One of needs; or that the target gave no answer, which stands alone.
+                end(step, Outcome.REFUSED, next(iter(failed.values())))
             else:
                 ready.append(step)
         if ended:

@@ -144,12 +144,11 @@ def _first(*allowed: str) -> Judge:
 
 def _never(*patterns: str) -> Judge:
     """Everything is harmless unless a word matches; long options may be cut short as getopt_long(3) lets them."""
-    long = [pattern for pattern in patterns if pattern.startswith("--")]
 
     def harmless(words: Sequence[str]) -> bool:
         names = [word.partition("=")[0] for word in words if re.match(r"--\w", word)]
         return not any(re.match(pattern, word) for word in words for pattern in patterns) and not any(
-            pattern.startswith(name) for name in names for pattern in long
+            pattern.startswith(name) for name in names for pattern in patterns
         )
 
     return harmless

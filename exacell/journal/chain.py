@@ -96,13 +96,13 @@ def against_head(walked: Walk, kept: tuple[int, str], found: str) -> str:
 
     Args:
         kept: number and hash of the newest row as it was written.
-        found: hash of the row of that number; any text when there is none.
+        found: hash of the row of that number; empty when there is none.
     """
     number, claimed = kept
     if number > walked.good:
         one = walked.good + 1 == number
         return f"row {number} was cut off" if one else f"rows {walked.good + 1} to {number} were cut off"
     # A crash may leave the head behind the rows, never before a row that it has seen in another form.
-    if number < 1 or found != claimed:
+    if found != claimed:
         return f"row {number} is not the one that was written"
     return ""

@@ -181,12 +181,13 @@ def _stages(
         # By the time the flash cache is dropped, its PMEM is write-through.
         todo = [replace(fact, pmem_mode="writethrough") for fact in todo]
     flushing = [fact for fact in todo if fact.flash_cache is not None and fact.writeback]
-    cached = [fact for fact in todo if fact.flash_cache is not None]
+    caches = [(fact, fact.flash_cache) for fact in todo if fact.flash_cache is not None]
+    cached = [fact for fact, _ in caches]
     old = [fact for fact in todo if _old(fact)]
     if flushing:
         stages.append(flush_stage(flushing, Gate.ALL))
     if cached:
-        drops = tuple(drop_step(fact, fact.flash_cache) for fact in cached if fact.flash_cache)
+        drops = tuple(drop_step(fact, cache) for fact, cache in caches)
         stages.append(Stage(title="drop the flash cache", key="drop", gate=Gate.ALL, steps=drops))
     stages += _each("take the grid disks offline", "inactive", old, deactivate)
     stages += _each("stop CELLSRV", "shutdown", old, lambda fact: cellsrv(fact, "SHUTDOWN"))

@@ -52,7 +52,7 @@ def celldisk(
         cell: tuple(grid for grid in fact.grid_disks if grid.cell_disk.lower() in _meant(fact, statement))
         for cell, fact in facts.items()
     }
-    refuse_used(text, {cell: grids for cell, grids in hit.items() if grids}, headers)
+    refuse_used(text, hit, headers)
     reason = "the cell disks' contents are lost"
     always = {cell: unused(grids) for cell, grids in hit.items()}
     gone = (Check(object="celldisk", op=Op.ABSENT, where={"name": statement.names}),)

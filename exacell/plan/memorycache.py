@@ -6,7 +6,7 @@ is the same. Source: Oracle SAGUG, ALTER PMEMCACHE and ALTER XRMEMCACHE ("can on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from exacell.cellset import fold
 from exacell.plan.facts import CellFacts, PmemCache
@@ -32,13 +32,17 @@ def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: s
     Raises:
         RefusedError: the cache is degraded on some cell, or its dirty data could not be written.
     """
-    skipped = {cell: why for cell, fact in facts.items() if (why := _not_applicable(fact))}
-    cells = {cell: fact for cell, fact in facts.items() if cell not in skipped}
+    caches = {
+        cell: (fact, fact.pmem_cache)
+        for cell, fact in facts.items()
+        if fact.pmem_cache is not None and fact.pmem_cache.status
+    }
+    cells = {cell: fact for cell, (fact, _) in caches.items()}
+    skipped = {cell: _not_applicable(fact) for cell, fact in facts.items() if cell not in caches}
     refuse({cell: reason for cell, fact in cells.items() if (reason := _refusal(fact))}, "flush of PMEM")
     if not cells:
         return Plan(statement=statement, rack=rack, skipped=skipped)
-    caches = [(fact, fact.pmem_cache) for fact in cells.values() if fact.pmem_cache is not None]
-    steps = tuple(_flush(fact, cache, limit) for fact, cache in caches)
+    steps = tuple(_flush(fact, cache, limit) for fact, cache in caches.values())
     again = tuple(rearm_step(fact, fact.memory_cache) for fact in cells.values())
     return Plan(
         statement=statement,
@@ -56,19 +60,17 @@ def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: s
             ),
         ),
         skipped=skipped,
-        notes=tuple(_notes(caches)),
+        notes=tuple(_notes(caches.values())),
         warnings=(_STOPPED, *((_DOWN,) if any(fact.pmem_writeback for fact in cells.values()) else ())),
         risk=Risk.PERFORMANCE,
     )
 
 
 def _not_applicable(fact: CellFacts) -> str:
-    cache = fact.pmem_cache
-    if cache is None:
+    """Why a cell has no cache on persistent memory that could be flushed."""
+    if fact.pmem_cache is None:
         return "it has no cache in memory: X8M and X9M have one in PMEM, later cells in DRAM"
-    if not cache.status:
-        return "its cache is in DRAM (X10M and later), which has no FLUSH and never holds the only copy of anything"
-    return ""
+    return "its cache is in DRAM (X10M and later), which has no FLUSH and never holds the only copy of anything"
 
 
 def _refusal(fact: CellFacts) -> str:
@@ -93,7 +95,7 @@ def _flush(fact: CellFacts, cache: PmemCache, limit: float | None) -> Step:
     )
 
 
-def _notes(caches: Sequence[tuple[CellFacts, PmemCache]]) -> list[str]:
+def _notes(caches: Iterable[tuple[CellFacts, PmemCache]]) -> list[str]:
     alike: dict[str, list[str]] = {}
     for fact, cache in caches:
         used = fact.metric_bytes(METERS[fact.memory_cache].falls)

@@ -185,7 +185,7 @@ def laps(plan: Plan) -> Iterator[Lap]:
         yield Lap(wave=0, cells=(), stages=plan.stages)
         return
     places = [place for place, stage in enumerate(plan.stages) if _on_cells(stage)]
-    before = tuple(s for s in plan.stages[: places[0]] if not _on_cells(s))
+    before = plan.stages[: places[0]]
     # A mending stage of the nodes that stands between or behind the cells' stages judges the whole plan.
     after = tuple(s for s in plan.stages[places[0] :] if not _on_cells(s))
     if before:

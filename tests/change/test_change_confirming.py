@@ -29,7 +29,7 @@ from exacell.errors import MovedError, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
 from exacell.language.line import parse_line
-from exacell.plan.model import Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Gate, Plan, Risk, Stage, Step, Undo
 
 DEAD = {"user": "u", "host": actor()["host"], "pid": "4194305"}
 """No process has this number: Linux gives at most 4194304. Source: proc(5), /proc/sys/kernel/pid_max."""
@@ -355,6 +355,15 @@ def test_what_has_an_inverse_may_be_guarded() -> None:
     refuse_unrevertible(of_asm(), 60.0)
     idle = Step(target="c9", what="w", statement="S", undo=Undo.NOTHING)
     refuse_unrevertible(replace(plan(), stages=(*plan().stages, Stage(title="t", steps=(idle,)))), 60.0)
+
+
+def test_what_only_mends_needs_no_inverse() -> None:
+    """It should accept a plan whose mending steps have no inverse: they bring back what was, and may never be sent."""
+    mends = Step(target="c9", what="w", statement="S", undo=Undo.IMPOSSIBLE)
+    stage = Stage(title="t", gate=Gate.MEND, mends="k", steps=(mends,))
+    refuse_unrevertible(replace(plan(), stages=(*plan().stages, stage)), 60.0)
+    with pytest.raises(RefusedError, match="could not be taken back on c9"):
+        refuse_unrevertible(replace(plan(), stages=(*plan().stages, replace(stage, gate=Gate.EACH))), 60.0)
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,10 @@ HARMLESS = [
     "a=1; b=$a; c=$b; d=$c; e=$d; find $e",
     "for a in 1 2 3 4 5 6 7 8; do for b in 1 2 3 4 5 6 7 8; do find $a$b; find $a $b; done; done",
     "hostname | sort -u | head -n 1 | cut -d : -f 1,2 | while read x; do cellcli -e list cell $x; done",
+    "D=DATA; echo \"list griddisk $D\" | cellcli",
+    "X=$(nproc); echo $((X + 1))",
+    "f() { g; }; g() { ls; }; { f; }",
+    "sort - f; sort -- f; rpm -q -- kernel",
 ]  # fmt: skip
 
 CHANGES = {
@@ -267,6 +271,7 @@ UNREAD = [
     "printf 'drop griddisk %s' D* | cellcli",
     # Values that the text does not tell, or that are more than one word.
     "reboot() { :; }; f() { command reboot; }; f",
+    "f() { g; }; { f; }; g() { ls; }; f",
     "x=%b; printf \"list cell $x\" '\\012drop flashcache all' | cellcli",
     "cellcli -e \"list cell $()\"",
     "cellcli -e \"list cell $(cat /tmp/x)\"",
@@ -377,6 +382,12 @@ def test_in_doubt_what_looks_like_a_change_is_one(text: str) -> None:
     """A change inside text that is not understood should still be judged."""
     found = scan_command(text)
     assert found.unread and [c.text for c in found.changes] == ["drop flashcache"]
+
+
+def test_a_comment_is_no_change_even_in_doubt() -> None:
+    """A line that is a comment to a shell or to CellCLI should not be judged, whatever else is not understood."""
+    found = scan_command("# drop flashcache\n -- drop flashlog\nRem drop celldisk all\nreboot")
+    assert found.unread and not found.changes
 
 
 def test_a_function_called_by_name_is_no_unknown_command() -> None:

@@ -275,6 +275,20 @@ def test_only_a_rolled_plan_shows_waves(bench: Bench, monkeypatch: pytest.Monkey
     assert titles[0] == (f"wave 1 of 3: {stage}" if rolled else stage)
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_stages_that_only_mend_are_not_counted(bench: Bench, monkeypatch: pytest.MonkeyPatch, fails: bool) -> None:
+    """Progress counts the stages that are always carried out; one that mends has the number of that before it."""
+    plan = replace(flush(bench), rolling=None)
+    assert [stage.gate is Gate.MEND for stage in plan.stages] == [False, False, True]
+    shown: dict[str, tuple[int, int]] = {}
+    monkeypatch.setattr(bench.console, "progress", lambda p: shown.update({p.stage: (p.number, p.of)}) if p else None)
+    if fails:
+        bench.transport.cells[TWO].error_on_flush = "cannot write"
+    bench.run(plan)
+    first, second, mends = (stage.title for stage in plan.stages)
+    assert shown == {first: (1, 2), second: (2, 2), **({mends: (2, 2)} if fails else {})}
+
+
 # -- what an interruption still finishes -----------------------------------------------------------------------------
 
 OFF = Step(target=ONE, what="drop", caching_off=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from exacell.errors import JournalError
 from exacell.journal.chain import GENESIS
 from exacell.journal.file import JournalFile
 from exacell.journal.record import Journal, Row
+from tests.support.forging import forging
 
 
 @pytest.fixture
@@ -89,20 +91,57 @@ def test_the_announcement_of_other_rows_explains_nothing(journal: Journal) -> No
 def test_verify_beside_a_writer_is_no_false_alarm(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that somebody else writes while verify reads are neither cut off nor forged."""
     found = Journal(journal.path)
-    read = Journal.stored
+    read = Journal.pieces
     for at in ("before", "behind"):
 
-        def stored(self: Journal, at: str = at) -> list[tuple[Any, ...]]:
+        def pieces(self: Journal, at: str = at) -> Iterator[list[tuple[Any, ...]]]:
             if at == "before":
                 journal.begin("t1", {})
-            rows = read(self)
+            yield from read(self)
             if at == "behind":
                 journal.begin("t1", {})
                 journal.begin("t1", {})
-            return rows
 
-        monkeypatch.setattr(Journal, "stored", stored)
+        monkeypatch.setattr(Journal, "pieces", pieces)
+        rows = len(found.stored())
         assert found.verify() == ""
+        assert len(found.stored()) == rows + (1 if at == "before" else 2)
+
+
+def test_the_very_first_row_beside_verify_is_no_false_alarm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A head that comes with the first row, after verify has looked for one, is not missing."""
+    journal, read = Journal(tmp_path / "journal.db"), Journal.pieces
+    journal._connect().close()
+
+    def pieces(self: Journal) -> Iterator[list[tuple[Any, ...]]]:
+        journal.begin("t1", {})
+        yield from read(self)
+
+    monkeypatch.setattr(Journal, "pieces", pieces)
+    walked, problem = Journal(journal.path).examine()
+    assert (walked.good, problem) == (1, "")
+
+
+def test_a_head_that_is_taken_away_beside_verify_is_missing(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A head that was there before the rows were read and is gone behind them is told as missing."""
+    read = Journal.pieces
+
+    def pieces(self: Journal) -> Iterator[list[tuple[Any, ...]]]:
+        yield from read(self)
+        journal.head_path.unlink()
+
+    monkeypatch.setattr(Journal, "pieces", pieces)
+    assert journal.verify() == f"the kept head {journal.head_path} is missing"
+
+
+@pytest.mark.parametrize(("left", "told"), [(6, "row 7 was cut off"), (0, "rows 1 to 7 were cut off")])
+def test_an_announcement_hides_no_row_that_was_cut_off(journal: Journal, left: int, told: str) -> None:
+    """Rows that the head names are missed also when a killed writer had announced further ones."""
+    last = journal.entries()[-1]
+    journal.announce((last.seq, last.hash), (8, "f" * 64))
+    with forging(journal.path) as connection:
+        connection.execute("delete from entry where seq > ?", (left,))
+    assert journal.verify() == told
 
 
 @pytest.mark.parametrize("step", ["announce", "keep_head"])

@@ -17,6 +17,7 @@ from exacell.commands.journal import export, show
 from exacell.console import SilentConsole
 from exacell.errors import ExitCode, JournalError
 from exacell.journal import auditing, file
+from exacell.journal.chain import GENESIS, Follower, Walk, digest
 from exacell.journal.record import Journal, Row
 from exacell.journal.stream import Stream
 from exacell.language.line import parse_line
@@ -134,6 +135,39 @@ def test_what_is_wrong_is_told_behind_the_rows(journal: Journal, damage: str) ->
     found = desk.export("--all-racks")
     assert len(desk.rows) == rows and found.exit_code is ExitCode.FAILED
     assert len(found.problems) == 1 and said in found.problems[0] and str(journal.path) in found.problems[0]
+
+
+def chain(count: int, foreign: int = 0) -> list[tuple[object, ...]]:
+    """A chain of so many rows; row ``foreign`` and those behind it follow on a row that is not in it."""
+    rows: list[tuple[object, ...]] = []
+    prev = GENESIS
+    for number in range(1, count + 1):
+        prev = "f" * 64 if number == foreign else prev
+        fields = (number, "2026-01-01", "t1", number, "plan", "", "{}")
+        rows.append((*fields, prev, digest(prev, fields)))
+        prev = str(rows[-1][-1])
+    return rows
+
+
+@pytest.mark.parametrize("behind", [0, 3])
+@pytest.mark.parametrize("size", [1, 2, 3, 9])
+def test_a_chain_is_followed_from_its_middle_over_pieces(behind: int, size: int) -> None:
+    """Pieces, of which some may be empty, hang together; of the row before the first one only that row's word is known."""
+
+    def follow(rows: list[tuple[object, ...]]) -> Walk:
+        follower = Follower(behind=behind)
+        for at in range(behind, len(rows), size):
+            for piece in ([], rows[at : at + size], []):
+                told = follower.follow(piece)
+        return told
+
+    whole = follow(chain(9))
+    assert (whole.good, whole.problem) == (9, "")
+    for foreign in range(1, 10):
+        told = follow(chain(9, foreign))
+        found = foreign == 1 > behind or foreign > behind + 1
+        wrong = f"row {foreign} (plan of change {foreign}) was edited or moved"
+        assert (told.good, told.problem) == ((foreign - 1, wrong) if found else (9, ""))
 
 
 def test_an_export_that_is_interrupted_says_where_it_ends(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,9 @@ def test_a_hidden_pmem_cache() -> None:
     assert hidden_pmem(replace(gone, pmem_mode=""))
     assert not hidden_pmem(replace(gone, pmem_mode="writethrough")) and not hidden_pmem(replace(gone, grid_disks=()))
     assert not hidden_pmem(replace(pmem(), **values))
+    # What flash holds is the flash cache's.
+    by_flash = (grid(f"CD_00_{ONE}", cached_by=(f"FD_00_{ONE}",)),)
+    assert not hidden_pmem(replace(gone, cell_disks=(*disks, disk(f"FD_00_{ONE}")), grid_disks=by_flash))
     text = "alter cell pmemCacheMode=writethrough"
     with pytest.raises(RefusedError, match="LIST PMEMCACHE shows none"):
         guard(text, gone)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from plan_factory import CACHE, CELLS, cache, cell, disk, grid, rack, sent, stage, step, with_free
+from plan_guarding import pmem
 
 from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.errors import RefusedError
@@ -347,6 +348,14 @@ def test_recreate_refuses_old_write_back() -> None:
 def test_nothing_to_recreate() -> None:
     """No cell, no stage."""
     assert recreate_stages([], {}) == []
+
+
+def test_pmem_is_re_armed_once_on_each_cell() -> None:
+    """A cell whose PMEM is flushed for its flash cache and was left flushed before gets one CANCEL FLUSH, others theirs."""
+    both, other = pmem(), replace(pmem(), cell=CELLS[1])
+    stages = recreate_stages([both], {both.cell: GIB}, idle=[both, other])
+    rearm = next(found for found in stages if found.key == "pmemrearm")
+    assert [s.target for s in rearm.steps] == [*CELLS[:2]]
 
 
 def test_a_write_through_cache_is_dropped_only_while_it_is_that() -> None:

@@ -301,6 +301,8 @@ def test_release_undo_only_when_exact() -> None:
     assert "different sizes" in step(release(uneven), "dropgrid").inverse
     hard = cell(grid_disks=tuple(free_grid(f"CD_0{n}_{CELLS[0]}") for n in (0, 1)))
     assert step(release(hard), "dropgrid").inverse == "CREATE GRIDDISK ALL HARDDISK PREFIX=ssd, size=512M"
+    more = replace(hard, cell_disks=(*hard.cell_disks, disk(f"CD_02_{CELLS[0]}")))
+    assert step(release(more), "dropgrid").undo is Undo.IMPOSSIBLE, "as many as there are flash disks"
     single = cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))
     assert step(release(single), "dropgrid").undo is Undo.IMPOSSIBLE
 

@@ -83,6 +83,9 @@ def test_modes_change_only_without_caches() -> None:
         guard("alter cell pmemCacheMode=writethrough", pmem())
     with pytest.raises(RefusedError, match="needs a write-back flash cache"):
         guard("alter cell flashCacheMode=writethrough", pmem(flash_cache=None))
+    with pytest.raises(RefusedError, match="still has a PMEM cache"):
+        # One mode may change, the other may not.
+        guard("alter cell flashCacheMode=writeback, pmemCacheMode=writethrough", pmem(flash_cache=None))
     step = only(guard("alter cell flashCacheMode=writethrough", cell(flash_cache=None)))
     assert (step.needs[0].op, step.proves[0].value) == (Op.ABSENT, "writethrough")
 

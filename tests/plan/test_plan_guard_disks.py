@@ -211,6 +211,7 @@ def test_each_cell_gets_the_names_of_its_own_disks(text: str, sent: str) -> None
         ("alter griddisk all availableTo=asm1", "asm1,other", "OFFLINE", "refused"),
         ("alter griddisk all availableTo='other, ASM1'", "asm1", "ONLINE", "free"),
         ("alter griddisk all availableTo=asm1", "asm1", "ONLINE", "free"),
+        ("alter griddisk all availableTo=asm1", "asm1, ", "ONLINE", "free"),
         ("alter griddisk all availableTo=''", "asm1", "ONLINE", "free"),
         ("alter griddisk all availableTo=other", "asm1", "UNUSED", "looked at"),
         ("alter griddisk all availableTo=other", "asm1", "UNKNOWN", "looked at"),
@@ -281,6 +282,14 @@ def test_cell_disks_of_another_medium_are_not_in_the_way(text: str, fails: bool)
         guard(text, unknown, headers={})
     with pytest.raises(RefusedError, match="disk group DATA uses it" if fails else "the cell disks' contents are lost"):
         guard(text, cell(), headers={})
+
+
+@pytest.mark.parametrize(("medium", "fails"), [("flashdisk", True), ("harddisk", False)])
+def test_a_disk_group_on_flash_keeps_no_hard_disks(medium: str, fails: bool) -> None:
+    """Disk groups on flash should not keep the cell disks on hard disks, whose loss is still to be accepted."""
+    fact = with_flash_grids(cell(grid_disks=()), asm_mode="ONLINE", asm_group="FAST")
+    with pytest.raises(RefusedError, match="disk group FAST uses it" if fails else "the cell disks' contents are lost"):
+        guard(f"drop celldisk all {medium}", fact, headers={})
 
 
 def test_one_statement_does_one_thing() -> None:

@@ -195,6 +195,9 @@ def test_power_of_what_runs() -> None:
     assert plan.inverse[NODE][0] == "set rebalance power=4 diskgroup=DATA asm=main"
     assert power(4, operation("DATA")).done == {NODE: "power is 4 already"}
     assert "no rebalance runs" in power(4).done[NODE]
+    # An operation whose disk group ASM does not name can't be given a power.
+    assert "no rebalance runs" in power(8, operation("")).done[NODE]
+    assert len(power(8, operation("DATA"), operation("")).stages) == 1
 
 
 @pytest.mark.parametrize(("given", "starts", "sends"), [(4, True, True), (4, False, False), (0, False, True)])

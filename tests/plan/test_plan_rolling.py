@@ -165,6 +165,7 @@ def test_laps_go_through_all_stages_wave_by_wave() -> None:
     whole = replace(plan, stages=(nodes.stages[0], *plan.stages, nodes.stages[1]))
     found = list(laps(roll(whole, Asked(size=2), rack_cells=CELLS)))
     assert [(lap.wave, lap.cells) for lap in found] == [(0, ()), (1, (ONE, TWO)), (2, (THREE,)), (0, ())]
+    assert [lap.stages for lap in (found[0], found[3])] == [nodes.stages[:1], nodes.stages[1:2]]
     for lap in found[1:3]:
         assert [stage.key for stage in lap.stages] == [stage.key for stage in plan.stages]
         assert {step.target for stage in lap.stages for step in stage.steps} == set(lap.cells)

@@ -248,6 +248,12 @@ PRIVILEGES: list[tuple[str, object, bool, bool]] = [
     (GRANT.replace("list", "LIST"), FULL.replace("griddisk", "GRIDDISK"), True, True),
     (GRANT.replace("all attributes", "attributes name"), FULL, False, True),
     ("grant privilege alter on cell attributes name, comment with all options to role r", SOME, True, True),
+    (
+        "grant privilege alter on cell attributes name, comment with all options to role r",
+        SOME.replace("comment,", "comment,,"),
+        True,
+        True,
+    ),
     ("grant privilege alter on cell attributes name with all options to role r", SOME, False, True),
     ("grant privilege all actions on all objects all attributes with all options to role r", EVERY, True, True),
     ("grant privilege all actions on all objects all attributes with all options to role r", FULL, False, True),
@@ -384,6 +390,10 @@ ROLES = [{"name": "u", "roles": ("a", "b")}, {"name": "V", "roles": "a, c"}, {"n
         "revoke role b from user u, v": False,
         "revoke role a from user x": False,
         "grant role none to user w": False,
+        # Nobody has a role without a name.
+        "grant role '' to user w": False,
+        "grant role '' to user v": False,
+        "revoke role '' from user w": True,
         "create user u password=x": True,
         "create user W password=x": True,
         "create user x password=x": False,

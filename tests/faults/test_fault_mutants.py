@@ -1,0 +1,20 @@
+"""The guards that benchmarks/mutate_guards.py breaks are there to be broken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.guard_mutants import TARGETS, mutants
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("file", TARGETS)
+def test_every_guard_that_is_named_can_be_broken(file: str) -> None:
+    """Each file and function of TARGETS exists and has something to break, and the tests named beside it are there."""
+    functions, tests = TARGETS[file]
+    broken = {mutant.function for mutant in mutants(file, ROOT / "exacell")}
+    assert broken and set(functions) <= broken
+    assert all((ROOT / test.partition("::")[0]).exists() for test in tests)
