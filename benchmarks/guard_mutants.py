@@ -44,6 +44,8 @@ RESUMING = (
     "tests/engine/test_engine_undoing.py",
     "tests/engine/test_engine_resuming.py",
     "tests/faults/test_fault_resuming.py",
+    "tests/faults/test_fault_not_twice.py",
+    "tests/faults/test_fault_ways_out.py",
 )
 SHELL = ("tests/dcli/test_dcli_scan.py", "tests/dcli/test_dcli_shell.py", "tests/dcli/test_dcli_commands.py")
 DISKGROUP = ("tests/plan/test_plan_diskgroup.py", "tests/engine/test_engine_policy.py")

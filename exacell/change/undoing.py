@@ -26,7 +26,8 @@ from exacell.journal.caching_off import caching_off
 from exacell.journal.record import Entry, Row
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result, together
-from exacell.plan.model import Step, Undo, step_from_json
+from exacell.plan.gate import UNMOUNTED
+from exacell.plan.model import Check, Step, Undo, step_from_json
 from exacell.plan.rolling import flags_again
 from exacell.values import dataclass
 
@@ -282,7 +283,7 @@ def _refuse_moved(ctx: Context, done: Done) -> None:
     clusters = {step.asm for steps in done.steps.values() for step in steps if step.asm}
     prober = Prober(ctx.fleet, {name: ctx.asm(name) for name in clusters})
     last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
-    cells = {target: step.proves for target, step in last.items() if target in rack.cells}
+    cells = {target: _left(step) for target, step in last.items() if target in rack.cells}
     failures = prober.cells(cells)
     for target, step in last.items():
         if step.asm:
@@ -301,6 +302,22 @@ def _refuse_moved(ctx: Context, done: Done) -> None:
             f"{begin}; it has been changed since; nothing was sent",
             hint="undo the later change first, or make the new change by hand",
         )
+
+
+def _left(step: Step) -> tuple[Check, ...]:
+    """Return what holds as long as nobody has changed what a step left.
+
+    Of disks that it took offline ASM tells nothing any more where their disk group was dismounted since, as it is when another
+    cell fails meanwhile: they are where they were.
+    """
+    if not step.offline:
+        return step.proves
+    return tuple(
+        replace(check, value=(*check.value, UNMOUNTED))
+        if check.attribute == "asmModeStatus" and isinstance(check.value, (tuple, list))
+        else check
+        for check in step.proves
+    )
 
 
 def _caching_again(ctx: Context, done: Done) -> list[str]:

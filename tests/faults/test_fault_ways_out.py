@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from matrix_rack import NODES, MatrixRack
+from matrix_rack import CELLS, NODES, MatrixRack
 from matrix_run import prepared, state_of
 from matrix_verbs import GROUPED, PMEM
 
@@ -30,6 +30,25 @@ def test_pmem_that_left_write_back_gets_it_again(tmp_path: Path) -> None:
     assert state_of(rack) != before
     for statement in ways:
         operator.must(f"{statement} -y")
+    assert state_of(rack) == before and not operator.pending()
+
+
+def test_disks_come_back_though_another_cell_has_failed(tmp_path: Path) -> None:
+    """A cell that is offline while another one fails, so that its disk groups are dismounted, gets its disks back by undo as
+    soon as the other one is there; until then undo says what is missing."""
+    rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
+    before, operator = state_of(rack), rack.operator()
+    operator.must("offline cell exa1cel01 -y")
+    rack.raw(CELLS[2], "alter cell shutdown services cellsrv ignore redundancy")
+    rack.pass_time(120)
+    assert "UNKNOWN" in rack.raw(CELLS[0], "list griddisk attributes name, asmModeStatus")
+    said = operator.do("undo -y")
+    assert said.code == 1 and "ORA-15042" in said.text
+    rack.raw(CELLS[2], "alter cell startup services cellsrv")
+    rack.pass_time(120)
+    operator = rack.operator()
+    operator.must(f"{operator.pending()[0].mend} -y" if operator.pending() else "undo -y")
+    rack.pass_time(600)
     assert state_of(rack) == before and not operator.pending()
 
 
