@@ -163,7 +163,7 @@ def _open_targets(ctx: Context, row: Entry) -> list[str]:
     steps = [step for step, mending in steps_of(row.body.get("plan", {})) if not mending]
     targets = list(dict.fromkeys(step.target for step in steps))
     bad = {step.target for step in steps if states.get((step.target, step.what)) not in ("done", "not needed")}
-    last = {step.target: step for step in steps if step.target not in bad and step.target in rack.cells}
+    last = {step.target: step for step in steps if step.target in rack.cells}
     held = Prober(ctx.fleet, {}).cells({target: step.proves for target, step in last.items()})
     bad |= {target for target, failed in held.items() if failed}
     if bad - set(rack.cells):

@@ -8,8 +8,13 @@ from unittest import mock
 
 import pytest
 from matrix_moments import Kind, Mishap, Moment, Phase
-from matrix_rack import MatrixRack, Operator
+from matrix_rack import CELLS, MatrixRack, Operator
 from matrix_run import prepared, state_of
+from matrix_verbs import GROUPED
+
+from exacell.change.probe import NO_ANSWER, Prober
+from exacell.journal.actor import actor
+from exacell.journal.record import Row
 
 
 @pytest.fixture
@@ -78,6 +83,75 @@ def test_a_number_that_is_not_unfinished_is_refused(rack: MatrixRack) -> None:
     operator.must("disable flashlog db=SPOT -y")
     said = operator.do("resume 1 -y")
     assert said.code == 2 and "change 1 of rack t1 is not unfinished" in said.text
+
+
+def test_retry_touches_the_failed_cell_only(rack: MatrixRack) -> None:
+    """It should take the cells on which all was done out of it, whatever the plan had to mend on others."""
+    first = rack.operator(Mishap(kind=Kind.ERROR, at=Moment(Phase.SEND, 3)))
+    assert first.do("resize flashcache size=256g -y").code == 1
+    operator = rack.operator()
+    operator.must("retry failed -y")
+    assert [line for line in operator.console.said if line.startswith("retry 1: ")] == [
+        "retry 1: resize flashcache size=256g on exa1cel02"
+    ]
+
+
+def test_resume_begins_anew_where_what_was_done_is_gone(rack: MatrixRack) -> None:
+    """It should go on with a cell that was done and does not hold what was done any more, as with those that were not."""
+    operator = killed(rack, "carve griddisk prefix=p size=1G media=flash -y", 1, "some")
+    rack.raw(CELLS[0], "drop griddisk all prefix=p force")
+    operator.must("resume -y")
+    assert "resume 1: carve griddisk prefix=p size=1G media=flash on exa1cel[01-03]" in operator.console.said
+    assert all("p_FD_00" in rack.raw(cell, "list griddisk attributes name") for cell in CELLS)
+
+
+def test_resume_takes_no_node_for_a_cell(tmp_path: Path) -> None:
+    """It should leave out the cells that are done, where ASM on a database node was done before them."""
+    rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
+    operator = killed(rack, "resize griddisk prefix=p size=2G -y", 2, "some")
+    operator.must("resume -y")
+    assert "resume 1: resize griddisk prefix=p size=2G on exa1cel[02-03]" in operator.console.said
+
+
+def test_an_undo_that_was_killed_goes_on(rack: MatrixRack) -> None:
+    """It should not take for somebody else's change what an undo that was killed before its outcome had done already."""
+    original = state_of(rack)
+    rack.operator().must("disable flashlog db=SPOT -y")
+    operator = killed(rack, "undo 1 -y", 1, "some")
+    operator.must("undo 1 -y")
+    assert state_of(rack) == original
+
+
+def test_an_undo_that_sent_nothing_hides_no_change(rack: MatrixRack) -> None:
+    """It should refuse what was changed since, also on a cell where an earlier undo was refused and sent nothing."""
+    operator = rack.operator()
+    operator.must("disable flashlog db=SPOT -y")
+    journal = operator.ctx.journal
+    attempt = journal.begin("t1", {"statement": "x", "origin": "undo 1", "plan": {"stages": []}, **actor()})
+    refused = {"what": "replace the dbplan", "state": "refused"}
+    journal.append("t1", attempt, [Row(kind="outcome", target=CELLS[0], body=refused), Row(kind="end", body={})])
+    rack.raw(CELLS[0], "alter iormplan dbplan=''")
+    said = operator.do("undo 1 -y")
+    assert said.code == 2 and "exa1cel01" in said.text and "it has been changed since" in said.text
+
+
+def test_undo_asks_no_asm_about_cells(rack: MatrixRack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It should take back what concerns cells only where no ASM instance can be asked."""
+    original, operator = state_of(rack), rack.operator()
+    operator.must("disable flashlog db=SPOT -y")
+    monkeypatch.setattr(operator.ctx, "asm", lambda name: pytest.fail(f"ASM {name!r} was asked for"))
+    operator.must("undo 1 -y")
+    assert state_of(rack) == original
+
+
+def test_what_has_moved_counts_before_what_is_silent(rack: MatrixRack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It should refuse for good where one cell was changed since, though another one gives no answer."""
+    operator = rack.operator()
+    operator.must("disable flashlog db=SPOT -y")
+    found = {CELLS[0]: {NO_ANSWER: "no answer"}, CELLS[1]: {0: "iormplan flashLog is on"}}
+    monkeypatch.setattr(Prober, "cells", lambda prober, wanted: found)
+    said = operator.do("undo 1 -y")
+    assert said.code == 2 and "exa1cel02: iormplan flashLog is on; it has been changed since" in said.text
 
 
 def test_confirm_within_survives_a_kill(rack: MatrixRack) -> None:

@@ -81,7 +81,13 @@ def test_a_loss_is_accepted_by_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", ["exa1cel[01-03]", "exa1cel01,exa1cel02,exa1cel03", " EXA1CEL03 exa1cel01, exa1cel02 "]
+    "typed",
+    [
+        "exa1cel[01-03]",
+        "exa1cel01,exa1cel02,exa1cel03",
+        " EXA1CEL03 exa1cel01, exa1cel02 ",
+        "exa1cel03,exa1cel02,exa1cel01,",
+    ],
 )
 def test_all_names_are_asked_for_at_once(typed: str) -> None:
     """Where several things lose data one question names all of them, and all have to be typed: folded or one by one."""
