@@ -11,6 +11,10 @@ from matrix_rack import CELLS, MatrixRack, Operator
 from matrix_run import prepared, reference, state_of
 from matrix_verbs import VERBS
 
+from exacell.change.settling import done_on
+from exacell.journal.actor import actor
+from exacell.journal.record import Row
+
 CELLSRV = next(verb for verb in VERBS if verb.name == "restart service cellsrv")
 MOMENTS = [
     Mishap(Kind.KILL, Moment(Phase.OUTCOME, 2), how="after"),
@@ -56,3 +60,26 @@ def test_a_cell_whose_service_is_down_again_gets_it_back(tmp_path: Path) -> None
     operator.must("resume -y")
     rack.pass_time(60)
     assert state_of(rack) == reference(CELLSRV).intended and not operator.pending()
+
+
+def test_done_is_only_what_was_done_last(tmp_path: Path) -> None:
+    """A cell has restarted where the step itself ended well, not where it failed, has no outcome, or failed in what went on."""
+    journal = MatrixRack(tmp_path / "rack", prepared(())).operator().ctx.journal
+    first = journal.begin("t1", {"statement": "x", "plan": {"stages": []}, **actor()})
+    second = journal.begin("t1", {"statement": "x", "plan": {"stages": []}, "finishes": first, **actor()})
+    one, two, three = CELLS
+    for change, cell, what, state in (
+        (first, one, "restart CELLSRV", "done"),
+        (first, two, "take 12 grid disks offline", "done"),
+        (first, two, "restart CELLSRV", "failed"),
+        (first, three, "restart CELLSRV", ""),
+    ):
+        rows = [Row(kind="intent", target=cell, body={"what": what, "statement": "y"})]
+        if state:
+            rows.append(Row(kind="outcome", target=cell, body={"what": what, "state": state}))
+        journal.append("t1", change, rows)
+    assert done_on(journal, "t1", first, "restart CELLSRV") == {one}
+    for state, found in (("done", {one, three}), ("failed", {one})):
+        body = {"what": "restart CELLSRV", "state": state}
+        journal.append("t1", second, [Row(kind="outcome", target=three, body=body)])
+        assert done_on(journal, "t1", first, "restart CELLSRV") == found
