@@ -39,6 +39,8 @@ RACKS: tuple[dict[str, object], ...] = (
     {"cells": 3, "model": "x8m", "release": "22.1", "pmem": "writeback"},
     {"cells": 6},
     {"cells": 3, "release": "11.2.3.2.1"},
+    {"cells": 3, "clocks": True},
+    {"cells": 3, "write_timeout": "6s"},
 )
 
 
@@ -89,8 +91,11 @@ class Round:
             if self.last is not None and self.last.code == 2 and mend == "resume" and self.choice.undo and step > 2:
                 return f"undo {told[0].change} -y"
             return f"{mend} -y"
-        if step == 0 and self.last is not None and self.last.code == 1 and not self.back:
-            return "retry failed -y"
+        if self.last is not None and self.last.code == 1:
+            if self.last.statement.startswith("undo "):
+                return self.last.statement
+            if step == 0 and not self.back:
+                return "retry failed -y"
         return ""
 
     def do(self, statement: str, *, struck: bool) -> Ended:

@@ -58,6 +58,12 @@ def draw(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
         (2, _second_operator),
         (2, _takeover),
         (2, _two_things),
+        (2, _taken_over_while_held),
+        (2, _impatient),
+        (1, _beside),
+        (1, _home_moved),
+        (1, _production),
+        *(((4, _clock_set),) if rack.skewed else ()),
     )
     while True:
         maker = rng.choices([m for _, m in makers], [w for w, _ in makers])[0]
@@ -165,6 +171,8 @@ def _fault(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
         options["code"] = "ORA-15041" if chosen[0] in rack.info.dbnodes else "CELL-02559"
     if kind == "slow":
         options["delay"] = rng.choice((0.5, 3))
+    if kind == "drop" and rng.random() < 0.5:
+        options["bytes"] = rng.choice((1, 20, 150, 600, 3000))  # In the middle of an answer.
     return Blow(kind, _injected(rack, rng, statement, chosen, kind, options))
 
 
@@ -207,8 +215,9 @@ def _disk_full(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
 
 
 def _second(rack: ChaosRack, rng: random.Random) -> Ended:
-    rack.comment = f"theirs {rng.randrange(10_000)}"
-    return rack.wait(rack.start(f"alter cell comment='{rack.comment}' -y", home=rack.second))
+    comment = f"theirs {rng.randrange(10_000)}"
+    rack.comments.add(comment)
+    return rack.wait(rack.start(f"alter cell comment='{comment}' -y", home=rack.second))
 
 
 def _second_operator(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
@@ -242,6 +251,109 @@ def _two_things(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
         return f"{fault.strike(started)}; {killed.strike(started)}"
 
     return Blow(f"{fault.name} and {killed.name}", strike)
+
+
+def _taken_over_while_held(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
+    """The process stands still while somebody else takes the rack over and changes it, and goes on afterwards."""
+    at = _instant(rack, rng, statement)
+
+    def strike(started: Started) -> str:
+        when = at(started)
+        said = _send(started, signal.SIGSTOP)
+        try:
+            taken = rack.wait(rack.start("unlock --takeover --reason='it hangs'", home=rack.second))
+            ended = _second(rack, rng)
+        finally:
+            _send(started, signal.SIGCONT)
+        told = f"{taken.code} {taken.text.strip()[-200:]}; {ended.code} {ended.text.strip()[-300:]}"
+        return f"stopped {when}{said}, taken over: {told}"
+
+    return Blow("takeover while SIGSTOP", strike)
+
+
+def _impatient(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
+    """The operator says something in another terminal while the statement is under way."""
+    at = _instant(rack, rng, statement)
+    asked = rng.choice(
+        ("resume -y", "retry failed -y", "undo {0} -y", "resume {0} -y", "unlock", "confirm", "show health")
+    )
+
+    def strike(started: Started) -> str:
+        when = at(started)
+        change = rack.newest_change(started.rows)
+        text = asked.format(change)
+        if started.process.poll() is not None or (not change and "{0}" in asked):
+            return f"{text} {when} (too late, or too early)"
+        ended = rack.wait(rack.start(text))
+        return f"{text} {when}: {ended.code} {ended.text.strip()[-300:]}"
+
+    return Blow("impatient", strike)
+
+
+def _beside(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
+    """The same operator's other processes work on the same rack at the same time."""
+    at = _instant(rack, rng, statement)
+    texts = [
+        "snap flashcache as=s{0}",
+        "journal verify",
+        "run cold size=288g -n",
+        "drift",
+        "plan as=k{0} flush flashcache",
+    ]
+    chosen = [rng.choice(texts).format(rng.randrange(1000)) for _ in range(3)]
+
+    def strike(started: Started) -> str:
+        when = at(started)
+        processes = [rack.start(text) for text in chosen]
+        ended = [rack.wait(process) for process in processes]
+        return f"beside it {when}: {'; '.join(f'{e.statement}: {e.code} {e.text.strip()[-150:]}' for e in ended)}"
+
+    return Blow("beside", strike)
+
+
+def _home_moved(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
+    """Somebody moves the directory of exacell away while a change is under way, and puts it back."""
+    rows, seconds = rng.randrange(1, 1 + rack.expected_rows(statement)), rng.choice((0.5, 2, 6))
+
+    def strike(started: Started) -> str:
+        when = _await_rows(rack, started, rows, 0)
+        if rack.journal_rows() == started.rows or started.process.poll() is not None:
+            return f"the home was not moved: nothing was under way {when}"
+        with rack.moved_home() as made:
+            _sleep(started, seconds)
+        return f"the home was away for {seconds}s {when}{f', {made} was made' if made.exists() else ''}"
+
+    return Blow("home moved", strike)
+
+
+def _production(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
+    """Somebody declares the rack one in production while a change is under way."""
+    at = _instant(rack, rng, statement)
+
+    def strike(started: Started) -> str:
+        when = at(started)
+        rack.set_production(True)
+        _sleep(started, rng.choice((1, 5)))
+        return f"in production {when}"
+
+    return Blow("production", strike)
+
+
+def _clock_set(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
+    """The clock of the operator's host, or of the rack's, is set."""
+    at, again = _instant(rack, rng, statement), rng.random() < 0.3
+    whose = rng.choice(("operator", "operator", "rack"))
+    seconds = rng.choice((-3600, -600, -30, 30, 600, 3600) if whose == "operator" else (-3, -1, 1, 3))
+
+    def strike(started: Started) -> str:
+        when = at(started)
+        rack.set_clock(whose, seconds)
+        if again:
+            _sleep(started, rng.random() * 3)
+            rack.set_clock(whose, -seconds)
+        return f"the clock of the {whose} set by {seconds}s {when}{', and there and back' if again else ''}"
+
+    return Blow(f"{whose}'s clock", strike)
 
 
 def strike_guardian(pid: int) -> None:

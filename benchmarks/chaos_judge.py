@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ class Judge:
             *self._books(),
             *self._audit(),
             *self._told(),
+            *self._left(),
         ]
 
     def _state(self, found: State) -> list[str]:
@@ -59,9 +61,10 @@ class Judge:
     def _second_operator(self, found: State) -> None:
         """Take the comments that the second operator may have made for what was there."""
         for host in self.rack.info.cells:
-            if self.rack.comment and found[host]["settings"].get("comment") == self.rack.comment:
+            comment = found[host]["settings"].get("comment")
+            if comment in self.rack.comments:
                 for end in (self.turn.before, self.turn.choice.intended):
-                    end[host]["settings"]["comment"] = self.rack.comment
+                    end[host]["settings"]["comment"] = comment
 
     def _plain(self, state: State) -> State:
         """Return the state without what a restart of CELLSRV legitimately changes, and what is the next change's."""
@@ -105,13 +108,35 @@ class Judge:
         shown = self.rack.wait(self.rack.start("journal show"))
         if shown.code:
             problems.append(f"journal show: {shown.code} {shown.text}")
+        ones = [path / "journal.db" for path in self.rack.folder.glob("one.made-*")]
+        problems += [f"a journal was begun where none belongs: {path}" for path in ones if path.exists()]
         crashes = [str(path) for home in (self.rack.home, self.rack.second) for path in home.glob("crash-*")]
         return [*problems, *(f"a mistake in exacell: {path}" for path in crashes), *self._truth()]
 
     def _truth(self) -> list[str]:
-        """Return the steps whose last word in the journal is no end."""
+        """Return the changes that have no end in the journal, and the intents of ended changes without an outcome."""
         open_rows = self.rack.journal.unfinished("t1")
-        return [f"change {row.change} has no end in the journal" for row in open_rows]
+        rows = self.rack.rows_since(self.turn.journal_from)
+        done = {row.change for row in rows if row.kind == "end" and "abandoned" not in (row.body.get("done") or ())}
+        missing: Counter[tuple[int, str]] = Counter()
+        for row in rows:
+            if row.change in done and row.kind in ("intent", "outcome"):
+                missing[row.change, row.target] += 1 if row.kind == "intent" else 0
+                if row.kind == "outcome" and missing[row.change, row.target]:
+                    missing[row.change, row.target] -= 1
+        return [
+            *(f"change {row.change} has no end in the journal" for row in open_rows),
+            *(f"change {n} has ended, and {t} has an intent without an outcome" for (n, t), k in missing.items() if k),
+        ]
+
+    def _left(self) -> list[str]:
+        """Return what nobody needs any more and is there all the same."""
+        rack = self.rack
+        return [
+            *(f"a process is left: {text}" for text in rack.left_processes()),
+            *(f"a connection is left: {text}" for text in rack.open_connections()),
+            *(f"a file is left: {text}" for text in rack.odd_files()),
+        ]
 
     def _told(self) -> list[str]:
         told = [item.sentence for item in pending(self.rack.journal, "t1")]
@@ -125,4 +150,5 @@ class Judge:
         intents = [entry for journal in journals for entry in journal.entries() if entry.kind == "intent"]
         rows = self.rack.audit(self.turn.audit_from)
         by_itself = any(word in blow for blow in self.turn.blows for word in ("reboot", "cellsrv", "ms-down"))
-        return [*unannounced(rows, intents), *([] if by_itself else second_failure_groups(rows))]
+        slack = 7300.0 if self.rack.skewed else 0.0
+        return [*unannounced(rows, intents, slack=slack), *([] if by_itself else second_failure_groups(rows))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,10 +12,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import matrix_rack
 from matrix_audit import audited, read_audit
@@ -27,6 +30,8 @@ from exacell.errors import EmulatorError
 from exacell.journal.actor import alive
 from exacell.journal.record import Entry, Journal
 
+FAKED = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
+"""Lets a process see another time of day. Source: libfaketime's README."""
 RECIPES = Path(__file__).resolve().parent.parent / "tests" / "faults" / "recipes"
 ENDS = 150.0
 """Seconds within which a process has to end that nothing holds any more."""
@@ -61,19 +66,28 @@ class ChaosRack:
 
     def __init__(self, options: Mapping[str, object], seed: int) -> None:
         self.options = options
+        given = {"speed": 120, "seed": seed % 1000, **options}
+        self.skewed = bool(given.pop("clocks", False)) and FAKED.exists()
+        patience = str(given.pop("write_timeout", ""))
         self.folder = Path(tempfile.mkdtemp(prefix="exacell-chaos-", dir="/dev/shm"))
-        self.home, self.second = self.folder / "one", self.folder / "two"
-        self.home.mkdir()
+        self.place, self.home, self.second = (self.folder / name for name in ("rack", "one", "two"))
+        self.place.mkdir()
         self.expelled = self.degraded = False
-        self.comment = ""
-        with audited(self.folder / "audit.jsonl"):
-            info, _ = control.start(self.home, "t1", options={"speed": 120, "seed": seed % 1000, **options}, timeout=90)
+        self.comments: set[str] = set()
+        """What the second operator has called the cells, or tried to."""
+        self.set_clock("operator", 0)
+        self.set_clock("rack", 0)
+        with audited(self.folder / "audit.jsonl"), self._clocked("rack"):
+            info, _ = control.start(self.place, "t1", options=given, timeout=90)
         self.info = info
         matrix_rack.CELLS, matrix_rack.NODES = info.cells, info.dbnodes
-        fault_control.fault(self.home, "t1", list(info.cells), "unguarded")
-        shutil.copytree(RECIPES, self.home / "recipes")
+        fault_control.fault(self.place, "t1", list(info.cells), "unguarded")
         self._share_lock()
-        shutil.copytree(self.home / "racks.d", self.second / "racks.d")
+        for home in (self.home, self.second):
+            shutil.copytree(self.place / "racks.d", home / "racks.d")
+            if patience:
+                (home / "config.toml").write_text(f'[settings]\nwrite_timeout = "{patience}"\n')
+        shutil.copytree(RECIPES, self.home / "recipes")
         self.journal = Journal(self.home / "journal.db")
         self.other_journal = Journal(self.second / "journal.db")
         self.durations: dict[str, float] = {}
@@ -84,14 +98,34 @@ class ChaosRack:
         self._load.start()
 
     def _share_lock(self) -> None:
-        path = self.home / "racks.d" / "t1.toml"
+        path = self.place / "racks.d" / "t1.toml"
         text = path.read_text()
         path.write_text(text.replace("emulated = true", f'emulated = true\nlock = "{self.folder}/t1.lock"'))
+
+    # -- clocks ----------------------------------------------------------------------------------------------------
+
+    def set_clock(self, whose: str, seconds: float) -> None:
+        """Set the clock of ``operator`` or ``rack`` so many seconds before or behind the true time."""
+        path = self.folder / f"{whose}.clock"
+        path.with_suffix(".new").write_text(f"{seconds:+}\n")
+        path.with_suffix(".new").replace(path)
+
+    def _clock(self, whose: str) -> dict[str, str]:
+        return {
+            "LD_PRELOAD": str(FAKED),
+            "FAKETIME_TIMESTAMP_FILE": str(self.folder / f"{whose}.clock"),
+            "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "NO_FAKE_STAT": "1",
+        }
+
+    def _clocked(self, whose: str) -> Any:
+        return mock.patch.dict(os.environ, self._clock(whose)) if self.skewed else nullcontext()
 
     def _keep_loaded(self) -> None:
         while not self._stop.wait(2):
             try:
-                control.load(self.home, "t1", seconds=300, db="SPOT", redo=100, profile="oltp")
+                control.load(self.place, "t1", seconds=300, db="SPOT", redo=100, profile="oltp")
             except EmulatorError:
                 continue
 
@@ -100,7 +134,8 @@ class ChaosRack:
     def environment(self, home: Path) -> dict[str, str]:
         """Return what a process of an operator sees."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith("EXACELL")}
-        return {**kept, "EXACELL_HOME": str(home), "HOME": str(home), "COLUMNS": "200"}
+        clock = self._clock("operator") if self.skewed else {}
+        return {**kept, "EXACELL_HOME": str(home), "HOME": str(home), "COLUMNS": "200", **clock}
 
     def start(self, statement: str, *, home: Path | None = None) -> Started:
         """Start the program with one statement."""
@@ -162,25 +197,90 @@ class ChaosRack:
     def fault(self, hosts: list[str], kind: str, **options: Any) -> str:
         """Inject a fault and return a line about it."""
         try:
-            fault_control.fault(self.home, "t1", hosts, kind, **options)
+            fault_control.fault(self.place, "t1", hosts, kind, **options)
         except EmulatorError as error:
             return f"{kind} on {hosts} was not possible: {error}"
         return f"{kind} on {', '.join(hosts)} {options or ''}"
 
     def mend(self) -> None:
-        """End all faults but the rack's own."""
-        for row in fault_control.faults(self.home, "t1"):
+        """End all faults but the rack's own, and whatever else is not as it was."""
+        self.set_clock("operator", 0)
+        self.set_production(False)
+        for row in fault_control.faults(self.place, "t1"):
             if row["kind"] != "unguarded":
-                fault_control.clear_faults(self.home, "t1", [str(row["host"])], str(row["kind"]))
+                fault_control.clear_faults(self.place, "t1", [str(row["host"])], str(row["kind"]))
+
+    def set_production(self, wanted: bool) -> None:
+        """Let the operators' racks be one in production, which is read-only, or none."""
+        for home in (self.home, self.second):
+            path = home / "racks.d" / "t1.toml"
+            text = path.read_text().removeprefix("production = true\n")
+            new = path.with_suffix(".new")
+            new.write_text(f"production = true\n{text}" if wanted else text)
+            new.replace(path)
+
+    @contextmanager
+    def moved_home(self) -> Iterator[Path]:
+        """Move the operator's directory away for a while; yields where whatever a process makes in its place is kept."""
+        away, made = self.folder / "one.away", self.folder / f"one.made-{self._number}"
+        self.home.rename(away)
+        try:
+            yield made
+        finally:
+            if self.home.exists():
+                self.home.rename(made)
+            away.rename(self.home)
+
+    # -- what is left ------------------------------------------------------------------------------------------------
+
+    def left_processes(self) -> list[str]:
+        """Return the processes of the operators that still run, and the programs that the rack's hosts still carry out."""
+        wait = time.monotonic() + 10
+        while (found := self._processes()) and time.monotonic() < wait:
+            time.sleep(0.3)
+        return found
+
+    def _processes(self) -> list[str]:
+        homes = {f"EXACELL_HOME={home}".encode() for home in (self.home, self.second)}
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if not entry.name.isdigit() or int(entry.name) == os.getpid():
+                    continue
+                status = (entry / "stat").read_text().rpartition(")")[2].split()
+                own = homes & set((entry / "environ").read_bytes().split(b"\0"))
+                if status[0] != "Z" and (own or int(status[1]) == self.info.pid):
+                    found.append(
+                        f"{entry.name} {(entry / 'cmdline').read_bytes().replace(bytes(1), b' ').decode()[:200]}"
+                    )
+            except OSError:
+                continue  # It has ended.
+        return found
+
+    def open_connections(self) -> list[str]:
+        """Return the connections that the rack's hosts still hold, waiting some seconds for their end."""
+        ports = {int(port) for port in re.findall(r"(?m)^\s*Port (\d+)", self.info.ssh_config.read_text())}
+        wait = time.monotonic() + 10
+        while (found := _established(ports)) and time.monotonic() < wait:
+            time.sleep(0.3)
+        return found
+
+    def odd_files(self) -> list[str]:
+        """Return what was to be there for a moment only and still is: half-written files and SQLite's rollback files."""
+        ends = (".new", ".tmp", "~", "-journal", "-wal", "-shm", ".part")
+        homes = [home for home in (self.home, self.second) if home.exists()]
+        return [
+            str(path) for home in homes for path in home.rglob("*") if path.name.endswith(ends) and path.stat().st_size
+        ]
 
     def parts(self) -> Mapping[str, Any]:
         """Return the rack's stored state."""
         for _ in range(50):
             try:
-                return rack_files(self.home, "t1").read_state()
+                return rack_files(self.place, "t1").read_state()
             except (EmulatorError, ValueError, OSError):
                 time.sleep(0.05)
-        return rack_files(self.home, "t1").read_state()
+        return rack_files(self.place, "t1").read_state()
 
     def copy(self) -> MatrixRack:
         """Return the rack as it is, in this process, with what is under way ended."""
@@ -238,7 +338,7 @@ class ChaosRack:
             if path.exists():
                 shutil.copy(path, folder / f"{path.parent.name}-{path.name}")
         (folder / "state.json").write_text(json.dumps(self.parts(), default=str))
-        log = rack_files(self.home, "t1").log
+        log = rack_files(self.place, "t1").log
         if log.exists():
             shutil.copy(log, folder / "emulator.log")
         guardians = self.home / "guardians"
@@ -249,9 +349,21 @@ class ChaosRack:
         """Stop the rack and remove all."""
         self._stop.set()
         self.end_guardians()
-        control.stop(self.home, "t1")
+        control.stop(self.place, "t1")
         self._load.join(20)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _established(ports: set[int]) -> list[str]:
+    """Return the connections to local ports. Source: proc(5), /proc/net/tcp: the second field is the local address, the
+    fourth the state, 01 for an established one."""
+    found = []
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, local, _, state = line.split()[:4]
+        port = int(local.rpartition(":")[2], 16)
+        if state == "01" and port in ports:
+            found.append(f"port {port}")
+    return found
 
 
 def discard(copied: MatrixRack) -> None:

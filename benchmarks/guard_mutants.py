@@ -1,7 +1,8 @@
 """The breakages of the guards: which functions are broken, what is done to their conditions, and what nobody can notice.
 
 Each ``if`` is negated, made always true and made always false; each ``and``/``or`` loses a side; ``<`` becomes ``<=``; each
-tuple of checks loses one; each ``needs=``, ``only_if=`` and ``proves=`` is emptied. ``mutate_guards.py`` tries them.
+tuple of checks loses one; each ``needs=``, ``only_if=`` and ``proves=`` is emptied. In all functions of the files a call of what
+refuses, checks or asks is left out. ``mutate_guards.py`` tries them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ GUARD = (
     "tests/plan/test_plan_doubts.py",
     "tests/plan/test_plan_approved_raw.py",
     "tests/plan/test_plan_doubts.py",
-    *(f"tests/plan/test_plan_guard_{noun}.py" for noun in ("caches", "pmem", "disks", "cell", "iorm", "releases")),
+    *(
+        f"tests/plan/test_plan_guard_{noun}.py"
+        for noun in ("caches", "pmem", "disks", "cell", "iorm", "names", "releases")
+    ),
 )
 ROLLING = ("tests/plan/test_plan_rolling.py",)
 ENGINE = (
@@ -49,6 +53,8 @@ RESUMING = (
 )
 SHELL = ("tests/dcli/test_dcli_scan.py", "tests/dcli/test_dcli_shell.py", "tests/dcli/test_dcli_commands.py")
 DISKGROUP = ("tests/plan/test_plan_diskgroup.py", "tests/engine/test_engine_policy.py")
+ONLY_CALLS = ("only calls",)
+"""Stands for the functions of a file of which only the calls of guards are left out."""
 TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/guard.py": ((), GUARD),
     "plan/guard_caches.py": ((), GUARD),
@@ -123,7 +129,23 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/diskgroup_add.py": ((), DISKGROUP),
     "plan/saved.py": (("moved", "refuse_other_plan"), ("tests/change/test_change_saved_and_drift.py",)),
     "change/carrying.py": (("refuse_plan",), ("tests/change/test_change_carrying.py",)),
-    "change/confirming.py": (("refuse_unrevertible",), ("tests/change/test_change_confirming.py",)),
+    "change/confirming.py": (
+        (
+            "guarded",
+            "overdue",
+            "deadlines",
+            "_after",
+            "open_deadlines",
+            "_missing",
+            "over",
+            "confirm",
+            "note_reverting",
+            "note_reverted",
+            "refuse_ungathered",
+            "refuse_unrevertible",
+        ),
+        ("tests/change/test_change_confirming.py",),
+    ),
     "dcli/judge.py": (
         ("judge", "_accept", "_plans"),
         ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py"),
@@ -140,7 +162,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "dcli/work.py": (("_refusal",), ("tests/faults/test_fault_leaving.py",)),
     "plan/watch.py": (("feed", "_why_failed"), ("tests/plan/test_plan_watch.py",)),
     "change/engine.py": (
-        ("run", "_carry_out", "_admit", "_stages", "_lap", "_pass", "_held"),
+        ("run", "_carry_out", "_observe_caching", "_admit", "_stages", "_stage", "_lap", "_pass", "_held"),
         ENGINE,
     ),
     "change/running.py": (("entering", "_elsewhere", "_finished", "finishes"), ENGINE),
@@ -151,16 +173,70 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("tests/engine/test_engine_rolling.py", "tests/engine/test_engine_following.py"),
     ),
     "journal/chain.py": ((), ("tests/journal",)),
-    "journal/record.py": (("_refuse_damage", "examine"), ("tests/journal",)),
+    "journal/record.py": (
+        ("_refuse_damage", "_refuse_another", "_refuse_gone", "_refuse_edited", "examine"),
+        ("tests/journal",),
+    ),
     "journal/caching_off.py": ((), ("tests/journal",)),
     "change/undoing.py": (("_refuse_impossible", "_refuse_moved", "_statements"), RESUMING),
     "change/settling.py": (("done_on", "refuse_running", "unsettled", "_look"), RESUMING),
     "change/resuming.py": (("unfinished", "retry", "_open_targets", "_to_undo", "_did_something"), RESUMING),
     "change/consent.py": ((), ("tests/plan/test_plan_consent.py",)),
+    "change/racklock.py": (
+        (
+            "person",
+            "is_process",
+            "shown",
+            "take",
+            "_refuse",
+            "left_by_others",
+            "leave",
+            "_yields",
+            "still_mine",
+            "give_back",
+            "_release",
+            "_descriptor",
+            "_read",
+            "_write",
+            "_holder",
+        ),
+        ("tests/change/test_change_racklock.py", "tests/change/test_change_leftbehind.py"),
+    ),
+    "change/changing.py": (("carry_out", "_made_again", "refuse_read_only"), ("tests/engine", "tests/plan")),
+    "change/guardian.py": (
+        ("watch",),
+        ("tests/change/test_change_confirming.py", "tests/change/test_change_guardian.py"),
+    ),
+    "change/overtaken.py": (("refuse_overtaken", "_belongs"), ("tests/change/test_change_overtaken.py",)),
+    "change/pending.py": (
+        ("pending", "runs", "newest_stopped", "_taken_back", "_left_open", "undoes", "half_undone", "_own"),
+        ("tests/change/test_change_pending.py", "tests/change/test_change_stopped.py"),
+    ),
+    "journal/actor.py": (("alive",), ("tests/journal", "tests/change/test_change_racklock.py")),
+    "journal/file.py": (("explains", "whole_head", "kept_head", "refuse_cut", "damage", "pieces"), ("tests/journal",)),
+    "journal/schema.py": (("strange",), ("tests/journal",)),
+    "journal/reading.py": (("_entry", "gone_on_with", "is_over"), ("tests/journal",)),
+    "journal/stopped.py": ((), ("tests/change/test_change_stopped.py",)),
+    "context.py": (("set_mode",), ("tests/cli",)),
+    "logins.py": (("refuse_writer", "refuse_restricted"), ("tests/change/test_change_privilege.py",)),
+    "commands/opaque.py": (("_accepted",), ("tests/dcli", "tests/care")),
+    "transport/shared.py": (("read_only_cellcli", "_falls_back"), ("tests/transport/test_transport_readonly.py",)),
     "transport/requests.py": (
         ("check_requests",),
         ("tests/transport/test_transport_readonly.py", "tests/transport/test_transport_ssh.py"),
     ),
+    **{
+        f"transport/{name}.py": (ONLY_CALLS, ("tests/transport/test_transport_readonly.py",))
+        for name in ("ssh", "openssh", "clush", "dcli_program", "exacli", "packets")
+    },
+    "dcli/run.py": (ONLY_CALLS, ("tests/dcli",)),
+    "passthrough.py": (ONLY_CALLS, ("tests/dcli", "tests/cellcli")),
+    "language/shorthand.py": (ONLY_CALLS, ("tests/language",)),
+    "language/line.py": (ONLY_CALLS, ("tests/language",)),
+    "cellcli/iorm.py": (ONLY_CALLS, ("tests/cellcli",)),
+    "journal/stream.py": (ONLY_CALLS, ("tests/journal",)),
+    "commands/recipes.py": (ONLY_CALLS, ("tests/recipes",)),
+    "commands/care.py": (ONLY_CALLS, ("tests/care",)),
     "transport/hostkeys.py": (("judge", "is_revoked_by"), ("tests/transport/test_transport_hostkeys.py",)),
 }
 """File → the functions that are mutated (all when empty), and the tests that have to notice."""
@@ -215,6 +291,55 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "self._at <= len(self._text) instead of self._at < len(self._text)",
     ): "a here-document that ends with the text gets an empty line more, which is nothing to a shell or a cell",
     ("change/engine.py:_stages", "True instead of steps"): "a stage without steps reads, sends and journals nothing",
+    (
+        "change/engine.py:_stage",
+        "False instead of not ready",
+    ): "a stage with nothing to send sends and journals nothing",
+    (
+        "change/engine.py:_stage",
+        "without not ready in mending or not ready",
+    ): "whose lock was taken over stops at the next stage all the same",
+    ("change/engine.py:_stage", "True instead of watching"): "no flush is followed where there is none",
+    (
+        "change/engine.py:_stage",
+        "True instead of r.step in watching",
+    ): "what was not followed has no end that would count",
+    ("change/engine.py:_observe_caching", "True instead of cells"): "no cells are asked nothing",
+    (
+        "change/engine.py:_observe_caching",
+        "without the filter step.cache == cache",
+    ): "a cell that has no such cache says so, which ends no warning",
+    (
+        "journal/record.py:_refuse_edited",
+        "without rows in behind and rows",
+    ): "a row of that number is there: it is not the newest one",
+    ("change/racklock.py:leave", "True instead of found != held.left"): "it writes what is there already",
+    (
+        "change/racklock.py:_holder",
+        "without ['kept'] in odd or ['kept']",
+    ): "it is read only where something is odd; else another message stands there",
+    (
+        "change/confirming.py:_missing",
+        "False instead of change == plan.change",
+    ): "the same rows are read a second time",
+    (
+        "change/confirming.py:_missing",
+        "without row.kind == 'outcome' in row.kind == 'outcome' and row.body.get('state') == 'done'",
+    ): "of a change without a deadline no other row has a state",
+    (
+        "change/confirming.py:confirm",
+        "without item.change == change in change is None or item.change == change or item.group in groups",
+    ): "the group of a change holds the change",
+    (
+        "change/confirming.py:deadlines",
+        "without item.in_run in item.in_run and item.group == group",
+    ): "a change that waits alone is the first of no run",
+    ("change/confirming.py:confirm", "True instead of known"): "a hint's words",
+    ("change/confirming.py:confirm", "True instead of kept"): "a message's words",
+    (
+        "change/confirming.py:_after",
+        "without 'unknown' in body.get('reason') or 'unknown'",
+    ): "whoever writes the row gives a reason",
 }
 """(file and function, what was done) → why nobody can notice, or need not."""
 
@@ -234,8 +359,22 @@ _SWAPS: dict[type[ast.cmpop], type[ast.cmpop]] = {
 """What stands for a comparison's operator: at a bound its neighbour, else its opposite."""
 
 
+_GUARDS = ("refuse", "check", "agree", "ask")
+"""How the names of functions begin that raise where something may not be done."""
+
+
+def _without_call(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield nothing in place of a statement that is a call of a guard."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        called = node.value.func
+        name = getattr(called, "id", None) or getattr(called, "attr", "")
+        if name.lstrip("_").startswith(_GUARDS):
+            yield f"without {ast.unparse(node)[:90]}", ast.Pass()
+
+
 def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """Yield what may be done to ``node``: a phrase, and the node that stands there instead."""
+    yield from _without_call(node)
     if isinstance(node, (ast.If, ast.IfExp)):
         test = ast.unparse(node.test)
         for phrase, new in (
@@ -331,22 +470,25 @@ def mutants(file: str, package: Path) -> Iterator[Mutant]:
     """
     wanted, _ = TARGETS[file]
     tree = ast.parse((package / file).read_text(encoding="utf-8"))
-    gone = set(wanted) - {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    every = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    gone = set(wanted) - {node.name for node in every} - set(ONLY_CALLS)
     if gone:
         raise LookupError(f"exacell/{file} has no function {', '.join(sorted(gone))}: mend TARGETS")
     seen: set[ast.AST] = set()
-    for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef) or (wanted and function.name not in wanted) or function in seen:
+    whole = [function for function in every if not wanted or function.name in wanted]
+    for function in (*whole, *(function for function in every if function not in whole)):
+        if function in seen:
             continue
+        kinds = changes if function in whole else _without_call
         spans = dict(_spans(function))
         was = hashlib.sha256(ast.unparse(function).encode()).hexdigest()[:12]
         for place, node in enumerate(ast.walk(function)):
-            seen.add(node)
-            if node not in spans:
+            if node in seen or node not in spans:
                 continue
+            seen.add(node)
             placed = next((one for one in ast.walk(node) if hasattr(one, "lineno")), None)
             line = getattr(placed, "lineno", 0)
-            for change, (what, _) in enumerate(changes(node)):
+            for change, (what, _) in enumerate(kinds(node)):
                 yield Mutant(file, function.name, _first(function), line, spans[node], what, place, change, was)
 
 

@@ -11,9 +11,6 @@ from exacell.fleet import problem_of
 from exacell.plan.asmfacts import AsmFacts, change_script, check_sql, facts_script, read_facts, sql_errors
 from exacell.transport.base import Reply, Request, Role, State, Transport
 
-WRITE_TIMEOUT = 900.0
-"""Seconds for a CREATE, DROP or MOUNT: they write to every disk's header."""
-
 
 class AsmClient:
     """One ASM cluster, reached through the first of its nodes that answers. Thread-safe as the transport is."""
@@ -65,8 +62,11 @@ class AsmClient:
         request = Request(target=node, command=self.command(node), role=role, stdin=script, timeout=timeout)
         return self._transport.run([request]).replies[node]
 
-    def send(self, statements: dict[str, str]) -> dict[str, tuple[Reply, str]]:
+    def send(self, statements: dict[str, str], *, timeout: float) -> dict[str, tuple[Reply, str]]:
         """Run one SQL statement on each node and return the replies with what is wrong, empty when all passed.
+
+        Args:
+            timeout: seconds for each: a CREATE, DROP or MOUNT writes to every disk's header.
 
         Raises:
             RefusedError: the transport is read-only.
@@ -77,7 +77,7 @@ class AsmClient:
                 command=self.command(node),
                 role=Role.ASM_WRITE,
                 stdin=change_script([sql]),
-                timeout=WRITE_TIMEOUT,
+                timeout=timeout,
             )
             for node, sql in statements.items()
         ]

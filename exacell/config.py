@@ -34,6 +34,8 @@ class Settings:
 
     Attributes:
         timeout: seconds a command may take from sending to its last byte, unless its rack says otherwise.
+        write_timeout: seconds one changing statement of a plan may take on a cell or in ASM; whose time is over is
+            looked at for what became of it. A flush is sent NOWAIT and followed instead.
         connect_timeout: seconds for the TCP connection and for each further phase of a login.
         fanout: how many targets are worked on at a time.
         transport: by which transport racks are reached; ``auto`` leaves it to each rack.
@@ -45,6 +47,7 @@ class Settings:
 
     format: str = "table"
     timeout: float = 60.0
+    write_timeout: float = 900.0
     connect_timeout: float = 5.0
     fanout: int = 32
     transport: str = AUTO
@@ -212,6 +215,7 @@ def _settings(table: TomlTable, base: Settings) -> Settings:
         base,
         format=table.choice("format", base.format, FORMATS),
         timeout=table.seconds("timeout", base.timeout),
+        write_timeout=table.seconds("write_timeout", base.write_timeout),
         connect_timeout=table.seconds("connect_timeout", base.connect_timeout),
         fanout=table.count("fanout", base.fanout),
         transport=table.choice("transport", base.transport, (AUTO, *TRANSPORTS)),

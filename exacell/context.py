@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -92,6 +92,8 @@ class Context:
         """The recipe whose line is being carried out, for the journal."""
         self.finishing = 0
         """The change that the present statement goes on with (resume, retry failed); 0 for none."""
+        self.read_timeout: float | None = None
+        """Seconds that each cell has for what the present statement reads (--timeout); None for the setting's."""
         self.waiting_run: WaitingRun | None = None
         """While a recipe runs that is to be confirmed as a whole: its changes."""
         self.changes: list[int] = []
@@ -298,7 +300,9 @@ class Context:
 
         ``exact`` is for statements that the user typed; see :meth:`Fleet.query`.
         """
-        answers = self.fleet.query(cells or self.cells(), statements, exact=exact, cancel=self.interrupted)
+        answers = self.fleet.query(
+            cells or self.cells(), statements, timeout=self.read_timeout, exact=exact, cancel=self.interrupted
+        )
         good = answers.good
         self.remember(answers.answers, [c for c in answers.answers if c not in good])
         self._fallbacks.tell(self.transport, self.need_rack(), self.console)
@@ -371,7 +375,8 @@ class Context:
                     self.need_rack()
                 if not command.dry_runs and self.flags_of(line.call).get("dry-run"):
                     return Result(notes=(f"-n: {command.name} was not carried out",))
-                result = command.handler(self, line.call)
+                with self._within(line):
+                    result = command.handler(self, line.call)
             elif line.cellcli is not None:
                 from exacell.passthrough import pass_through
 
@@ -380,6 +385,20 @@ class Context:
                 raise StatementError("the line holds no statement")
         hint = self.not_running(result.problems) if result.exit_code is ExitCode.NOT_EXECUTED else ""
         return replace(result, notes=(*result.notes, hint)) if hint else result
+
+    @contextmanager
+    def _within(self, line: Line) -> Iterator[None]:
+        """Give what one of exacell's own reading statements asks cells the deadline of its --timeout while it is entered."""
+        from exacell.language.registry import Effect
+
+        seconds = line.flags.get("timeout")
+        before = self.read_timeout
+        if line.effect is Effect.READ and isinstance(seconds, (int, float)):
+            self.read_timeout = float(seconds)
+        try:
+            yield
+        finally:
+            self.read_timeout = before
 
     def _cells_of(self, line: Line) -> str:
         """Return the cells of ON as a set; a condition is judged by a fresh reading."""

@@ -5,14 +5,31 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from exacell.output.terminal import TerminalConsole
 
 if TYPE_CHECKING:
     from exacell.context import Context
+
+
+class Talk(Protocol):
+    """What is told that a change is ending: a terminal, or the log of a process without one.
+
+    Attributes:
+        ending: whether nobody is to be asked any more.
+    """
+
+    ending: bool
+
+    def tell(self, text: str, meaning: str = "") -> None:
+        """Say one line."""
+
+    def unhindered(self) -> AbstractContextManager[None]:
+        """Let nothing that can't be said stop what is done while it is entered."""
+
 
 _STOPPING = "what is under way may finish, no more is started"
 
@@ -46,7 +63,7 @@ def interruptible(ctx: Context, console: TerminalConsole) -> Iterator[None]:
 
 
 @contextmanager
-def ending_well(ctx: Context, console: TerminalConsole) -> Iterator[None]:
+def ending_well(ctx: Context, console: Talk) -> Iterator[None]:
     """Let SIGTERM and SIGHUP stop a change as the first Ctrl-C does, so that no cell is left without caching.
 
     A second SIGTERM kills. SIGHUP comes with a terminal that is closed, often twice (from the kernel, then from the shell)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.cellset import fold
-from exacell.errors import RefusedError
+from exacell.errors import ExacellError, RefusedError, ReplyError
 from exacell.fleet import MUTE, problem_of
 from exacell.plan import doubts
 from exacell.plan import facts as f
@@ -76,7 +76,11 @@ def _ask(
         answers = query(group, wanted)
         bad |= {cell: replace(a.reply, problem=a.problem) for cell, a in answers.answers.items() if a.problem}
         for cell, answer in answers.good.items():
-            fact = f.build(cell, wanted, answer.tables)
+            try:
+                fact = f.build(cell, wanted, answer.tables)
+            except ReplyError as error:
+                bad[cell] = replace(answer.reply, problem=error.message)
+                continue
             why = doubts.untold(fact, wanted)
             if why:
                 bad[cell] = replace(answer.reply, problem=why)
@@ -139,3 +143,28 @@ def _stopped(ctx: Context, errant: Sequence[str]) -> str:
         if f.build(cell, asked, answer.tables).cellsrv.lower() == "stopped":
             return f"CELLSRV of {cell} is stopped: online cell {cell} starts it and brings its grid disks back"
     return ""
+
+
+def headers_if_needed(ctx: Context, facts: Mapping[str, f.CellFacts]) -> Mapping[str, str] | None:
+    """Return grid disk → header_status over all ASM clusters of the rack, None when they can't all be asked.
+
+    Only asked when a grid disk still names a disk group that it may have left (asmModeStatus UNUSED or DROPPED).
+    """
+    doubtful = any(
+        grid.asm_group and grid.asm_mode in ("UNUSED", "DROPPED") for fact in facts.values() for grid in fact.grid_disks
+    )
+    rack = ctx.need_rack()
+    if not doubtful or not rack.asm:
+        return None
+    headers: dict[str, str] = {}
+    for name in rack.asm:
+        try:
+            found = ctx.asm(name).facts().headers()
+        except ExacellError as error:
+            ctx.console.say(f"ASM cluster {name}: {error.message}")
+            return None
+        for disk, header in found.items():
+            # The worst word of any cluster counts: a disk is free only where all of them let go.
+            if headers.get(disk) in (None, "FORMER", "CANDIDATE"):
+                headers[disk] = header
+    return headers

@@ -80,7 +80,7 @@ class Opened:
     def asm(self, cluster: AsmConfig, transport: Transport, console: Console) -> AsmClient:
         """Return an ASM cluster to ask; says once when it is reached another way than the cells."""
         from exacell.asm import AsmClient
-        from exacell.change.carrying import capabilities_of
+        from exacell.transport.capabilities import capabilities_of
 
         with self._lock:
             if cluster.name not in self._asm:

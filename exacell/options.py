@@ -101,7 +101,7 @@ def _split(word: str, rest: list[str], flags: dict[str, str | None]) -> Iterator
         option = _BY_LONG.get(name)
         if option is None:
             # It may be a flag of the statement that follows; the statement's grammar decides.
-            flags[name] = value if equals else None
+            flags[name] = value if equals else _next_of_flag(name, rest)
         elif option.value:
             yield option, value if equals else _next(word, option, rest)
         elif equals:
@@ -124,6 +124,14 @@ def _next(word: str, option: Option, rest: list[str]) -> str:
     if not rest:
         raise StatementError(f"{word} needs a value: {word} {option.value}")
     return rest.pop(0)
+
+
+def _next_of_flag(name: str, rest: list[str]) -> str | None:
+    """Return the next word where a flag that every changing statement takes has a value; None for any other flag."""
+    from exacell.language.registry import COMMON_FLAGS
+
+    takes = any(flag.name == name and flag.value is not None and not flag.optional for flag in COMMON_FLAGS)
+    return rest.pop(0) if takes and rest else None
 
 
 def usage() -> str:

@@ -7,19 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import VOLATILE, fold_records
-from exacell.cellcli.ownname import OWN_NAME, for_cell
+from exacell.cellcli.ownname import OWN_NAME, for_cell, has_own_name
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.statement import Change, Describe, Grant, List, render
 from exacell.cellset import fold
-from exacell.change.carrying import capabilities_of
 from exacell.errors import ExitCode, RefusedError
 from exacell.fleet import problem_of
 from exacell.language.registry import Call, Command, Effect
 from exacell.output.result import Column, Result
 from exacell.transport.base import FleetResult, Reply, Role, State
-from exacell.transport.capabilities import refuse_statement
+from exacell.transport.capabilities import capabilities_of, refuse_statement
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -50,7 +49,7 @@ def pass_through(ctx: Context, line: Line) -> Result:
 
 def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
     # A read needs none of this, which takes as long to import as a cell to answer.
-    from exacell.commands.griddisk import headers_if_needed
+    from exacell.factreading import headers_if_needed
     from exacell.plan.guard import facts_needed, guard_plan
     from exacell.plan.guard_targets import means
     from exacell.plan.model import Plan
@@ -61,7 +60,7 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
     facts = ctx.facts(*facts_needed(statement))
     told = _told(ctx, statement, facts)
     done = _unchanged(ctx, statement, facts, told)
-    if isinstance(statement, Change) and OWN_NAME in "".join(statement.names):
+    if isinstance(statement, Change) and statement.verb != "CREATE" and has_own_name("".join(statement.names)):
         # The guard gives each cell the names of its own disks.
         names = (for_cell(name, cell) for cell in facts for name in statement.names)
         statement = replace(statement, names=tuple(dict.fromkeys(names)))
@@ -85,22 +84,31 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
 
 
 def _refuse_own_name(statement: Change | Grant, text: str) -> None:
-    """Refuse a change in which ``{cell}`` stands elsewhere than in the names of grid disks that are there."""
-    named = isinstance(statement, Change) and statement.object == "GRIDDISK" and statement.verb in ("ALTER", "DROP")
-    rest = replace(statement, names=()) if isinstance(statement, Change) and named else statement
-    if OWN_NAME in render(rest):
+    """Refuse a change in which ``{cell}`` stands elsewhere than in the names of disks."""
+    from exacell.plan.guard_targets import without_names
+
+    rest: Change | Grant = statement
+    if isinstance(statement, Change) and (statement.verb, statement.object) in _OWN_NAMES:
+        rest = without_names(statement)
+    if has_own_name(render(rest)):
         raise RefusedError(
-            f"{text}: {OWN_NAME} stands for a cell's own name in LIST and in the names of grid disks that ALTER and DROP "
-            "change; nothing was sent",
+            f"{text}: {OWN_NAME} stands for a cell's own name in LIST and in the names of cell disks and grid disks that "
+            "ALTER and DROP change and CREATE GRIDDISK makes; nothing was sent",
             hint="on <cell> … with the name in full",
         )
 
 
+_OWN_NAMES = frozenset(
+    {("ALTER", "GRIDDISK"), ("DROP", "GRIDDISK"), ("CREATE", "GRIDDISK"), ("ALTER", "CELLDISK"), ("DROP", "CELLDISK")}
+)
+"""Statements that each cell gets with its own name where ``{cell}`` stands in the names of disks."""
+
+
 def _on(statement: Change | Grant, cell: str) -> Change | Grant:
     """Return the statement with the names that it has on one cell."""
-    if isinstance(statement, Change) and statement.names:
-        return replace(statement, names=tuple(for_cell(name, cell) for name in statement.names))
-    return statement
+    from exacell.plan.guard_targets import own_of
+
+    return own_of(statement, cell) if isinstance(statement, Change) and statement.names else statement
 
 
 _Told = Mapping[str, Sequence[Mapping[str, Any]]]

@@ -17,6 +17,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
+from exacell.cellcli.ownname import has_own_name
 from exacell.ending import ending_well, interruptible
 from exacell.errors import ExacellError, ExitCode, JournalError, OutputError, StatementError
 from exacell.language.given import with_flags
@@ -187,7 +188,7 @@ class Runner:
     def _execute(self, line: Line) -> Result:
         """Carry a line out; while a reading one waits for cells, a terminal is told for which."""
         streams = line.call is not None and line.call.command.streams
-        if line.effect is not Effect.READ or streams or not self.console.color or self.ctx.rack is None:
+        if line.effect is not Effect.READ or streams or not self.console.live or self.ctx.rack is None:
             return self.ctx.execute(line)
         from exacell.arrivals import Recording, told_while_waiting
 
@@ -328,7 +329,7 @@ class Runner:
             return None
         with self.console.lend():
             page(shown, setting, self.out)
-        return any(MASK in row for row in shown)
+        return any(has_own_name(row) for row in shown)
 
     def run_file(self, path: Path, text: str = "", *, started_by: Line) -> ExitCode:
         """Run the statements of a script until one fails; SET ECHO ON prints each one first.

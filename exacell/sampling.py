@@ -35,14 +35,14 @@ def read_counters(ctx: Context, kind: str) -> tuple[dict[str, CellCounters], tup
     for cell, answer in answers.good.items():
         values = f.metric_values(answer.tables[0])
         created = answer.tables[1]
-        fact = f.build(cell, statements[2:], answer.tables[2:])
+        fact = f.build(cell, [f.CELL], answer.tables[2:3])
         found[cell] = CellCounters(
             collected=max((at for _, at in values.values()), default=0),
             values={name: value for name, (value, _) in values.items()},
             passport={
                 "release": fact.release,
                 "flashCacheMode": fact.mode,
-                "dbPlan": fact.iorm_text,
+                "dbPlan": f.dbplan_of(answer.tables[3]),
                 "created": str(created[0].get("creationTime") or "") if created else "",
             },
         )

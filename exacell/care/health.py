@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field
 from enum import StrEnum
 from typing import Any
@@ -162,14 +163,13 @@ def _release(seen: Observed) -> str:
 
 def _plan_text(seen: Observed) -> str | None:
     """Return the dbplan and the objective in one spelling, the cell's own text where it can't be read."""
-    fact = seen.facts(f.IORMPLAN)
-    if fact is None:
+    rows = seen.rows(f.IORMPLAN)
+    if rows is None:
         return None
-    try:
-        text = iorm.render(iorm.parse(fact.iorm_text))
-    except ExacellError:
-        text = fact.iorm_text
-    return f"{text} {fact.objective.lower()}"
+    text, objective = f.dbplan_of(rows), _text(rows[0], "objective") if rows else ""
+    with suppress(ExacellError):
+        text = iorm.render(iorm.parse(text))
+    return f"{text} {objective.lower()}"
 
 
 def _services(seen: Observed) -> list[Finding]:
@@ -276,6 +276,13 @@ def _log(seen: Observed) -> list[Finding]:
     return found
 
 
+def all_online(seen: Observed) -> bool:
+    """Whether ASM has all grid disks of a cell ONLINE that it uses; False where the cell does not tell."""
+    fact = seen.facts(f.GRIDDISK)
+    grids = fact.grid_disks if fact is not None else ()
+    return bool(grids) and all(grid.asm_mode == "ONLINE" for grid in grids if in_use(grid))
+
+
 def _asm(seen: Observed) -> list[Finding]:
     fact = seen.facts(f.GRIDDISK)
     found = []
@@ -313,9 +320,8 @@ def _alerts(seen: Observed) -> list[Finding]:
         text = f"alert {waiting[0].name}, {waiting[0].severity}: {headline(waiting[0].message)}"
         more = and_more(len(waiting))
         word = f"{len(critical)} critical" if critical else f"{len(waiting)} open"
-        found.append(
-            _finding("alerts", level, word, text + more, f"on {seen.cell} show alerts; ack alert {waiting[0].name}")
-        )
+        way = f"on {seen.cell} show alerts; on {seen.cell} ack alert {waiting[0].name}"
+        found.append(_finding("alerts", level, word, text + more, way))
     if quarantines:
         text = f"{counted(quarantines, 'quarantine')}: smart scan or more is switched off for some SQL"
         found.append(_finding("alerts", Level.WARN, f"{quarantines} quarant.", text, "show quarantine"))

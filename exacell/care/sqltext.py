@@ -48,10 +48,7 @@ def one_line(sql: str) -> str:
     Raises:
         StatementError: there is no statement, or a second one behind ``;``, or a quote is open.
     """
-    parts = []
-    for text, literal in _pieces(sql):
-        parts.append(text.replace("\n", " ") if literal else " ".join(text.split("\n")))
-    line = "".join(parts).strip()
+    line = "".join(text for text, _ in _pieces(sql)).replace("\n", " ").strip()
     while line.endswith(";"):
         line = line[:-1].rstrip()
     if not line or line == "/":
@@ -76,7 +73,7 @@ def _pieces(sql: str) -> Iterator[tuple[str, bool]]:
 
 def bare_of(sql: str) -> str:
     """Return the statement with literals and quoted names blanked out."""
-    return "".join("''"[:0] + " _ " if literal else text for text, literal in _pieces(sql))
+    return "".join(" _ " if literal else text for text, literal in _pieces(sql))
 
 
 def writes(sql: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import TypeVar
 
-from exacell.cellcli.ownname import OWN_NAME, label_of
+from exacell.cellcli.ownname import OWN_NAME, OWN_UPPER, label_of
 from exacell.cellcli.schema import Kind, ObjectType, find_object
 from exacell.values import dataclass
 
@@ -85,11 +85,14 @@ def fold_records(
 
 
 def neutral_text(text: str, cell: str) -> str:
-    """Return ``text`` with the cell's own name replaced by ``{cell}`` wherever it stands as a whole, in any case.
+    """Return ``text`` with the cell's own name replaced by ``{cell}`` wherever it stands as a whole, in any case; in
+    capitals by ``{CELL}``.
 
     A cell that is known by a longer name (``exa1cel01.example.com``) is called by its first part in its objects.
     """
-    return _own_name(label_of(cell)).sub(OWN_NAME, text)
+    label = label_of(cell)
+    upper = label.upper()
+    return _own_name(label).sub(lambda own: OWN_UPPER if label != upper == own[0] else OWN_NAME, text)
 
 
 def _neutral(record: Mapping[str, str], cell: str, found: ObjectType | None, ignore: Collection[str]) -> dict[str, str]:

@@ -5,17 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell.errors import RefusedError
-from exacell.transport.base import Transport
-from exacell.transport.capabilities import SSH, Capabilities
+from exacell.transport.capabilities import Capabilities
 
 if TYPE_CHECKING:
     from exacell.plan.model import Plan
-
-
-def capabilities_of(transport: Transport) -> Capabilities:
-    """Return what a transport publishes; one that publishes nothing can do what ssh can."""
-    found = getattr(transport, "capabilities", SSH)
-    return found if isinstance(found, Capabilities) else SSH
 
 
 def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import fold_equal
 from exacell.cellset import fold
-from exacell.change.carrying import capabilities_of, refuse_plan
+from exacell.change.carrying import refuse_plan
 from exacell.change.confirming import refuse_unrevertible, set_deadline
 from exacell.change.consent import agree, refuse_above
 from exacell.change.engine import Engine
@@ -35,6 +35,7 @@ from exacell.output.result import Result, worst
 from exacell.plan.estimate import timed
 from exacell.plan.model import Undo
 from exacell.plan.saved import refuse_other_plan
+from exacell.transport.capabilities import capabilities_of
 from exacell.units import and_more, format_duration
 
 if TYPE_CHECKING:
@@ -143,6 +144,7 @@ def _run(ctx: Context, plan: Plan, call: Call, within: float | None) -> Report:
         journal=ctx.journal,
         console=ctx.console,
         poll=EMULATED_POLL if rack.emulated else POLL,
+        write_timeout=ctx.settings.write_timeout,
         cancel=ctx.interrupted,
         permit=lock.still_mine,
     )

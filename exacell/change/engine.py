@@ -14,7 +14,6 @@ from dataclasses import replace
 from time import monotonic
 from types import MappingProxyType
 
-from exacell.asm import WRITE_TIMEOUT as SQL_TIMEOUT
 from exacell.asm import AsmClient
 from exacell.change.board import Board
 from exacell.change.caching import seen
@@ -32,6 +31,7 @@ from exacell.journal.record import Journal, Row
 from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, as_data
 from exacell.plan.rolling import Lap, laps
 from exacell.units import format_duration
+from exacell.uptime import uptime
 
 DETACHED = "detached: what was sent goes on unwatched"
 """Why a change ended that was interrupted twice while a statement was under way."""
@@ -39,8 +39,14 @@ DETACHED = "detached: what was sent goes on unwatched"
 LEFT = "detached: nothing was under way"
 """Why it ended when none was."""
 
-WRITE_TIMEOUT = 600.0
-"""Seconds for one changing statement on a cell; a flush is sent NOWAIT and followed instead."""
+STAYS_FLUSHED = "it stays flushed, so that nothing is lost if that is still carried out"
+"""Why caching is not switched on again where a DROP has no answer."""
+
+FRESH = 30.0
+"""Seconds after which what was looked at before a statement counts no more: a cell kept the others waiting, this host slept."""
+
+LOOKS = 3
+"""So often cells that take longer than that to answer are looked at."""
 
 
 def _wait(event: threading.Event, seconds: float) -> bool:
@@ -52,9 +58,11 @@ class Engine:
 
     Args:
         poll: seconds between two looks at something that takes time.
+        write_timeout: seconds one changing statement may take on a cell or in ASM.
         pause: waits so many seconds, or until the event is set; an argument so that tests need no clock.
         permit: asked right before statements leave; says why they must not, empty when they may.
         clock: seconds, for limits.
+        passing: seconds that pass also while the host sleeps or the process is stopped.
     """
 
     def __init__(
@@ -66,18 +74,22 @@ class Engine:
         journal: Journal,
         console: Console,
         poll: float,
+        write_timeout: float,
         cancel: threading.Event,
         pause: Pause = _wait,
         clock: Callable[[], float] = monotonic,
         permit: Callable[[], str] = str,
+        passing: Callable[[], float] = uptime,
     ) -> None:
         self._rack = rack
         self._fleet = fleet
         self._asm = asm
         self._journal = journal
         self._console = console
+        self._write_timeout = write_timeout
         self._cancel = cancel
         self._permit = permit
+        self._passing = passing
         self._prober = Prober(fleet, asm)
         self._follower = Follower(fleet, poll=poll, cancel=cancel, pause=pause, clock=clock)
         self._gatekeeper = Gatekeeper(fleet, asm, console, poll=poll, cancel=cancel, pause=pause, clock=clock)
@@ -113,6 +125,8 @@ class Engine:
             raise
         except JournalError as error:
             raise BrokenOffError(change, plan.statement, error, f"resume {change} goes on with it") from error
+        finally:
+            self._journal.let_go(change)
 
     def _detached(self, run: Run) -> None:
         """Journal that nobody goes on with the change: the session lives on, and what was under way has no outcome."""
@@ -224,7 +238,9 @@ class Engine:
                 run.report.interrupted = run.report.interrupted or bool(steps)
                 run.skip(stage.steps, "interrupted")
                 continue
-            if not mending:
+            if mending:
+                run.skip(run.unsure(stage), STAYS_FLUSHED, mending=True)
+            else:
                 run.skip([s for s in stage.steps if s not in steps], "an earlier step failed")
             if steps:
                 title = f"wave {run.wave} of {waves}: {stage.title}" if run.wave else stage.title
@@ -233,6 +249,7 @@ class Engine:
 
     def _stage(self, stage: Stage, steps: Sequence[Step], run: Run, board: Board, *, mending: bool) -> None:
         ready = self._admit(stage, steps, run, mending=mending)
+        looked = self._passing()
         # Mending goes on: whoever took the rack over is not helped by a cell without caching.
         why = "" if mending or not ready else self._permit()
         if why:
@@ -242,6 +259,13 @@ class Engine:
         if not ready:
             return
         self._journal.append(self._rack, run.report.change, [intent(step, run.wave) for step in ready])
+        stood = self._passing() - looked
+        if stood > FRESH and not mending:
+            # Whoever took the rack over meanwhile, or changed a cell, did not know of what was to leave.
+            reason = f"exacell stood still for {format_duration(stood)} before it was to leave: nothing was sent"
+            refused = [StepResult(step=s, outcome=Outcome.REFUSED, reason=reason, wave=run.wave) for s in ready]
+            self._keep(stage, refused, run)
+            return
         run.under_way = True
         results = self._send(ready, board)
         watching = [r.step for r in results if r.outcome is Outcome.DONE and r.step.watch is Watch.FLUSH]
@@ -259,7 +283,18 @@ class Engine:
         self._journal.append(self._rack, run.report.change, [outcome_row(r) for r in results])
 
     def _admit(self, stage: Stage, steps: Sequence[Step], run: Run, *, mending: bool) -> list[Step]:
-        """Judge only_if and needs, read in one round trip right before; journal and keep what is not sent."""
+        """Judge only_if and needs, read in one round trip right before; journal and keep what is not sent.
+
+        Where a cell kept the others waiting, these are looked at once more.
+        """
+        for _ in range(LOOKS):
+            began = self._passing()
+            steps = self._looked_at(stage, steps, run, mending=mending)
+            if not steps or mending or self._passing() - began <= FRESH:
+                break
+        return list(steps)
+
+    def _looked_at(self, stage: Stage, steps: Sequence[Step], run: Run, *, mending: bool) -> list[Step]:
         failures = self._probe({step.target: (step, (*step.only_if, *step.needs)) for step in steps})
         ready: list[Step] = []
         ended: list[StepResult] = []
@@ -294,24 +329,20 @@ class Engine:
         results = {step.target: StepResult(step=step, outcome=Outcome.DONE) for step in steps}
         cells = {step.target: step.statement for step in steps if step.statement and not step.asm}
         by_target = {step.target: step for step in steps}
+        waits = f"sent, no answer yet (waited for up to {format_duration(self._write_timeout)})"
         if cells:
-            board.set_all(cells, _waited_for(WRITE_TIMEOUT))
+            board.set_all(cells, waits)
             sent = self._fleet.send(
-                cells, timeout=WRITE_TIMEOUT, on_reply=lambda reply: board.set(reply.target, "answered")
+                cells, timeout=self._write_timeout, on_reply=lambda reply: board.set(reply.target, "answered")
             )
             for reply in sent.replies.values():
                 results[reply.target] = judge(by_target[reply.target], reply)
-        for cluster in {step.asm for step in steps if step.asm}:
+        for cluster in {step.asm for step in steps if step.asm and step.statement}:
             sql = {step.target: step.statement for step in steps if step.asm == cluster and step.statement}
-            board.set_all(sql, _waited_for(SQL_TIMEOUT))
-            for node, (reply, problem) in self._asm[cluster].send(sql).items():
+            board.set_all(sql, waits)
+            for node, (reply, problem) in self._asm[cluster].send(sql, timeout=self._write_timeout).items():
                 results[node] = judge_sql(by_target[node], reply, problem)
         return [results[step.target] for step in steps]
-
-
-def _waited_for(seconds: float) -> str:
-    """Return what is shown of a target that has the statement and has not answered it."""
-    return f"sent, no answer yet (waited for up to {format_duration(seconds)})"
 
 
 def _followed(sent: StepResult, end: StepResult | None) -> StepResult:

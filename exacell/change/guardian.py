@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,10 +24,11 @@ from typing import TYPE_CHECKING, Any
 from exacell.change.confirming import Deadline, note_reverted, note_reverting, open_deadlines
 from exacell.config import Settings
 from exacell.console import Progress
-from exacell.errors import ExacellError, ExitCode, MovedError
+from exacell.errors import ExacellError, ExitCode, InterruptedByUserError, MovedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
 from exacell.paths import ensure_dir
+from exacell.uptime import uptime
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
@@ -37,6 +39,9 @@ LOG = logging.getLogger("exacell.change.guardian")
 
 LOOK = 5.0
 """Seconds after which it looks again whether the change was confirmed, and what time it is: hosts sleep, clocks are set."""
+
+LATE = 1.0
+"""Seconds between two looks at a run that goes on behind its time: its end gives it a new one, which is not to be missed."""
 
 BEGIN = 30.0
 """Seconds within which a guardian must have begun to wait; a loaded host starts programs slowly."""
@@ -133,11 +138,21 @@ def _await(journal: Journal, change: int, process: subprocess.Popen[bytes], log:
 class LogConsole:
     """A console whose talk goes to the guardian's log; nobody answers."""
 
+    ending = False
+
     def say(self, text: str) -> None:
         """Log one line."""
         LOG.info("%s", text)
 
     data = say
+
+    def tell(self, text: str, meaning: str = "") -> None:
+        """Log one line, whatever it means."""
+        self.say(text)
+
+    def unhindered(self) -> AbstractContextManager[None]:
+        """Do nothing: a log that can't be written stops nothing."""
+        return nullcontext()
 
     def show_plan(self, plan: Plan) -> None:
         """Log the plan's statement and steps."""
@@ -177,17 +192,20 @@ def watch(
     Args:
         ticks: seconds that pass whatever the clock is set to; None for those since the host started, asleep or not.
         revert: takes the change back and returns why that failed, empty when it did not. MovedError ends the attempts:
-            what somebody changed meanwhile is not waited for to look again as the change left it.
+            what somebody changed meanwhile is not waited for to look again as the change left it. So does
+            InterruptedByUserError: the guardian was told to end.
     """
     journal.append(errand.rack, errand.change, [Row(kind="guardian", body=actor())])
-    ticks = ticks or _uptime
+    ticks = ticks or uptime
     ends: dict[datetime, float] = {}
     while (item := _mine(journal, errand)) is not None and not item.overdue(now()):
         # A run's deadline moves to its end; each one is counted from when it was first seen.
         left = ends.setdefault(item.until, ticks() + (item.until - now()).total_seconds()) - ticks()
-        if left <= 0 and item.overdue(item.until):
+        goes_on = not item.overdue(item.until)
+        if left <= 0 and not goes_on:
             break
-        sleep(max(0.01, min(LOOK, left, (item.until - now()).total_seconds())))
+        due = min(left, (item.until - now()).total_seconds())
+        sleep(LATE if goes_on and due <= 0 else max(0.01, min(LOOK, due)))
     reason = ""
     for number, pause in enumerate(tries, 1):
         sleep(pause)
@@ -197,7 +215,7 @@ def watch(
         hopeless = False
         try:
             reason = revert(item)
-        except MovedError as error:
+        except (MovedError, InterruptedByUserError) as error:
             reason, hopeless = error.message, True
         if not reason:
             note_reverted(journal, errand.rack, item.change)
@@ -210,30 +228,33 @@ def watch(
     return "failed"
 
 
-def _uptime() -> float:
-    """Return seconds since the host started. Source: clock_gettime(2), CLOCK_BOOTTIME counts suspended time as well."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
-
-
 def _mine(journal: Journal, errand: Errand) -> Deadline | None:
     """Return the change that it waits for, or the first one of the run that still waits."""
     return next((item for item in open_deadlines(journal, errand.rack) if item.group == errand.change), None)
 
 
+_TOLD = "its guardian was told to end before all of it was taken back"
+
+
 def take_back(errand: Errand, item: Deadline) -> str:
     """Undo the change over the rack's own transport and return why that failed, empty when it did not.
 
+    SIGTERM while cells are changed stops that as the first Ctrl-C does: no cell is left half way, or without caching.
+
     Raises:
         MovedError: somebody has changed since what the change left, also where it looks now as the change left it.
+        InterruptedByUserError: the process was told to end before all of it was taken back.
     """
     from exacell.change.overtaken import refuse_overtaken
     from exacell.change.undoing import undo
     from exacell.context import Options
+    from exacell.ending import ending_well
     from exacell.opening import open_context
 
     why = f"not confirmed by {item.until.isoformat(timespec='seconds')}"
+    console = LogConsole()
     try:
-        ctx = open_context(Options(**{**errand.options, "yes": True}), LogConsole())  # type: ignore[arg-type]  # by name, as they were written down
+        ctx = open_context(Options(**{**errand.options, "yes": True}), console)  # type: ignore[arg-type]  # by name, as they were written down
         try:
             ctx.settings = replace(ctx.settings, **_known(errand.settings))
             ctx.need_rack()
@@ -241,17 +262,22 @@ def take_back(errand: Errand, item: Deadline) -> str:
             ctx.read_only = False
             changes = [o.change for o in open_deadlines(ctx.journal, errand.rack) if o.group == item.group]
             refuse_overtaken(ctx.journal, errand.rack, changes)
-            result = undo(ctx, changes, {"yes": True, "reason": why})
+            with ending_well(ctx, console):
+                result = undo(ctx, changes, {"yes": True, "reason": why})
         finally:
             ctx.close()
-    except MovedError:
+    except (MovedError, InterruptedByUserError):
         raise
     except ExacellError as error:
+        if console.ending:
+            raise InterruptedByUserError(f"{error.message}; {_TOLD}") from error
         return error.message
     for note in (*result.notes, *result.problems):
         LOG.info("%s", note)
     if result.exit_code is ExitCode.DONE:
         return ""
+    if console.ending:
+        raise InterruptedByUserError(_TOLD)
     return "; ".join(result.problems) or f"undo ended with exit code {int(result.exit_code)}"
 
 

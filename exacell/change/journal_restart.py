@@ -1,25 +1,29 @@
 """Begin a new journal when the old one is damaged, without losing the old one or what it warns of.
 
 The old files stay beside the new one. The new journal's first row names them, how far they were whole, and the hash of
-their last good row, so that the two can be joined again by eye. Rows of changes that still wait for something (never
-ended, caching off, to be confirmed) are carried over, as far as each is what its own hash was made of.
+their last good row, so that the two can be joined again by eye. Rows of changes that still wait for something, as
+``pending`` tells it, are carried over, as far as each is what its own hash was made of.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sqlite3
+import tempfile
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from exacell.change.confirming import KINDS, deadlines
+from exacell.change.confirming import open_deadlines
+from exacell.change.pending import half_undone, pending
 from exacell.errors import JournalError
 from exacell.journal.actor import actor
-from exacell.journal.caching_off import caching_off
 from exacell.journal.chain import is_whole
 from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.schema import SCHEMA
 from exacell.values import dataclass
 
 
@@ -46,7 +50,8 @@ def restart(journal: Journal, *, reason: str = "") -> Restarted:
     """Put a damaged journal aside and begin a new one.
 
     Raises:
-        JournalError: the journal is whole, so that there is no reason for it; or the files can't be renamed or written.
+        JournalError: the journal is whole, so that there is no reason for it; or the files can't be copied, renamed or
+            written.
     """
     with journal.turn():
         walked, problem = journal.examine()
@@ -59,9 +64,10 @@ def restart(journal: Journal, *, reason: str = "") -> Restarted:
             stored = journal.stored() if journal.path.exists() else []
         except JournalError:
             stored = journal.salvaged()
-        kept = [entry for entry in map(_entry, stored) if entry is not None]
+        whole = {row[0]: entry for row in stored if (entry := _entry(row)) is not None}
+        kept = list(whole.values())
         last = max(_last(journal), *(row[0] for row in stored), 0)
-        waiting = _waiting(kept)
+        waiting = _waiting(kept, [row for row in stored if row[0] in whole])
         highest = max((row.change for row in kept), default=0)
         old = _put_aside(journal)
         first = {
@@ -104,16 +110,38 @@ def _entry(row: Sequence[Any]) -> Entry | None:
     )  # fmt: skip
 
 
-def _waiting(entries: Sequence[Entry]) -> tuple[int, ...]:
-    """Return the changes that still wait for something, by number."""
+def _waiting(entries: Sequence[Entry], rows: Sequence[Sequence[Any]]) -> tuple[int, ...]:
+    """Return the changes that still wait for something, and those that they went on with, by number.
+
+    Args:
+        rows: the entries as they are stored.
+
+    Raises:
+        JournalError: there is no room for a copy of the rows, which are asked as a journal is.
+    """
     ended = {e.change for e in entries if e.kind == "end"}
     gone_on_with = {e.body.get("finishes") for e in entries if e.kind == "plan"}
     found = {e.change for e in entries if e.kind == "plan" and e.change not in ended and e.change not in gone_on_with}
-    for rack in dict.fromkeys(e.rack for e in entries):
-        own = [e for e in entries if e.rack == rack]
-        found |= {item.change for item in caching_off(e for e in own if e.kind != "plan")}
-        found |= {item.change for item in deadlines(e for e in own if e.kind in KINDS)}
-    return tuple(sorted(found))
+    try:
+        with tempfile.TemporaryDirectory(prefix="exacell-") as folder:
+            copy = _laid_out(rows, Path(folder) / "journal.db")
+            for rack in dict.fromkeys(e.rack for e in entries):
+                half = half_undone(copy, rack)
+                found |= {item.change for item in pending(copy, rack)} | ({half.change} if half is not None else set())
+                found |= {item.change for item in open_deadlines(copy, rack)}
+    except (OSError, sqlite3.Error) as error:
+        raise JournalError(f"what the journal warns of can't be copied ({error}); nothing was changed") from error
+    roots = {e.body["finishes"] for e in entries if e.kind == "plan" and e.change in found and e.body.get("finishes")}
+    return tuple(sorted(found | (roots & {e.change for e in entries})))
+
+
+def _laid_out(rows: Sequence[Sequence[Any]], path: Path) -> Journal:
+    """Return a journal of these rows, for reading."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(SCHEMA)
+        connection.executemany("insert into entry values (?,?,?,?,?,?,?,?,?)", rows)
+        connection.commit()
+    return Journal(path)
 
 
 def _put_aside(journal: Journal) -> Path:

@@ -117,7 +117,7 @@ def ended_records(plan: Plan, report: Report) -> list[Record]:
                 for r in report.results
                 if r.step.target == target and r.mending and r.step.statement and r.outcome is not Outcome.NOT_NEEDED
             ]
-            detail += "".join(f"; {r.step.what}: {r.outcome}" for r in mended)
+            detail += "".join(f"; {r.step.what}: {_mended(r)}" for r in mended)
         row: dict[str, Any] = {
             **_who(target, asm=asm),
             "outcome": _word(bad.outcome, sent) if bad is not None else str(Outcome.DONE),
@@ -127,6 +127,11 @@ def ended_records(plan: Plan, report: Report) -> list[Record]:
             row |= {"dirtyAfterFlush": flushed.dirty, "usedAfterFlush": flushed.used}
         (bad_rows if bad else rows).append(row)
     return [*rows, *bad_rows]
+
+
+def _mended(result: StepResult) -> str:
+    """Return how a mending step ended, and why it was not sent."""
+    return f"{result.outcome}: {result.reason}" if result.outcome is Outcome.NOT_SENT else str(result.outcome)
 
 
 def _shown(results: Sequence[StepResult]) -> str:

@@ -11,6 +11,7 @@ from exacell.change.confirming import Deadline, open_deadlines
 from exacell.errors import ExitCode, JournalError
 from exacell.journal.actor import actor, alive
 from exacell.journal.caching_off import FLASHCACHE, CachingOff, caching_off
+from exacell.journal.offline import Offline, offline_disks
 from exacell.journal.record import Entry, Journal, Row
 from exacell.journal.stopped import Stopped, stopped_services
 from exacell.values import dataclass
@@ -21,8 +22,8 @@ class Pending:
     """Something that an earlier change left behind.
 
     Attributes:
-        state: ``unfinished``, ``elsewhere`` (by a process of another host), ``stopped``, ``caching off``, ``service stopped`` or
-            ``unconfirmed``.
+        state: ``unfinished``, ``elsewhere`` (by a process of another host), ``stopped``, ``caching off``, ``service stopped``,
+            ``disks offline`` or ``unconfirmed``.
         mend: the statement that ends it.
         sentence: one line that says both.
     """
@@ -35,8 +36,8 @@ class Pending:
 
 
 def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[Pending, ...]:
-    """Return each change that never ended, left caching off or a service stopped, or waits to be confirmed, and the
-    newest one that the user or a gate stopped, or whose undo ended half way, with the statement that mends it.
+    """Return each change that never ended, left caching off, a service stopped or disks offline, or waits to be confirmed, and
+    the newest one that the user or a gate stopped, or whose undo ended half way, with the statement that mends it.
 
     Changes that a living process of this host is carrying out are left out.
     """
@@ -58,9 +59,16 @@ def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[P
     for item in caching_off(journal.caching_entries(rack)):
         if item.change not in running:
             found.append(_uncached(item, resumable={one.change for one in found if _resumed(one)}))
+    stopped_on: set[str] = set()
     for down in stopped_services(journal, rack):
         if down.change not in running:
             found.append(_down(down))
+            stopped_on |= set(down.cells)
+    finished = running | {item.change for item in found if _resumed(item)}
+    for gone in offline_disks(journal, rack):
+        # What starts CELLSRV again, and what resume finishes, brings the disks back as well.
+        if gone.change not in finished and not stopped_on & set(gone.cells):
+            found.append(_offline(gone))
     groups: set[int] = set()
     for waiting in open_deadlines(journal, rack):
         if waiting.group not in groups:  # A run waits as a whole: told once, by the first of its changes.
@@ -75,7 +83,7 @@ def runs(journal: Journal, row: Entry) -> bool:
     Whether one of another host lives can't be told: it counts as ended when somebody has taken the rack's lock over since.
     """
     if row.body.get("host") == actor()["host"]:
-        return alive(row.body)
+        return alive(row.body) and not (journal.is_let_go(row.change) and _own(row))
     return journal.taken_over(row.rack) < row.seq
 
 
@@ -233,11 +241,14 @@ def _uncached(item: CachingOff, *, resumable: Collection[int]) -> Pending:
     left = "left" if item.sure else "may have left"
     if item.cache != FLASHCACHE:
         mend = f"on {cells} " + (f"create {item.cache} all" if item.dropped else again(item.cache))
-        sentence = (
-            f"change {item.change} {left} no {item.cache} on {cells}: {mend} makes it again"
-            if item.dropped
-            else f"change {item.change} {left} {item.cache} not caching on {cells}: {mend} mends it"
-        )
+        sentence = f"change {item.change} {left} {item.cache} not caching on {cells}: {mend} mends it"
+        if item.dropped and not item.comes:
+            sentence = f"change {item.change} {left} no {item.cache} on {cells}: {mend} makes it again"
+        elif item.comes:
+            sentence = f"{_unanswered(item)}: retry failed goes on with the change (or: {mend})"
+    elif item.comes:
+        mend = f"undo {item.change}"
+        sentence = f"{_unanswered(item)}: {mend} takes it back (resume or retry failed goes on with the change)"
     elif item.dropped:
         mend = f"undo {item.change}"
         sentence = (
@@ -254,8 +265,20 @@ def _uncached(item: CachingOff, *, resumable: Collection[int]) -> Pending:
     return Pending(change=item.change, statement="", state="caching off", mend=mend, sentence=sentence)
 
 
+def _unanswered(item: CachingOff) -> str:
+    """Return what is said of cells where nobody knows whether a cache is still to be dropped."""
+    name = "flash cache" if item.cache == FLASHCACHE else item.cache
+    what = f"may have left no {name} on" if item.dropped else f"left {name} not caching on"
+    where = f"{what} {fold(item.cells)}, where its DROP {item.cache.upper()}"
+    return f"change {item.change} {where} was not answered and may still come"
+
+
 def _down(item: Stopped) -> Pending:
     return Pending(change=item.change, statement="", state="service stopped", mend=item.mend, sentence=item.sentence)
+
+
+def _offline(item: Offline) -> Pending:
+    return Pending(change=item.change, statement="", state="disks offline", mend=item.mend, sentence=item.sentence)
 
 
 def _unconfirmed(item: Deadline, now: datetime) -> Pending:

@@ -11,10 +11,8 @@ change, and whose change ended with something to mend. The others are told when 
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
-import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
@@ -119,8 +117,8 @@ class _Held:
 def _me(why: str, *, kept: bool) -> Holder:
     who = actor()
     return Holder(
-        user=getpass.getuser(),
-        host=socket.gethostname(),
+        user=who["user"],
+        host=who["host"],
         pid=who["pid"],
         since=datetime.now(UTC).isoformat(timespec="seconds"),
         why=why,

@@ -12,7 +12,7 @@ from exacell.change.changing import refuse_read_only
 from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching, stopped, undoes
 from exacell.change.probe import Prober
 from exacell.change.reviving import bring_back, revive
-from exacell.change.settling import chain, refuse_running, root_of, settle, states_of, steps_of
+from exacell.change.settling import chain, drops_to_come, refuse_running, root_of, settle, states_of, steps_of
 from exacell.errors import ExitCode, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
@@ -121,7 +121,7 @@ def retry(ctx: Context, flags: Mapping[str, Value]) -> Result:
             f"change {last.change} ({last.body.get('statement')}) failed on no cell",
             hint=f"journal show {last.change}",
         )
-    result = again(ctx, last, f"retry {last.change}", bad, {**_flags_of(last), **flags})
+    result = again(ctx, last, f"retry {last.change}", bad, _in_its_manner(last, flags))
     return replace(together(_with_disks_back(ctx, last, flags, result)), fold=True, data=True)
 
 
@@ -197,7 +197,7 @@ def _finish(ctx: Context, row: Entry, flags: Mapping[str, Value]) -> Result:
         return held_up
     within = row.body.get("confirmWithin")
     kept: dict[str, Value] = {} if within is None else {"confirm-within": float(within)}
-    return again(ctx, row, f"resume {row.change}", targets, {**_flags_of(row), **kept, **flags})
+    return again(ctx, row, f"resume {row.change}", targets, _in_its_manner(row, {**kept, **flags}))
 
 
 _FIRST = "so that resume can plan"
@@ -209,10 +209,14 @@ def _plain(flags: Mapping[str, Value]) -> dict[str, Value]:
     return {name: value for name, value in flags.items() if name not in ("rolling", "canary", "pause", "on-error")}
 
 
-def _flags_of(row: Entry) -> dict[str, Value]:
-    """Return the flags that still hold for the rest of a change: the statement's own ones, and how it rolled."""
+def _in_its_manner(row: Entry, flags: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the flags for the rest of a change: the statement's own ones, how it rolled, and ``flags``, which win.
+
+    All cells together (--no-rolling) is another manner than the recorded one, of which nothing holds then.
+    """
     own = row.body.get("flags")
-    return {**(own if isinstance(own, Mapping) else {}), **flags_again(row.body)}
+    before = {**(own if isinstance(own, Mapping) else {}), **flags_again(row.body)}
+    return {**(_plain(before) if flags.get("no-rolling") else before), **flags}
 
 
 def _abandoned(ctx: Context, row: Entry) -> Result:
@@ -226,14 +230,17 @@ def again(ctx: Context, row: Entry, origin: str, targets: Sequence[str], flags: 
 
     What it does belongs to the change that it goes on with: undoing either takes back both.
     """
+    if ctx.interrupted.is_set():  # Carrying it out would forget that.
+        way = "retry failed" if origin.startswith("retry ") else origin
+        return Result(notes=[f"interrupted: nothing was started; {way} goes on"], exit_code=ExitCode.INTERRUPTED)
     rack = ctx.need_rack()
     cells = [target for target in targets if target in rack.cells]
     statement = str(row.body.get("statement"))
     ctx.console.say(f"{origin}: {statement}" + (f" on {fold(cells)}" if cells else ""))
-    for later in _made_since(ctx, row, targets):
-        ctx.console.say(later)
-    line = with_call_flags(f"on {fold(cells)} {statement}" if cells else statement, flags)
     root = root_of(ctx.journal, rack.name, row.change)
+    for told in (*drops_to_come(chain(ctx.journal, rack.name, root)), *_made_since(ctx, row, targets)):
+        ctx.console.say(told)
+    line = with_call_flags(f"on {fold(cells)} {statement}" if cells else statement, flags)
     before = ctx.origin, ctx.finishing
     ctx.origin, ctx.finishing = origin, root
     changes = len(ctx.changes)

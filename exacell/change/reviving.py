@@ -196,6 +196,8 @@ def bring_back(ctx: Context, change: int, flags: Mapping[str, Value], origin: st
 
 def _first(ctx: Context, statement: str, flags: Mapping[str, Value], origin: str, when: str) -> Result | None:
     """Carry a statement out as a change of its own; None when it went well, else what it came to."""
+    if ctx.interrupted.is_set():  # Carrying it out would forget that.
+        return Result(notes=[f"interrupted before: {statement}"], exit_code=ExitCode.INTERRUPTED)
     before = ctx.origin, ctx.finishing
     ctx.origin, ctx.finishing = origin, 0
     try:

@@ -106,16 +106,26 @@ class Run:
     def entering(self, stage: Stage) -> list[Step]:
         """Return the steps of ``stage``, which may be a wave's part of one, whose targets take part in it."""
         if stage.gate is Gate.MEND:
-            started = self.ended.get(stage.mends, {})
-            maybe = (Outcome.DONE, Outcome.FAILED, Outcome.UNKNOWN)
-            return [
-                step
-                for step in stage.steps
-                if started.get(step.target) in maybe and not self._finished(stage.unless, step.target)
-            ]
+            left = self.unsure(stage)
+            return [step for step in self._broken_off(stage) if step not in left]
         if stage.gate is Gate.ALL and self.dropped - self._elsewhere(stage):
             return []
         return [step for step in stage.steps if step.target not in self.dropped]
+
+    def unsure(self, stage: Stage) -> list[Step]:
+        """Return the steps of a mending stage that must not be sent: what has no answer there may still be carried out."""
+        ended = self.ended.get(stage.unsure, {})
+        return [step for step in self._broken_off(stage) if ended.get(step.target) is Outcome.UNKNOWN]
+
+    def _broken_off(self, stage: Stage) -> list[Step]:
+        """Return the steps of a mending stage for targets on which what it takes back was begun and not finished."""
+        started = self.ended.get(stage.mends, {})
+        maybe = (Outcome.DONE, Outcome.FAILED, Outcome.UNKNOWN)
+        return [
+            step
+            for step in stage.steps
+            if started.get(step.target) in maybe and not self._finished(stage.unless, step.target)
+        ]
 
     def _elsewhere(self, stage: Stage) -> set[str]:
         """The cells of other waves: whether this wave begins although they failed was decided before it."""
@@ -159,10 +169,10 @@ class Run:
                 self.dropped.add(result.step.target)
         self.report.results += results
 
-    def skip(self, steps: Sequence[Step], reason: str) -> None:
+    def skip(self, steps: Sequence[Step], reason: str, *, mending: bool = False) -> None:
         """Take note that steps are not sent, and why."""
         self.report.results += [
-            StepResult(step=s, outcome=Outcome.NOT_SENT, reason=reason, wave=self.wave) for s in steps
+            StepResult(step=s, outcome=Outcome.NOT_SENT, reason=reason, mending=mending, wave=self.wave) for s in steps
         ]
         for step in steps:
             self.dropped.add(step.target)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exacell.cellset import fold
 from exacell.change.pending import runs
 from exacell.change.probe import NO_ANSWER, Prober
 from exacell.errors import RefusedError
@@ -56,6 +57,11 @@ def intended_on(journal: Journal, rack: str, change: int, statement: str) -> fro
     return frozenset(e.target for e in rows if e.kind == "intent" and e.body.get("statement") == statement)
 
 
+def sent_by(journal: Journal, rack: str, change: int) -> frozenset[str]:
+    """Return the statements that a change, or one that went on with it, has sent or was about to, to whatever target."""
+    return frozenset(str(e.body.get("statement")) for e in chain(journal, rack, change) if e.kind == "intent")
+
+
 def done_on(journal: Journal, rack: str, change: int, what: str) -> frozenset[str]:
     """Return the targets on which a change, or one that went on with it, did the step ``what`` and has not failed in it since."""
     states = states_of(chain(journal, rack, change))
@@ -101,6 +107,36 @@ def unsettled(entries: Sequence[Entry]) -> dict[tuple[str, str], Entry]:
     return waiting
 
 
+def drops_to_come(entries: Sequence[Entry]) -> list[str]:
+    """Return a line for each statement that drops a cache, was never answered and is not known to be done, by its cells.
+
+    That its effect is not there does not prove that it will not come: who goes on has to know.
+    """
+    waiting: dict[tuple[str, str], str] = {}
+    for entry in entries:
+        statement = str(entry.body.get("statement", ""))
+        key = (entry.target, str(entry.body.get("what")))
+        if entry.kind == "intent" and entry.body.get("cachingOff") and statement.upper().startswith("DROP "):
+            waiting[key] = statement
+        elif entry.kind == "outcome" and key in waiting and not _may_come(entry):
+            del waiting[key]
+    cells: dict[str, list[str]] = {}
+    for (cell, _), statement in waiting.items():
+        cells.setdefault(statement, []).append(cell)
+    return [
+        f"{statement} was not answered on {fold(names)}: if it is still carried out there, it drops the cache that is there "
+        "then; make sure that it has ended (restart service ms there, where CellCLI hangs)"
+        for statement, names in cells.items()
+    ]
+
+
+def _may_come(outcome: Entry) -> bool:
+    """Whether a statement may be carried out behind this row: its answer was lost, and what was read does not show it."""
+    return outcome.body.get("state") == "unknown" or bool(
+        outcome.body.get("settled") and outcome.body.get("state") != "done"
+    )
+
+
 def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], str]:
     """Return (target, what) → how the step of one change ended, ``no outcome`` for an intent that has none."""
     states: dict[tuple[str, str], str] = {}
@@ -135,9 +171,10 @@ def settle(ctx: Context, change: int) -> dict[str, int]:
         found = [_outcome(step, *states[(step.target, step.what)], mending=mending) for step, mending in wanted]
         if found:
             ctx.journal.append(rack, number, found)
-        for row in found:
-            state = str(row.body["state"])
-            counts[state] = counts.get(state, 0) + 1
+        for (step, _), row in zip(wanted, found, strict=True):
+            if step.statement:  # Of others it is only known that they were not waited for.
+                state = str(row.body["state"])
+                counts[state] = counts.get(state, 0) + 1
     return counts
 
 
@@ -158,16 +195,23 @@ def _look(ctx: Context, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[st
         if not step.proves:
             states[key] = ("unknown", "nothing was to prove it")
             continue
+        moving = tuple(hope for hope in step.hopes if hope.object == "asm.operation")
+        checks = (*step.proves, *moving)
         failures = (
-            prober.asm(step.asm, step.proves, first=step.target)
+            prober.asm(step.asm, checks, first=step.target)
             if step.asm
-            else prober.cells({step.target: step.proves})[step.target]
+            else prober.cells({step.target: checks})[step.target]
         )
-        if not failures:
+        ended = not moving or any(place >= len(step.proves) for place in failures)
+        unproven = {place: why for place, why in failures.items() if place < len(step.proves)}
+        if not unproven:
             states[key] = ("done", "found done")
+        elif NO_ANSWER in failures:
+            states[key] = ("unknown", failures[NO_ANSWER])
+        elif ended:
+            states[key] = ("not done", next(iter(unproven.values())))
         else:
-            state = "unknown" if NO_ANSWER in failures else "not done"
-            states[key] = (state, next(iter(failures.values())))
+            states[key] = ("unknown", f"under way still: {next(iter(unproven.values()))}")
     return states
 
 

@@ -19,7 +19,7 @@ from exacell.change.pending import undoes
 from exacell.change.probe import NO_ANSWER, Prober
 from exacell.change.resuming import older_to_undo
 from exacell.change.reviving import activate_again, bring_back, revive
-from exacell.change.settling import attempts, chain, refuse_running, root_of, settle, states_of
+from exacell.change.settling import attempts, chain, drops_to_come, refuse_running, root_of, settle, states_of
 from exacell.errors import ExitCode, MovedError, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
@@ -188,22 +188,25 @@ def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: li
     if held_up is not None:
         results.append(held_up)
         return False
+    for told in drops_to_come(chain(ctx.journal, ctx.need_rack().name, done.change)):
+        ctx.console.say(told)
     for reason, targets in _lost(done).items():
         ctx.console.say(
             f"undo change {done.change} ({done.statement}): not all comes back on {fold(targets)}: {reason}"
         )
     again = {} if flags.get("no-rolling") else done.rolling
-    for place, statement in enumerate(statements, 1):
+    # Carrying a statement out forgets an interruption that came before it.
+    while statements and not ctx.interrupted.is_set():
+        statement = statements.pop(0)
         ctx.console.say(f"undo change {done.change} ({done.statement}): {statement}")
         result = ctx.execute(with_call_flags(statement, {**again, **flags}))
         results.append(result)
-        # Carrying a statement out forgets an interruption that came before it.
-        if ctx.interrupted.is_set() and place < len(statements):
-            note = f"interrupted: nothing more was started; undo {done.change} goes on with it"
-            results.append(Result(notes=[note], exit_code=ExitCode.INTERRUPTED))
+        if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not (statements and ctx.interrupted.is_set()):
             return False
-        if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES):
-            return False
+    if statements:
+        note = f"interrupted: nothing more was started; undo {done.change} goes on with it"
+        results.append(Result(notes=[note], exit_code=ExitCode.INTERRUPTED))
+        return False
     _note_undone(ctx, done, flags)
     brought = bring_back(ctx, done.change, flags, f"after undo {done.change}")
     if brought is not None:

@@ -56,11 +56,14 @@ def observe(ctx: Context) -> tuple[dict[str, Observed], Answers]:
 )
 def show_health(ctx: Context, call: Call) -> Result:
     """Return one record per cell that answered: a word per area, and the findings as sentences."""
-    from exacell.care.health import AREAS, Level, examine, words, worst
+    from exacell.care.health import AREAS, Level, all_online, examine, words, worst
+    from exacell.journal.offline import observe_online
     from exacell.output.care import advice_lines, headlines, matrix_lines
 
     seen, answers = observe(ctx)
     findings = examine(seen)
+    online = [cell for cell, told in seen.items() if all_online(told)]
+    unnoted = ctx.unnoted(observe_online(ctx.journal, ctx.need_rack().name, online))
     acted = [(cell, item) for cell, found in findings.items() for item in headlines(found)]
     acted.sort(key=lambda one: -one[1].level.rank)
     advice = advice_lines(((cell, item.text, item.way) for cell, item in acted), MOST_WAYS, rest="findings")
@@ -81,7 +84,7 @@ def show_health(ctx: Context, call: Call) -> Result:
         fold=True,
         data=True,
         draw=draw if rows else None,
-        notes=[*(advice or ([well] if well else [])), *_mending(answers)],
+        notes=[*(advice or ([well] if well else [])), *_mending(answers), *unnoted],
         problems=answers.problems,
         exit_code=ExitCode.FAILED if broken and answers.exit_code is ExitCode.DONE else answers.exit_code,
     )
@@ -193,8 +196,7 @@ def show_services(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: the transport does not list the status of services.
     """
-    from exacell.change.carrying import capabilities_of
-    from exacell.transport.capabilities import refuse_statement
+    from exacell.transport.capabilities import capabilities_of, refuse_statement
 
     names = ("status", "cellsrvStatus", "msStatus", "rsStatus")
     text = f"list cell attributes name, {', '.join(names)}"

@@ -29,7 +29,7 @@ def trust(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: the key has changed or was revoked, or nobody agreed.
     """
-    from exacell.change.carrying import capabilities_of
+    from exacell.transport.capabilities import capabilities_of
     from exacell.transport.hostkeys import Trust
     from exacell.transport.ssh import SshTransport
 

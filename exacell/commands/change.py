@@ -206,14 +206,16 @@ def undo_run(ctx: Context, call: Call) -> Result:
     """Return one record per target with its outcome."""
     from exacell.change.undoing import undo as take_back
 
-    return take_back(ctx, ctx.changes, call.flags)
+    rack = ctx.need_rack().name
+    here = [number for number in ctx.changes if ctx.journal.entries(rack=rack, change=number)]
+    return take_back(ctx, here, call.flags)
 
 
 @command(
     "pending",
     group=GROUP,
     effect=Effect.READ,
-    summary="what earlier changes left behind: unfinished, caching off, a service stopped, waiting to be confirmed",
+    summary="what earlier changes left behind: unfinished, caching off, services stopped, disks offline, unconfirmed",
     details="Every start of exacell says the same in one line each.",
     example="pending",
 )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from exacell import cellset
-from exacell.errors import ExacellError, StatementError
+from exacell.errors import StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
     from exacell.context import Context
-    from exacell.plan.facts import CellFacts
 
 GROUP = "grid disks"
 
@@ -156,6 +154,7 @@ def carve(ctx: Context, call: Call) -> Result:
 def release(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
     from exacell.commands.flashcache import planning_facts
+    from exacell.factreading import headers_if_needed
     from exacell.plan import facts as f
     from exacell.plan.griddisk import release_plan
 
@@ -178,7 +177,7 @@ def release(ctx: Context, call: Call) -> Result:
     summary="give all grid disks of a prefix another size, with the disk group that uses them",
     details="To shrink, ASM goes first and its rebalance is waited for, then the cells; to grow, the cells go first. Sizes "
     "are multiples of 16M. Refused when what the disk group holds would not fit, a cell disk has no room, a disk is not "
-    "ONLINE, a rebalance of the group has not ended, or only some of its disks are selected.",
+    "ONLINE, another rebalance of the group has not ended, or only some of its disks are selected.",
     example="resize griddisk prefix=RECO size=96g -y",
     params=(
         _PREFIX,
@@ -188,6 +187,7 @@ def release(ctx: Context, call: Call) -> Result:
 )
 def resize(ctx: Context, call: Call) -> Result:
     """Return one record per cell and node with its outcome."""
+    from exacell.change.settling import sent_by
     from exacell.plan import facts as f
     from exacell.plan.griddisk import members
     from exacell.plan.rebalance import resize_griddisk_plan
@@ -197,30 +197,7 @@ def resize(ctx: Context, call: Call) -> Result:
     assert size is not None
     used = any(g.asm_mode not in ("UNUSED", "DROPPED") for grids in members(facts, prefix).values() for g in grids)
     asm = ctx.asm(call.text_arg("asm")).facts() if used else None
-    plan = resize_griddisk_plan(ctx.need_rack().name, facts, asm, prefix=prefix, size=size, statement=call.text)
+    rack = ctx.need_rack().name
+    sent = sent_by(ctx.journal, rack, ctx.finishing) if ctx.finishing else ()
+    plan = resize_griddisk_plan(rack, facts, asm, prefix=prefix, size=size, statement=call.text, sent=sent)
     return ctx.change(plan, call)
-
-
-def headers_if_needed(ctx: Context, facts: Mapping[str, CellFacts]) -> Mapping[str, str] | None:
-    """Return grid disk → header_status over all ASM clusters of the rack, None when they can't all be asked.
-
-    Only asked when a grid disk still names a disk group that it may have left (asmModeStatus UNUSED or DROPPED).
-    """
-    doubtful = any(
-        grid.asm_group and grid.asm_mode in ("UNUSED", "DROPPED") for fact in facts.values() for grid in fact.grid_disks
-    )
-    rack = ctx.need_rack()
-    if not doubtful or not rack.asm:
-        return None
-    headers: dict[str, str] = {}
-    for name in rack.asm:
-        try:
-            found = ctx.asm(name).facts().headers()
-        except ExacellError as error:
-            ctx.console.say(f"ASM cluster {name}: {error.message}")
-            return None
-        for disk, header in found.items():
-            # The worst word of any cluster counts: a disk is free only where all of them let go.
-            if headers.get(disk) in (None, "FORMER", "CANDIDATE"):
-                headers[disk] = header
-    return headers

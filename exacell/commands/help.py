@@ -53,6 +53,29 @@ _LINE = """\
 CellCLI's statements go to all selected cells as they are: list flashcache detail
 A last - continues the line. # and rem begin comments. !command runs a local command. @recipe runs a recipe."""
 
+_WRITE_BACK = (
+    "A write-back cache is dropped, resized or changed in mode only while its flush is proven and in force, or with the loss "
+    "accepted by the cell's name (--accept-data-loss). "
+)
+_IN_USE = "A grid disk that ASM uses is never dropped, whatever is given. "
+_GUARDS = {
+    "FLASHCACHE": _WRITE_BACK + "resize flashcache, flush flashcache and set flashcache do all of it in one statement.",
+    "PMEMCACHE": _WRITE_BACK + "flush pmemcache flushes it and lets it cache again.",
+    "XRMEMCACHE": _WRITE_BACK + "flush xrmemcache flushes it and lets it cache again.",
+    "FLASHLOG": "DROP FLASHLOG is refused while redo is saved on flash only. FORCE throws such redo away: only with the loss "
+    "accepted by the cell's name (--accept-data-loss).",
+    "GRIDDISK": _IN_USE
+    + "carve griddisk, release griddisk and resize griddisk work on all cells alike; offline cell and "
+    "online cell say INACTIVE and ACTIVE and wait for ASM.",
+    "CELLDISK": _IN_USE + "Dropping a cell disk drops the grid disks and the part of the cache on it.",
+    "IORMPLAN": "A plan is replaced as a whole. set iorm, enable flashlog and disable flashlog change one directive and keep "
+    "the others.",
+    "CELL": _WRITE_BACK
+    + "set flashcache mode=... does all of it; restart service cellsrv restarts one cell after the other, "
+    "its disks offline meanwhile.",
+}
+"""What guards CellCLI's own statements about an object, and what does the work with less typing."""
+
 _LIST_SHAPE = "[ATTRIBUTES {ALL | a[, b]...}] [DETAIL] [ORDER BY a [ASC|DESC]] [LIMIT n]"
 
 
@@ -202,11 +225,15 @@ def _command(found: Command) -> Iterator[str]:
     if rows:
         yield ""
     if found.effect is Effect.WRITE:
-        meant = [flag for flag in COMMON_FLAGS if flag.name != "diff"]  # It compares what is read.
-        names = " ".join(f"-{flag.short}" if flag.short else f"--{flag.name}" for flag in meant)
-        yield from _wrap(f"Flags:   {names} (help flags)", indent="         ", first="")
+        yield from _flag_names()
     yield f"Effect:  {_RUNS if found.runs else _EFFECTS[found.effect]}"
     yield f"Example: {found.example}"
+
+
+def _flag_names() -> list[str]:
+    meant = [flag for flag in COMMON_FLAGS if flag.name != "diff"]  # It compares what is read.
+    names = " ".join(f"-{flag.short}" if flag.short else f"--{flag.name}" for flag in meant)
+    return _wrap(f"Flags:   {names} (help flags)", indent="         ", first="")
 
 
 def _flag_row(flag: Flag) -> tuple[str, str]:
@@ -218,7 +245,13 @@ def _flags() -> Iterator[str]:
     yield ""
     yield from _columns([_flag_row(flag) for flag in COMMON_FLAGS])
     yield ""
-    yield "Example: resize flashcache size=288g -n"
+    yield from _wrap(
+        "A wave is the cells that go together. Its gate opens when all grid disks in ASM use are ONLINE, ASM can spare those "
+        "that the wave takes offline, no rebalance runs and the flash cache of the other cells is normal. A deadline that passes "
+        "takes nothing back: what was sent may still run on the cell."
+    )
+    yield ""
+    yield "Example: resize flashcache size=288g --rolling -n"
 
 
 def _brief_shape(param: Param) -> str:
@@ -266,8 +299,13 @@ def _cellcli(verb: Verb, words: Sequence[str], own: Sequence[Command]) -> Iterat
         raise StatementError(f"'{words[0]}' is not an object that {verb} knows", suggestions=near)
     yield from _wrap(_shape(verb, subject), indent="    ", first="")
     yield ""
-    effect = _EFFECTS[Effect.READ if verb in (Verb.LIST, Verb.DESCRIBE) else Effect.WRITE]
-    yield effect[:1].upper() + effect[1:] + "."
+    reads = verb in (Verb.LIST, Verb.DESCRIBE)
+    if not reads:
+        if subject.name in _GUARDS:
+            yield from _wrap(_GUARDS[subject.name])
+            yield ""
+        yield from _flag_names()
+    yield f"Effect:  {_EFFECTS[Effect.READ if reads else Effect.WRITE]}"
     if verb is Verb.LIST and subject.default_columns:
         yield f"Without ATTRIBUTES it shows {', '.join(subject.default_columns)}."
         yield f"help {subject.name.lower()} lists the attributes."

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.errors import StatementError
+from exacell.errors import ExitCode, ReplyError, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
-from exacell.output.result import Column, Result
+from exacell.output.result import Column, Result, worst
 from exacell.units import counted
 
 if TYPE_CHECKING:
@@ -53,11 +53,17 @@ def show(ctx: Context, call: Call) -> Result:
         return _show_saved(ctx, saved)
     answers = ctx.query(f.IORMPLAN, f.DATABASE)
     held: dict[str, tuple[str, IormPlan]] = {}
+    unread: list[str] = []
     for cell, answer in answers.good.items():
-        fact = f.build(cell, (f.IORMPLAN, f.DATABASE), answer.tables)
+        try:
+            fact = f.build(cell, (f.IORMPLAN, f.DATABASE), answer.tables)
+        except ReplyError as error:
+            unread.append(f"{cell}: {error.message}")
+            continue
         ctx.learned.learn({Kind.DB: fact.databases})
         held[cell] = (fact.objective, fact.iorm or IormPlan())
-    return replace(_table(held), problems=answers.problems, exit_code=answers.exit_code)
+    code = worst([answers.exit_code, ExitCode.FAILED if unread else ExitCode.DONE])
+    return replace(_table(held), problems=(*answers.problems, *unread), exit_code=code)
 
 
 def _show_saved(ctx: Context, name: str) -> Result:

@@ -258,7 +258,7 @@ def _without_head(journal: Journal, head: str) -> str:
     effect=Effect.LOCAL,
     summary="put a damaged journal aside and begin a new one",
     details="The damaged file stays beside the new one; the new one's first row names it and its last good row. Warnings "
-    "that still wait (unfinished changes, caching off, to be confirmed) are carried over. Refused while the journal is whole.",
+    "that still wait, as pending tells them, are carried over. Refused while the journal is whole.",
     example="journal restart --reason='disk repaired'",
     recipe_ok=False,
 )

@@ -54,13 +54,20 @@ def lock(ctx: Context, call: Call) -> Result:
     recipe_ok=False,
 )
 def unlock(ctx: Context, call: Call) -> Result:
-    """Return a note that says who held it."""
+    """Return a note that says who held it.
+
+    Raises:
+        LockedError: somebody else holds it.
+        JournalError: a takeover could not be recorded; the lock stays.
+    """
     from exacell.change.racklock import LockedError
     from exacell.journal.actor import actor
     from exacell.journal.record import Row
 
     lock, rack = ctx.lock(), ctx.need_rack().name
     takeover = call.flag("takeover")
+    if takeover:
+        ctx.journal.refuse_damaged()  # It tells who took over from whom.
     forgotten: list[str] = []
     try:
         lock.holder()

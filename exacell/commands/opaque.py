@@ -309,12 +309,11 @@ def _work(
     Args:
         single: it is one command that also restricted logins may run.
     """
-    from exacell.change.carrying import capabilities_of
     from exacell.dcli.judge import agree, judge
     from exacell.dcli.reach import Group
     from exacell.dcli.record import Record
     from exacell.dcli.targets import target
-    from exacell.transport.capabilities import refuse_programs, refuse_uploads
+    from exacell.transport.capabilities import capabilities_of, refuse_programs, refuse_uploads
 
     name = call.command.name
     if ctx.origin.startswith("resume "):

@@ -56,20 +56,31 @@ def offline(ctx: Context, call: Call) -> Result:
     params=(_CELL,),
 )
 def online(ctx: Context, call: Call) -> Result:
-    """Return one record with the outcome."""
+    """Return one record with the outcome; first those of what mounts disk groups again that were lost meanwhile."""
+    from exacell.change.reviving import mount_again
+    from exacell.journal.offline import observe_online, offline_disks
     from exacell.plan import facts as f
     from exacell.plan.availability import online_plan
 
     cell = _one(ctx, call)
+    rack = ctx.need_rack().name
+    for change in [item.change for item in offline_disks(ctx.journal, rack) if cell in item.cells]:
+        held_up = mount_again(ctx, change, call.flags, ctx.origin)
+        if held_up is not None:
+            return held_up
     stopped = ctx.facts(f.CELL, cells=(cell,))[cell].cellsrv.lower() == "stopped"
     fact = ctx.facts(f.CELL, f.GRIDDISK_PLAIN if stopped else f.GRIDDISK, cells=(cell,))[cell]
     if not stopped:
         from exacell.journal.stopped import observe_services
 
-        problem = observe_services(ctx.journal, ctx.need_rack().name, {cell: ("cellsrv",)})
+        problem = observe_services(ctx.journal, rack, {cell: ("cellsrv",)})
         for line in ctx.unnoted(problem):
             ctx.console.say(line)
-    return ctx.change(online_plan(ctx.need_rack().name, fact, statement=call.text), call)
+    plan = online_plan(rack, fact, statement=call.text)
+    if not plan.stages:
+        for line in ctx.unnoted(observe_online(ctx.journal, rack, (cell,))):
+            ctx.console.say(line)
+    return ctx.change(plan, call)
 
 
 @command(

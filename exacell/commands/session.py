@@ -30,6 +30,7 @@ _SETTABLE = tuple(name for name in _SETTINGS if name != "format")
 
 _USUAL_VALUES = {
     "timeout": ("30s", "60s", "5m"),
+    "write_timeout": ("2m", "15m", "2h"),
     "connect_timeout": ("5s", "15s"),
     "fanout": ("8", "32", "64"),
     "pager": ("on", "off", "less -FRX"),
@@ -207,7 +208,7 @@ def set_format(ctx: Context, call: Call) -> Result:
 )  # fmt: skip
 def set_transport(ctx: Context, call: Call) -> Result:
     """Change the transport of the session; connections open anew on the next statement."""
-    from exacell.change.carrying import capabilities_of
+    from exacell.transport.capabilities import capabilities_of
 
     before = ctx.settings
     ctx.settings = ctx.settings.with_value("transport", call.text_arg("transport"))
@@ -251,7 +252,8 @@ def show_transports(ctx: Context, call: Call) -> Result:
     group=GROUP,
     effect=Effect.LOCAL,
     summary="change a setting for this session",
-    details="timeout and connect_timeout take seconds or 90s, 5m; fanout is the number of cells worked on at a time; "
+    details="timeout (of a command that reads), write_timeout (of one changing statement) and connect_timeout take "
+    "seconds or 90s, 5m; fanout is the number of cells worked on at a time; "
     "editing_mode is emacs or vi; timing on says how long each statement took; patience is how long the prompt waits for "
     "slow cells before it comes back; pager is on, off, or a command for what is "
     "longer than the screen. "

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from exacell.care.asmlosses import refuse_losses
 from exacell.cellset import fold
 from exacell.change.consent import ask
-from exacell.commands.griddisk import headers_if_needed
 from exacell.dcli.reach import Group
 from exacell.dcli.scan import Findings, FoundStatement
 from exacell.dcli.sequence import left_away, plans_in_order
 from exacell.errors import RefusedError
+from exacell.factreading import headers_if_needed
 from exacell.language.registry import Call, Value
 from exacell.logins import refuse_writer
 from exacell.plan.guard import facts_needed

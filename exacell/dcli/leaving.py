@@ -10,12 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from exacell.change.probe import Prober
-from exacell.commands.griddisk import headers_if_needed
 from exacell.dcli.judge import Judgement, facts_for
 from exacell.dcli.reach import Group
 from exacell.dcli.sequence import needs_now, plans_in_order
 from exacell.errors import ExacellError
-from exacell.factreading import gather
+from exacell.factreading import gather, headers_if_needed
 from exacell.fleet import problem_of
 from exacell.plan.model import Risk, highest
 from exacell.values import dataclass

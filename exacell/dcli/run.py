@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from exacell.change.carrying import capabilities_of
 from exacell.change.changing import refuse_read_only
 from exacell.dcli import keys
 from exacell.dcli.files import TEMPORARY, Delivery, delivery_of, make_directory
@@ -46,7 +45,7 @@ from exacell.dcli.work import UNLIMITED, Step, in_parallel, work_through
 from exacell.errors import ExitCode
 from exacell.logins import goes_bare, refuse_restricted, restricted_cells
 from exacell.output.result import Column, Result
-from exacell.transport.capabilities import refuse_programs, refuse_uploads
+from exacell.transport.capabilities import capabilities_of, refuse_programs, refuse_uploads
 from exacell.values import dataclass
 
 if TYPE_CHECKING:

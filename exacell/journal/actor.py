@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import getpass
 import os
+import pwd
 import socket
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ def actor() -> dict[str, str]:
     ``started`` tells the process from a later one of the same number.
     """
     return {
-        "user": getpass.getuser(),
+        "user": _user(),
         "sudoUser": os.environ.get("SUDO_USER", ""),
         "host": socket.gethostname(),
         "from": os.environ.get("SSH_CONNECTION", "").partition(" ")[0],
@@ -25,16 +25,38 @@ def actor() -> dict[str, str]:
     }
 
 
-def _started(pid: str) -> str:
-    """Return when a process started, in clock ticks since the host did; empty where /proc does not tell.
+def _user() -> str:
+    """Return whom the kernel knows: LOGNAME and USER are anybody's to set, and su leaves them as they were.
 
-    Source: proc(5), /proc/pid/stat field 22, starttime; the fields behind the program's name in parentheses are counted
-    from 3 on.
+    The number where the system has no name for it, as in a container.
     """
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return ""
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+PROC = Path("/proc")
+"""Where the kernel tells of processes; it may hide those of other users (hidepid)."""
+
+
+def _stat(pid: str) -> list[str]:
+    """Return what the kernel tells of a process from its state on; empty where it tells nothing.
+
+    Source: proc(5), /proc/pid/stat: the state is field 3, behind the program's name in parentheses, which may hold anything.
+    """
+    try:
+        return (PROC / pid / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _started(pid: str) -> str:
+    """Return when a process started, in clock ticks since the host did; empty where that is not told.
+
+    Source: proc(5), /proc/pid/stat, field 22, starttime.
+    """
+    return next(iter(_stat(pid)[19:]), "")
 
 
 def alive(body: Mapping[str, Any]) -> bool:
@@ -46,22 +68,20 @@ def alive(body: Mapping[str, Any]) -> bool:
     if body.get("host") != socket.gethostname():
         return True
     pid = str(body.get("pid") or "")
-    if not pid.isdigit():
+    if not pid.isdecimal() or not int(pid):
         return False
     if body.get("started") and _started(pid) not in ("", body["started"]):
         return False  # The number belongs to another process now.
-    try:
-        # The state follows the program's name, which is in parentheses and may hold anything; Z has ended.
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False if Path("/proc/self").exists() else _signalled(pid)
+    # What is not told may be hidden: the signal decides. One that has ended and is not waited for (Z) still takes it.
+    return _stat(pid)[:1] != ["Z"] and _signalled(pid)
 
 
 def _signalled(pid: str) -> bool:
+    """Whether there is a process of that number, hidden or not."""
     try:
         os.kill(int(pid), 0)
     except PermissionError:
         return True
-    except (ProcessLookupError, ValueError):
+    except (ProcessLookupError, OverflowError):
         return False
     return True

@@ -23,6 +23,7 @@ class CachingOff:
         dropped: the cache was dropped there, or may have been, and not made again.
         cache: flashcache, pmemcache or xrmemcache.
         sure: whether the statement that did it is known to have been carried out; its answer may have been lost.
+        comes: a DROP of it was not answered and is not seen to be done: it may still be carried out, whatever is read.
         refused: the cell said no to that statement, which was not to drop the cache.
     """
 
@@ -31,6 +32,7 @@ class CachingOff:
     dropped: bool = False
     cache: str = FLASHCACHE
     sure: bool = True
+    comes: bool = False
     refused: bool = False
 
 
@@ -57,10 +59,12 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
                 flushing.add(key)
             else:
                 flushing.discard(key)  # A command may fail behind a statement that was carried out.
+            drops = f"DROP {cache}".upper() in str(body.get("statement")).upper()
             off[key] = CachingOff(
                 change=entry.change,
                 cells=(entry.target,),
-                dropped=f"DROP {cache}".upper() in str(body.get("statement")).upper(),
+                dropped=drops,
+                comes=drops,
                 cache=cache,
                 sure=not body.get("statement"),  # What is only followed was off before.
             )
@@ -75,12 +79,12 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
                 off.pop(key)
                 if (earlier := before[key]) is not None:
                     off[key] = earlier
-    changes: dict[tuple[int, bool, str, bool], list[str]] = {}
+    changes: dict[tuple[int, bool, str, bool, bool], list[str]] = {}
     for (cell, _), item in off.items():
-        changes.setdefault((item.change, item.dropped, item.cache, item.sure), []).append(cell)
+        changes.setdefault((item.change, item.dropped, item.cache, item.sure, item.comes), []).append(cell)
     return tuple(
-        CachingOff(change=change, cells=tuple(cells), dropped=dropped, cache=cache, sure=sure)
-        for (change, dropped, cache, sure), cells in sorted(changes.items())
+        CachingOff(change=change, cells=tuple(cells), dropped=dropped, cache=cache, sure=sure, comes=comes)
+        for (change, dropped, cache, sure, comes), cells in sorted(changes.items())
     )
 
 
@@ -89,17 +93,19 @@ def _after(item: CachingOff, entry: Entry) -> CachingOff:
     body = entry.body
     if entry.kind == "observed":
         # Off means flushed as well as gone: it settles whether it caches, not whether it is there.
-        told = body.get("caching") != UNTOLD
+        told = body.get("caching") not in (None, UNTOLD)  # None: something else was seen.
         return item if item.dropped or not told else replace(item, sure=True)
     if not body.get("cachingOff"):
         return item
     if body.get("state") in _NOT_DONE:
-        # What was not dropped is what it was before: flushed.
-        return replace(item, dropped=False, sure=item.sure or item.dropped, refused=not item.dropped)
+        # What was not dropped is what it was before: flushed. Of a cell that did not say no that is what was read since.
+        comes = item.comes and bool(body.get("settled"))
+        return replace(item, dropped=False, sure=item.sure or item.dropped, comes=comes, refused=not item.dropped)
     if body.get("state") != "done":
         # Every start asks this; few have such a row.
         from exacell.cellcli.reply import successes
 
         # A flush that was answered and then lost from sight is off all the same.
-        return replace(item, sure=item.sure or bool(successes(str(body.get("reply", "")))))
-    return replace(item, sure=True)
+        answered = bool(successes(str(body.get("reply", ""))))
+        return replace(item, sure=item.sure or answered, comes=item.comes and not answered)
+    return replace(item, sure=True, comes=False)

@@ -23,10 +23,18 @@ def digest(prev: str, fields: Sequence[object]) -> str:
     return hashlib.sha256("\x1f".join([prev, *map(str, fields)]).encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_KINDS = (int, str, str, int, str, str, str)
+"""Of what kind the fields that are hashed are: as text 3 and '3' are one, and a search for the number finds one of them."""
+
+
 def is_whole(row: Stored) -> bool:
     """Return whether a row is the one that its own hash was made of, wherever it stands."""
     *fields, prev, claimed = row
-    return digest(str(prev), fields) == claimed
+    return _proves(str(prev), fields, claimed)
+
+
+def _proves(prev: str, fields: Sequence[object], claimed: object) -> bool:
+    return tuple(map(type, fields)) == _KINDS and digest(prev, fields) == claimed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +64,7 @@ def walk(rows: Iterable[Stored], *, behind: int = 0, prev: str = GENESIS) -> Wal
         if fields[0] != good + 1:
             problem = f"row {good + 1} is missing: row {fields[0]} follows row {good}"
             return Walk(good=good, hash=prev, problem=problem)
-        if claimed_prev != prev or digest(prev, fields) != claimed:
+        if claimed_prev != prev or not _proves(prev, fields, claimed):
             problem = f"row {fields[0]} ({fields[4]} of change {fields[3]}) was edited or moved"
             return Walk(good=good, hash=prev, problem=problem)
         prev, good = str(claimed), good + 1
@@ -81,7 +89,7 @@ class Follower:
         """Return how far the chain is whole, the next of its rows being ``rows``; behind its first fault nothing is looked at."""
         if self.walked.problem or not rows:
             return self.walked
-        place = self._mark - int(str(rows[0][0]))
+        place = self._mark - self.walked.good - 1  # Rows that do not begin there are a fault below.
         if 0 <= place < len(rows):
             self.marked = str(rows[place][-1])
         # Of the row before the first one only that row's own word for it is known.

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from exacell.errors import JournalError
-from exacell.journal.schema import COLUMNS
+from exacell.journal.schema import COLUMNS, OBJECTS, in_words, strange
 from exacell.values import dataclass
 
 RESTART = "journal restart puts it aside and begins a new one"
@@ -272,7 +272,8 @@ class JournalFile:
     def _ask(self, query: str, values: Sequence[str | int], *, mode: str) -> list[tuple[Any, ...]]:
         connection = sqlite3.connect(f"file:{quote(str(self.path))}?mode={mode}", uri=True, timeout=30)
         try:
-            return connection.execute(query, values).fetchall()
+            with in_words():
+                return connection.execute(query, values).fetchall()
         except sqlite3.OperationalError as error:
             if "decode" not in str(error):
                 raise
@@ -322,7 +323,9 @@ class JournalFile:
         try:
             # Damaged indexes hide rows from who asks by them; the rows themselves are the chain's to check.
             found = self._ask("pragma integrity_check(1)", (), mode="ro")
+            odd = strange(self._ask(OBJECTS, (), mode="ro"))
         except sqlite3.Error as error:
             return f"the journal {self.path} can't be read: {self.amiss(error)}"
         said = " ".join(str(found[0][0]).split()) if found else "ok"
-        return "" if said == "ok" else f"the file {self.path} is damaged: {said}"
+        said = odd if said == "ok" else said
+        return f"the file {self.path} is damaged: {said}" if said else ""

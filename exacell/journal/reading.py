@@ -11,7 +11,7 @@ from typing import Any
 from exacell.errors import JournalError
 from exacell.journal.chain import is_whole
 from exacell.journal.file import JournalFile
-from exacell.journal.schema import CACHING, CONFIRMING, SERVICES, STOPPED
+from exacell.journal.schema import CACHING, CONFIRMING, SERVICES, STOPPED, SWITCHING
 from exacell.values import dataclass
 
 _TAKEOVER = '%"statement":"unlock --takeover from %'
@@ -195,6 +195,10 @@ class JournalReader(JournalFile):
     def service_intents(self, rack: str) -> list[Entry]:
         """Return a rack's intents that speak of services, in order; quick in a long journal."""
         return self._select(rack=rack, extra=SERVICES)
+
+    def switching_intents(self, rack: str) -> list[Entry]:
+        """Return a rack's intents that make grid disks active or inactive, in order; quick as well."""
+        return self._select(rack=rack, extra=SWITCHING)
 
     def plans_to_confirm(self, rack: str) -> list[Entry]:
         """Return the plan rows of a rack's changes that were made with --confirm-within, in order; quick as well."""

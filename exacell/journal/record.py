@@ -26,7 +26,7 @@ from exacell.errors import JournalError
 from exacell.journal.chain import GENESIS, Follower, Walk, against_head, digest, walk
 from exacell.journal.file import RESTART
 from exacell.journal.reading import Entry, JournalReader
-from exacell.journal.schema import COLUMNS, SCHEMA
+from exacell.journal.schema import COLUMNS, OBJECTS, SCHEMA, in_words, strange
 from exacell.turns import flock
 from exacell.values import dataclass
 
@@ -52,6 +52,7 @@ class Journal(JournalReader):
         super().__init__(path)
         self._lock = threading.Lock()
         self._newest: tuple[int, str] | None = None
+        self._let_go: set[int] = set()
 
     def begin(self, rack: str, body: Mapping[str, Any]) -> int:
         """Record a plan and return the number of its change.
@@ -59,8 +60,17 @@ class Journal(JournalReader):
         Raises:
             JournalError: the row could not be written and synced.
         """
+        self._refuse_gone()
         with self.turn():
             return self.append_in_turn(rack, None, [Row(kind="plan", body=body)])
+
+    def let_go(self, change: int) -> None:
+        """Take note that this process carries a change out no more: where it broke off, no row can say so."""
+        self._let_go.add(change)
+
+    def is_let_go(self, change: int) -> bool:
+        """Return whether this process carried a change out and does so no more."""
+        return change in self._let_go
 
     def refuse_damaged(self) -> None:
         """Return when a plan could be recorded behind what is there; writes nothing.
@@ -90,6 +100,7 @@ class Journal(JournalReader):
         Raises:
             JournalError: they could not be written.
         """
+        self._refuse_gone(f"change {change}, which it held,")
         with self.turn():
             self.append_in_turn(rack, change, list(rows))
 
@@ -121,9 +132,18 @@ class Journal(JournalReader):
             finally:
                 os.close(descriptor)
         connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
-        connection.execute("pragma synchronous=extra")
-        connection.execute("pragma busy_timeout=30000")
-        connection.executescript(SCHEMA)
+        try:
+            with in_words():
+                connection.execute("pragma synchronous=extra")
+                connection.execute("pragma busy_timeout=30000")
+                connection.executescript(SCHEMA)
+                odd = strange(connection.execute(OBJECTS).fetchall())
+            if odd:
+                # What it does to a row that is written is not known.
+                raise sqlite3.DatabaseError(odd)
+        except sqlite3.Error:
+            connection.close()
+            raise
         return connection
 
     def append_in_turn(self, rack: str, change: int | None, rows: list[Row]) -> int:
@@ -220,8 +240,25 @@ class Journal(JournalReader):
         known = "select 1 from entry where change = ?"
         if first == ("restart",) and (change is None or connection.execute(known, (change,)).fetchone()):
             return
-        raise JournalError(
-            f"the journal {self.path} is another one now: row {self._newest[0]}, which this process wrote, is not in it",
+        raise self._another(self._written(self._newest[0]))
+
+    def _refuse_gone(self, what: str = "") -> None:
+        """Raise where there was a journal that is not there now: nothing is made in its place, it may be put back.
+
+        Args:
+            what: of it that somebody knows of, if not this process by a row of its own.
+        """
+        if (self._newest is not None or what) and not self.is_there(self.path):
+            raise self._another(what if self._newest is None else self._written(self._newest[0]))
+
+    @staticmethod
+    def _written(number: int) -> str:
+        return f"row {number}, which this process wrote,"
+
+    def _another(self, what: str) -> JournalError:
+        there = "is another one now" if self.is_there(self.path) else "is gone"
+        return JournalError(
+            f"the journal {self.path} {there}: {what} is not in it",
             hint="put the file back that was removed or replaced; a new start of exacell goes on with the new one",
         )
 

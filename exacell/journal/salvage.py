@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from exacell.journal.schema import COLUMNS
+from exacell.journal.schema import COLUMNS, in_words
 
 _HEADER = 100
 _SIZE_AT, _PAGES_AT = 16, 28
@@ -42,7 +42,8 @@ def legible(path: Path, *, last: int = 0) -> list[tuple[Any, ...]]:
             _lengthen(copy)
             with closing(sqlite3.connect(copy)) as connection:
                 connection.text_factory = lambda found: found.decode("utf-8", "backslashreplace")
-                return _rows(connection, last, most=copy.stat().st_size // _ROW)
+                with in_words():
+                    return _rows(connection, last, most=copy.stat().st_size // _ROW)
     except (OSError, sqlite3.Error):
         return []  # Not a file, or not even its first page is SQLite's.
 

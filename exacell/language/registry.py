@@ -150,28 +150,43 @@ FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
 """As exacell.config has them, which this layer does not know; a test compares the two."""
 
 COMMON_FLAGS: tuple[Flag, ...] = (
-    Flag(name="yes", short="y", help="answer yes; never accepts loss of data"),
-    Flag(name="dry-run", short="n", help="show the plan only"),
-    Flag(name="detailed-exitcode", help="with -n: exit 3 when the plan has changes"),
-    Flag(name="accept-data-loss", value=Kind.NAMES, help="accept the loss that the plan names, by the names it says"),
+    Flag(name="yes", short="y", help="answer yes to the plan; never accepts loss of data"),
+    Flag(name="dry-run", short="n", help="show the plan, send nothing"),
+    Flag(name="detailed-exitcode", help="with -n: exit 3 when the plan has changes, 0 when it has none"),
+    Flag(
+        name="accept-data-loss",
+        value=Kind.NAMES,
+        help="accept the loss that the plan tells, by the names it writes: cells, disk groups, grid disks",
+    ),
     Flag(name="reason", value=Kind.TEXT, help="why, for the journal"),
     Flag(name="ticket", value=Kind.TEXT, help="the change's ticket, for the journal"),
-    Flag(name="confirm-within", value=Kind.DURATION, help="take the change back by itself unless confirm comes first"),
     Flag(
-        name="rolling", value=Kind.INT, optional=True, help="so many cells at a time, 1 by default; a gate before each"
+        name="confirm-within",
+        value=Kind.DURATION,
+        help="take the change back by itself after this time unless confirm comes first; refused where nothing can",
     ),
-    Flag(name="no-rolling", help="all cells together, also on a production rack"),
-    Flag(name="canary", value=Kind.CELL, help="this cell first and alone, then a gate"),
-    Flag(name="pause", value=Kind.DURATION, words=("ask",), help="between waves: wait so long, or ask before each"),
+    Flag(
+        name="rolling",
+        value=Kind.INT,
+        optional=True,
+        help="so many cells at a time, 1 without a number; a gate before each wave of them",
+    ),
+    Flag(name="no-rolling", help="all cells together, also on a production rack; refused where disks go offline"),
+    Flag(name="canary", value=Kind.CELL, help="this cell first and alone, then a gate, then the others"),
+    Flag(name="pause", value=Kind.DURATION, words=("ask",), help="between two waves: wait so long, or ask to go on"),
     Flag(
         name="on-error",
         value=Kind.CHOICE,
         choices=("stop", "continue"),
-        help="after a wave with failures: stop (the default), or go on",
+        help="when a step of a wave failed: begin no further wave (stop, the default), or go on",
     ),
-    Flag(name="timeout", value=Kind.DURATION, help="deadline per cell for what is read; of a wait at a gate"),
+    Flag(
+        name="timeout",
+        value=Kind.DURATION,
+        help="of a change: how long a closed gate is waited for (2h); of what reads: how long each cell has to answer",
+    ),
     Flag(name="format", value=Kind.NAME, choices=FORMATS, help="output format for this statement"),
-    Flag(name="diff", help="show only what differs between cells"),
+    Flag(name="diff", help="of what reads: show only what differs between cells"),
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from exacell.care.health import Finding, Level
 from exacell.care.readiness import Readiness
 from exacell.cellset import fold
-from exacell.output.folding import MASK, FoldedRecord, fold_records, masker
+from exacell.output.folding import MASK, FoldedRecord, fold_records, masker, unmasked
 from exacell.output.style import paint, wrapped
 
 Record = Mapping[str, object]
@@ -42,7 +42,7 @@ def _advice(masked: tuple[str, str], members: Sequence[tuple[str, str, str]]) ->
         _, text, way = first
     else:
         # A selection takes all of them at once; any other statement is about one, and the first one is as good.
-        way = way.replace(f"on {MASK} ", f"on {cells} ").replace(MASK, first[0])
+        way = unmasked(way.replace(f"on {MASK} ", f"on {cells} "), first[0])
     return f"{cells}: {text}" + (f": {way}" if way else "")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache
 from typing import Any, NamedTuple
 
-from exacell.cellcli.ownname import OWN_NAME, label_of
+from exacell.cellcli.ownname import OWN_NAME, OWN_UPPER, label_of
 from exacell.cellset import fold, natural_key
 from exacell.values import dataclass
 
@@ -46,7 +46,7 @@ class FoldedText:
 
 @cache
 def masker(cell: str) -> Callable[[str], str]:
-    """Return a function that replaces the name of ``cell`` (and its first label) by ``{cell}``.
+    """Return a function that replaces the name of ``cell`` (and its first label) by ``{cell}``, in capitals by ``{CELL}``.
 
     Only whole names count: ``cel1`` is not found in ``cel12``; ``_`` and ``-`` delimit a name.
     """
@@ -55,11 +55,21 @@ def masker(cell: str) -> Callable[[str], str]:
     # It begins with the name, so that the search skips to where that stands.
     name, rest = re.escape(label), f"(?:{re.escape(dot + domain)})?" if dot else ""
     pattern = re.compile(f"{name}(?<![A-Za-z0-9]{name}){rest}(?![A-Za-z0-9])")
+    upper = label.upper()
+    loud = re.escape(upper)
+    capitals = re.compile(f"{loud}(?<![A-Za-z0-9]{loud})(?![A-Za-z0-9])")
 
     def mask(text: str) -> str:
-        return pattern.sub(MASK, text) if label in text else text
+        if label in text:
+            text = pattern.sub(MASK, text)
+        return capitals.sub(OWN_UPPER, text) if upper in text else text
 
     return mask
+
+
+def unmasked(text: str, cell: str) -> str:
+    """Return ``text`` as it is about this cell alone."""
+    return text.replace(MASK, cell).replace(OWN_UPPER, label_of(cell).upper())
 
 
 def mask_value(value: Any, cell: str) -> Any:

@@ -203,6 +203,8 @@ def _beside(row: Row, zone: tzinfo | None) -> list[tuple[str, str]]:
         services = row["services"]
         names = ", ".join(map(str, services)) if isinstance(services, (list, tuple)) else str(services)
         return [("Seen later", f"{names} running on {row.get('target')}")]
+    if kind == "observed" and row.get("online"):
+        return [("Seen later", f"all grid disks ONLINE on {row.get('target')}")]
     if kind == "deadline":
         return [
             (

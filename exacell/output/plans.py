@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from exacell.cellset import CellSet, fold, folded_names, natural_key
 from exacell.errors import CellSetError
-from exacell.output.folding import MASK, masker
+from exacell.output.folding import masker, unmasked
 from exacell.output.style import hung, paint, printable
 from exacell.plan.model import Change, Gate, Plan, Risk, Stage, Step, Undo
 from exacell.units import counted, format_duration
@@ -15,6 +15,9 @@ from exacell.units import counted, format_duration
 _NARROWEST = 40
 _UNKNOWN_WIDTH = 100
 """Columns to write for when there is no terminal."""
+
+_LONG_UNDO = 160
+"""Characters up to which a plan shows what undo sends where it takes back everything."""
 
 _RISK = {
     Risk.NONE: "nothing is lost and nothing gets slower",
@@ -33,7 +36,7 @@ def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> 
     """Yield the lines that show ``plan``, wrapped at ``width`` columns (100 when it is None)."""
     page = _Page(max(width or _UNKNOWN_WIDTH, _NARROWEST), color)
     where = f" on {plan.rack}" if plan.rack else ""
-    yield from page.text(f"Plan{where}: {plan.statement}", "", style="title")
+    yield from page.text(f"Plan{where}: {plan.statement}", "", style="title", after="    ")
     yield from _waves(plan, page)
     number = 0
     for stage in plan.stages:
@@ -53,6 +56,8 @@ def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> 
         yield from page.text(_rounded(warning), "  Warning: ", style="warning")
     for label, back in _undo(plan):
         yield from page.text(back, label, style="warning")
+    for back in _all_undone(plan):
+        yield from page.text(back, "  Undo: ")
     for reason in dict.fromkeys(plan.loss_reasons.values()):
         on = _fold([name for name, why in plan.loss_reasons.items() if why == reason])
         yield from page.text(f"{on}: {reason}", "  Loss: ", style="error")
@@ -87,7 +92,7 @@ def _undo(plan: Plan) -> Iterator[tuple[str, str]]:
     but: dict[tuple[str, str], list[str]] = {}
     for reason, targets in _irreversible(plan):
         for back, own in _sent_by_undo(plan, targets):
-            shown = reason if len(own) > 1 else reason.replace(MASK, own[0])
+            shown = reason if len(own) > 1 else unmasked(reason, own[0])
             but.setdefault((back, _fold(own)), []).append(shown)
     for (back, where), reasons in but.items():
         if back:
@@ -95,6 +100,14 @@ def _undo(plan: Plan) -> Iterator[tuple[str, str]]:
         else:
             for reason in reasons:
                 yield "  Cannot be undone: ", f"{reason} ({where})"
+
+
+def _all_undone(plan: Plan) -> Iterator[str]:
+    """Yield what undo sends where it takes back all that the plan does there."""
+    lasting = {step.target for step in plan.steps if step.undo is Undo.IMPOSSIBLE}
+    whole = [target for target in plan.targets if plan.inverse.get(target) and target not in lasting]
+    for back, own in _sent_by_undo(plan, whole):
+        yield f"{back if len(back) <= _LONG_UNDO else 'undo takes all of it back'} ({_fold(own)})"
 
 
 def _time(plan: Plan) -> str:
@@ -144,8 +157,8 @@ class _Page:
         self._width = width
         self._color = color
 
-    def text(self, text: str, label: str, *, style: str = "") -> Iterator[str]:
-        indent = " " * min(len(label), self._width // 3)
+    def text(self, text: str, label: str, *, style: str = "", after: str = "") -> Iterator[str]:
+        indent = after or " " * min(len(label), self._width // 3)
         for number, part in enumerate(text.splitlines() or [""]):
             before = label if number == 0 else indent
             for line in hung(printable(part), self._width, first=before, after=indent):
@@ -229,7 +242,7 @@ def _reasons(title: str, reasons: Mapping[str, str], page: _Page) -> Iterator[st
     for target, reason in reasons.items():
         by_reason.setdefault(masker(target)(reason) if target else reason, []).append(target)
     for masked, targets in by_reason.items():
-        shown = masked if len(targets) > 1 else masked.replace(MASK, targets[0])
+        shown = masked if len(targets) > 1 else unmasked(masked, targets[0])
         yield from page.text(f"{_fold(targets)}: {shown}", f"  {title}: ")
 
 
@@ -240,7 +253,7 @@ def _sent_by_undo(plan: Plan, targets: Sequence[str]) -> list[tuple[str, list[st
     sent: dict[str, list[str]] = {}
     for target in targets:
         sent.setdefault(masker(target)("; ".join(plan.inverse.get(target, ()))), []).append(target)
-    return [(back if len(where) > 1 else back.replace(MASK, where[0]), where) for back, where in sent.items()]
+    return [(back if len(where) > 1 else unmasked(back, where[0]), where) for back, where in sent.items()]
 
 
 def _irreversible(plan: Plan) -> list[tuple[str, list[str]]]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from exacell.cellset import fold
 from exacell.console import Progress
+from exacell.output.style import hung
 from exacell.units import format_duration
 
 _BAR = 16
@@ -17,7 +18,7 @@ TOLD_EVERY = 60.0
 
 def progress_lines(progress: Progress, width: int, height: int | None = None) -> Iterator[str]:
     """Yield a title line and one line for each state, cut at ``width`` columns; targets that failed come last, and behind
-    them, where there is room, one line for the cells of other waves.
+    them, where there is room, one line for the cells of other waves. What is waited for at a gate has several lines there.
 
     Args:
         height: lines that there are at most; where they do not suffice, those that are furthest share the last one with
@@ -36,10 +37,18 @@ def progress_lines(progress: Progress, width: int, height: int | None = None) ->
     if len(shown) > room:
         shown.sort(key=lambda group: _far(*group[0]))
         shown, rest = shown[: room - 1], shown[room - 1 :]
+    free = 0 if height is None or rest else height - 1 - len(shown)
+    told = bool(progress.others) and (height is None or free > 0) and not rest
+    free -= told
     for (state, percent), targets in shown:
         bar = "" if percent is None or percent >= 100 else f" {_bar(percent)} {percent:3d}%"
-        yield _cut(f"  {fold(targets)}{bar}  {state}", width)
-    if progress.others and (height is None or 1 + len(shown) < height) and not rest:
+        line = f"  {fold(targets)}{bar}  {state}"
+        rows = hung(line, width - 1, after="      ") if state.startswith("waiting") and len(line) >= width else [line]
+        if len(rows) - 1 > free:
+            rows = [line]
+        free -= len(rows) - 1
+        yield from (_cut(row, width) for row in rows)
+    if told:
         yield _cut(f"  {progress.others}", width)
     if rest:
         known = [percent for (_, percent), _ in rest if percent is not None]

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from typing import TextIO
 
+from exacell.cellcli.ownname import has_own_name
 from exacell.cellset import fold
 from exacell.errors import StatementError
 from exacell.output import formats
-from exacell.output.folding import MASK, fold_texts
+from exacell.output.folding import fold_texts
 from exacell.output.result import Record, Result
 from exacell.output.style import paint, printable
 from exacell.output.tables import table_blocks
@@ -60,7 +61,7 @@ def render(
     masked = False
     for block in _blocks(result, check_format(format), width=width, color=color, header=header):
         stream.write(block + "\n")
-        masked = masked or MASK in block
+        masked = masked or has_own_name(block)
     return masked
 
 

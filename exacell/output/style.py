@@ -55,9 +55,12 @@ def wants_color(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
     Source: no-color.org, "when present and not an empty string".
     """
     variables = os.environ if env is None else env
-    if variables.get("NO_COLOR") or variables.get("TERM", "dumb") == "dumb":
-        return False
-    return stream.isatty()
+    return not variables.get("NO_COLOR") and draws(stream, variables)
+
+
+def draws(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
+    """Return whether lines on ``stream`` can be drawn over, with or without colour: a terminal that is not dumb."""
+    return (os.environ if env is None else env).get("TERM", "dumb") != "dumb" and stream.isatty()
 
 
 def terminal_width(stream: TextIO) -> int | None:

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import IO, TYPE_CHECKING, TextIO
 
 from exacell.output.streams import gone, let_go
-from exacell.output.style import paint, printable, terminal_width, wants_color, wrapped
+from exacell.output.style import draws, paint, printable, terminal_width, wants_color, wrapped
 
 if TYPE_CHECKING:
     from exacell.console import Progress
@@ -101,8 +101,10 @@ class TerminalConsole:
         self._screen: Screen | None = None
         self._held: list[tuple[str, str]] = []
         self.color = wants_color(self._err)
-        self._live = self.color
-        self._drawn = 0
+        self.live = draws(self._err)
+        """Whether lines can be drawn over, so that what is waited for is shown in place."""
+        self._drawn: list[int] = []
+        """Lengths of the lines that are drawn over next."""
         self._shown: Progress | None = None
         self._progress_log: ProgressLog | None = None
         self._lock = threading.RLock()
@@ -282,12 +284,12 @@ class TerminalConsole:
     def progress(self, progress: Progress | None) -> None:
         """Show where a plan stands: in place on a terminal, else one line when a stage begins and for each failure."""
         with self._lock:
-            if self._quiet and not self._live:
+            if self._quiet and not self.live:
                 return
             if progress is None:
                 self._erase()
                 self._shown = self._progress_log = None
-            elif self._live:
+            elif self.live:
                 self._erase()
                 self._draw(progress)
             else:
@@ -299,13 +301,13 @@ class TerminalConsole:
         Only where lines can be drawn over: a log is none the wiser for it.
         """
         with self._lock:
-            if not self._live or self._screen is not None or (self._drawn and self._shown is not None):
+            if not self.live or self._screen is not None or (self._drawn and self._shown is not None):
                 return
             self._erase()
             if text:
                 width = terminal_width(self._err) or _FALLBACK_WIDTH
                 self._write(paint(printable(text)[: width - 1], "dim", color=self.color) + "\n")
-                self._drawn = 1
+                self._drawn = [min(len(printable(text)), width - 1)]
 
     def _log(self, progress: Progress) -> None:
         from exacell.output.progress import ProgressLog
@@ -321,12 +323,15 @@ class TerminalConsole:
         height = shutil.get_terminal_size((_FALLBACK_WIDTH, 24)).lines - 1 if self._err.isatty() else None
         lines = list(progress_lines(progress, width, height))
         self._write("".join(paint(line, "dim", color=self.color) + "\n" for line in lines))
-        self._drawn, self._shown = len(lines), progress
+        self._drawn, self._shown = [len(line) for line in lines], progress
 
     def _erase(self) -> None:
         if self._drawn:
-            self._write(f"\x1b[{self._drawn}A\r\x1b[J")
-            self._drawn = 0
+            # A terminal that became narrower meanwhile has broken them.
+            width = terminal_width(self._err) or _FALLBACK_WIDTH
+            rows = sum(max(-(-length // width), 1) for length in self._drawn)
+            self._write(f"\x1b[{rows}A\r\x1b[J")
+            self._drawn = []
 
     def _write(self, text: str) -> None:
         """Write talk, which stops nothing that is done: where it can't be written it is lost."""

@@ -53,7 +53,7 @@ def media_of(fact: CellFacts, media: str) -> Media:
 
 
 def _disks(fact: CellFacts, media: Media) -> tuple[CellDisk, ...]:
-    return tuple(disk for disk in fact.cell_disks if disk.flash == media.flash)
+    return fact.flash_disks if media.flash else fact.hard_disks
 
 
 def carve_plan(

@@ -191,6 +191,11 @@ class CellFacts:
         return tuple(disk for disk in self.cell_disks if disk.flash)
 
     @property
+    def hard_disks(self) -> tuple[CellDisk, ...]:
+        """The cell disks on hard disks, by name; those on persistent memory are none."""
+        return tuple(disk for disk in self.cell_disks if disk.hard)
+
+    @property
     def writeback(self) -> bool:
         """Whether the flash cache may hold the only copy of data; so where the cell should tell its mode and does not."""
         return self.mode == "writeback" or (self.mode != "writethrough" and self.at_least(MODE_SINCE))
@@ -398,9 +403,13 @@ def _griddisk(rows: Sequence[Record]) -> dict[str, Any]:
     }
 
 
+def dbplan_of(rows: Sequence[Record]) -> str:
+    """Return the dbplan as LIST IORMPLAN prints it, whether or not it can be read; empty where there is none."""
+    return _text(rows[0], "dbPlan") if rows else ""
+
+
 def _iorm(rows: Sequence[Record]) -> dict[str, Any]:
-    row = rows[0] if rows else {}
-    text = _text(row, "dbPlan")
+    row, text = rows[0] if rows else {}, dbplan_of(rows)
     return {"iorm": parse_iorm(text), "iorm_text": text, "objective": _text(row, "objective")}
 
 

@@ -54,7 +54,7 @@ def applicable(facts: Mapping[str, CellFacts]) -> tuple[dict[str, CellFacts], di
 
 
 def _extreme_flash(fact: CellFacts) -> bool:
-    return "extreme flash" in fact.model.lower() or all(disk.flash for disk in fact.cell_disks)
+    return "extreme flash" in fact.model.lower() or not fact.hard_disks
 
 
 def flush_refusal(fact: CellFacts) -> str:
@@ -236,7 +236,7 @@ def flush_plan(
             where = ", where the flush left something in it"
             stages += _recreate_stages(can, sizes, Gate.EACH, only_if=(used,), key="left", where=where)
         stages.append(Stage(title="switch caching on again", key="rearm", steps=tuple(_rearm(f) for f in can)))
-        stages += [*mending(can, "rearm"), *rearm_stages(can)]
+        stages += [*mending(can, "rearm", "dropleft"), *rearm_stages(can, "dropleft")]
     if old:
         stages += _recreate_stages(
             list(old.values()), {f.cell: f.cache_size for f in old.values()}, Gate.EACH, key="old"
@@ -299,8 +299,11 @@ def back_stage(cells: Sequence[CellFacts], key: str = "") -> Stage:
     )
 
 
-def mending(cells: Sequence[CellFacts], unless: str) -> list[Stage]:
-    """Return the mending stage that switches caching on again where a flush was begun and ``unless`` not reached."""
+def mending(cells: Sequence[CellFacts], unless: str, drop: str = "drop") -> list[Stage]:
+    """Return the mending stage that switches caching on again where a flush was begun and ``unless`` not reached.
+
+    Where the stage ``drop`` has no answer the flush stays in force: who carries that DROP out later drops a clean cache.
+    """
     steps = tuple(_rearm(fact) for fact in cells)
     return [
         Stage(
@@ -309,6 +312,7 @@ def mending(cells: Sequence[CellFacts], unless: str) -> list[Stage]:
             gate=Gate.MEND,
             mends="flush",
             unless=unless,
+            unsure=drop,
             steps=steps,
         )
     ]

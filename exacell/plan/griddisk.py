@@ -8,7 +8,7 @@ from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.carve import media_of
 from exacell.plan.estimate import flush_note
-from exacell.plan.facts import CellFacts, GridDisk
+from exacell.plan.facts import CellDisk, CellFacts, GridDisk
 from exacell.plan.flashcache import recreate_stages
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
 from exacell.units import counted, format_size, whole_size
@@ -125,7 +125,7 @@ def _taken_back(
         sizes = {grid.size for grid in grids}
         flash = all(grid.flash for grid in grids)
         # carve makes one of equal size on every disk of the media: only that can be brought back by it.
-        if len(sizes) > 1 or len(grids) != sum(1 for disk in facts[cell].cell_disks if disk.flash == flash):
+        if len(sizes) > 1 or len(grids) != len(_disks(facts[cell], flash=flash)):
             continue
         media = "flash" if flash else "hard"
         carve = f"carve griddisk prefix={prefix} size={whole_size(min(sizes))} media={media}"
@@ -138,6 +138,11 @@ def _taken_back(
         resize = (f"resize flashcache size={whole_size(cache.size)}",) if regrown and cache is not None else ()
         back[cell] = (*resize, carve)
     return back
+
+
+def _disks(fact: CellFacts, *, flash: bool) -> Sequence[CellDisk]:
+    """The cell disks on which carve makes grid disks together."""
+    return fact.flash_disks if flash else fact.hard_disks
 
 
 def _cache(fact: CellFacts) -> int:
@@ -199,7 +204,7 @@ def _drop(fact: CellFacts, grids: Sequence[GridDisk], prefix: str) -> Step:
     names = tuple(grid.name for grid in grids)
     sizes = {grid.size for grid in grids}
     flash = all(grid.flash for grid in grids)
-    whole = len(sizes) == 1 and len(grids) == sum(1 for disk in fact.cell_disks if disk.flash == flash)
+    whole = len(sizes) == 1 and len(grids) == len(_disks(fact, flash=flash))
     media = media_of(fact, "flash" if flash else "hard") if whole else None
     again = f"CREATE GRIDDISK ALL {media.words} PREFIX={prefix}, size={whole_size(min(sizes))}" if media else ""
     return Step(

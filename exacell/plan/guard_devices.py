@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Media
+from exacell.cellcli.statement import Media, render
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts
@@ -14,7 +15,7 @@ from exacell.plan.guard_disks import flush, slow, unused
 from exacell.plan.guard_settings import settings_proof
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.guard_targets import means
-from exacell.plan.model import Check, Op, Plan, Risk
+from exacell.plan.model import Check, Op, Plan, Risk, Step
 
 
 def physicaldisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
@@ -38,7 +39,29 @@ def celldisk(
     text: str,
     headers: Headers,
 ) -> Plan:
-    """Return the plan for a statement on cell disks: what takes one away takes its contents."""
+    """Return the plan for a statement on cell disks: what takes one away takes its contents. Each cell gets the names of
+    its own disks alone."""
+    plan = _judged(rack, facts, statement, text, headers)
+    if statement.verb in ("CREATE", "IMPORT"):
+        return plan
+
+    def own(step: Step) -> Step:
+        here = {disk.name.lower() for disk in facts[step.target].cell_disks}
+        names = tuple(name for name in statement.names if name.lower() in here)
+        return replace(step, statement=render(replace(statement, names=names)))
+
+    stages = tuple(replace(stage, steps=tuple(map(own, stage.steps))) for stage in plan.stages)
+    return replace(plan, stages=stages)
+
+
+def _judged(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    statement: CellChange,
+    text: str,
+    headers: Headers,
+) -> Plan:
+    """The plan with the statement as it was typed."""
     having = {cell: fact for cell, fact in facts.items() if means(statement, fact)}
     if not having:
         raise RefusedError(f"{text}: there is no such cell disk on {fold(facts)}; nothing was sent")

@@ -15,7 +15,7 @@ from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, needed
 from exacell.plan.griddisk import Headers, refuse_used
 from exacell.plan.guard_settings import only_words, settings_proof
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy
-from exacell.plan.guard_targets import items, names_made, prefixes, targets_of
+from exacell.plan.guard_targets import items, names_made, own_of, prefixes, targets_of
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
 from exacell.units import counted, format_size, parse_size, round_down
 
@@ -231,17 +231,18 @@ def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     steps = []
     back: dict[str, tuple[str, ...]] = {}
     for cell, fact in facts.items():
-        names = names_made(fact, statement)
+        mine = own_of(statement, cell)
+        names = names_made(fact, mine)
         where = {"name": names}
         more: dict[str, object] = {}
         if names:
             more["proves"] = (Check(object="griddisk", op=Op.COUNT, value=len(names), where=where),)
-        if inverse := _uncreated(fact, statement, names):
+        if inverse := _uncreated(fact, mine, names):
             back[cell] = inverse
             # What somebody else makes meanwhile must not be taken for ours.
             more |= {"needs": (Check(object="griddisk", op=Op.ABSENT, where=where),)}
             more |= {"undo": Undo.STATEMENT, "inverse": "; ".join(inverse)}
-        steps.append(guarded_step(cell, statement, Risk.NONE, **more))
+        steps.append(guarded_step(cell, mine, Risk.NONE, **more))
     return guarded_plan(rack, text, steps, inverse=back)
 
 

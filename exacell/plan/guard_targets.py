@@ -3,10 +3,33 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+from exacell.cellcli.ownname import for_cell
 from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Filter, Group, Media, Operator, Scalar, Statement
+from exacell.cellcli.statement import Filter, Group, Media, Operator, Scalar, Setting, Statement
 from exacell.plan.facts import CellFacts, GridDisk
+
+_PLACE = "celldisk"
+"""The setting that names an object of the cell, as the names themselves do."""
+
+
+def own_of(statement: CellChange, cell: str) -> CellChange:
+    """Return the statement with the cell's own name wherever ``{cell}`` stands in the names of its objects."""
+
+    def own(setting: Setting) -> Setting:
+        if setting.attribute.lower() != _PLACE or not isinstance(setting.value, Scalar):
+            return setting
+        return replace(setting, value=replace(setting.value, text=for_cell(setting.value.text, cell)))
+
+    names = tuple(for_cell(name, cell) for name in statement.names)
+    return replace(statement, names=names, settings=tuple(map(own, statement.settings)))
+
+
+def without_names(statement: CellChange) -> CellChange:
+    """Return the statement without what :func:`own_of` gives each cell."""
+    rest = tuple(setting for setting in statement.settings if setting.attribute.lower() != _PLACE)
+    return replace(statement, names=(), settings=rest)
 
 
 def targets_of(fact: CellFacts, statement: CellChange) -> tuple[GridDisk, ...]:

@@ -205,6 +205,8 @@ class Stage:
         key: names the stage for ``mends`` and ``unless``.
         mends: for a MEND stage, the key of the stage whose effect it takes back.
         unless: for a MEND stage, the key of the stage after which it is no longer needed.
+        unsure: for a MEND stage, the key of the stage whose statement may still be carried out where its answer was lost:
+            nothing is mended there, because that statement would then meet what is no longer proven.
     """
 
     title: str
@@ -213,6 +215,7 @@ class Stage:
     gate: Gate = Gate.EACH
     mends: str = ""
     unless: str = ""
+    unsure: str = ""
 
 
 GATE_WITHIN = 7200.0

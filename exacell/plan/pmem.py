@@ -24,6 +24,13 @@ PMEM_FLUSHED = Check(
 _NONE = Check(object="pmemcache", op=Op.ABSENT)
 _CACHING = ("normal", "warning", "warning - degraded")
 _FLUSH_ACTIVE = ("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed")
+_UNDER_WAY = Check(
+    object="pmemcache",
+    attribute="status",
+    op=Op.IN,
+    value=_FLUSH_ACTIVE,
+    why="its flush is not under way any more: the cell has restarted, or somebody has cancelled it",
+)
 
 
 def flush_stages(cells: Sequence[CellFacts], gate: Gate = Gate.EACH) -> list[Stage]:
@@ -53,15 +60,27 @@ def pmem_off(fact: CellFacts) -> bool:
     return fact.pmem_mode == "writeback" and fact.pmem_cache is not None and fact.pmem_cache.caching == "off"
 
 
-def rearm_stages(cells: Sequence[CellFacts]) -> list[Stage]:
-    """Return the stages that let PMEM cache again: the last one of a plan, and the one after a failure."""
+def rearm_stages(cells: Sequence[CellFacts], drop: str = "drop") -> list[Stage]:
+    """Return the stages that let PMEM cache again: the last one of a plan, and the one after a failure.
+
+    Args:
+        drop: the key of the stage that drops the flash cache behind it; where that gave no answer PMEM stays flushed.
+    """
     steps = tuple(rearm_step(fact) for fact in cells if fact.pmem_writeback)
     if not steps:
         return []
     again = "let PMEM cache again after the failure"
     return [
         Stage(title="let PMEM cache again", key="pmemrearm", steps=steps),
-        Stage(title=again, key="pmemmend", gate=Gate.MEND, mends="pmemflush", unless="pmemrearm", steps=steps),
+        Stage(
+            title=again,
+            key="pmemmend",
+            gate=Gate.MEND,
+            mends="pmemflush",
+            unless="pmemrearm",
+            unsure=drop,
+            steps=steps,
+        ),
     ]
 
 
@@ -93,7 +112,15 @@ def leave_writeback_stages(cells: Sequence[CellFacts], dropped: Collection[str] 
         rearm = tuple(rearm_step(fact) for fact in caches)
         again = "let PMEM cache again after the failure"
         stages.append(
-            Stage(title=again, key="pmemmend", gate=Gate.MEND, mends="pmemflush", unless="pmemdrop", steps=rearm)
+            Stage(
+                title=again,
+                key="pmemmend",
+                gate=Gate.MEND,
+                mends="pmemflush",
+                unless="pmemdrop",
+                unsure="pmemdrop",
+                steps=rearm,
+            )
         )
     return stages
 
@@ -105,6 +132,7 @@ def _flush(fact: CellFacts, cache: PmemCache) -> Step:
         statement="" if active else "ALTER PMEMCACHE ALL FLUSH NOWAIT",
         what="flush PMEM" if not active else f"follow the PMEM flush that is under way ({cache.status})",
         proves=(Check(object="pmemcache", attribute="status", value=FLUSHED),),
+        hopes=(_UNDER_WAY,),
         within=FLUSH_WITHIN,
         expect=0 if active else 1,
         risk=Risk.PERFORMANCE,

@@ -6,7 +6,7 @@ cells and then in ASM. Source: Oracle DBMMN, resizing grid disks; reference cell
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from exacell.cellset import fold
@@ -81,9 +81,19 @@ def power_plan(rack: str, asm: AsmFacts, *, power: int, group: str, statement: s
         }
         if len(old) == len(wanted)
         else {},
-        notes=("power 1 to 4 leaves databases their disks, more is for a window without load",),
+        notes=_power_notes(power, [name for name in wanted if name not in running]),
         risk=Risk.PERFORMANCE,
     )
+
+
+def _power_notes(power: int, begun: Sequence[str]) -> tuple[str, ...]:
+    """Say what a power means; ``begun`` are the disk groups of which no rebalance runs yet."""
+    if power:
+        return ("power 1 to 4 leaves databases their disks, more is for a window without load",)
+    said = ("with power 0 a rebalance stands still until it is given another one",)
+    if not begun:
+        return said
+    return (*said, f"none of {', '.join(begun)} runs now: one is begun that waits, and gates and resizes wait for it")
 
 
 def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
@@ -99,9 +109,7 @@ def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
         proves=() if before is None else (Check(object="asm.operation", op=Op.ABSENT, where=as_before),),
         risk=Risk.PERFORMANCE,
         undo=Undo.IMPOSSIBLE if before is None else Undo.STATEMENT,
-        inverse="a rebalance that has run stays run"
-        if before is None
-        else f"ALTER DISKGROUP {name} REBALANCE POWER {before}",
+        inverse=_unstarted(name, power) if before is None else f"ALTER DISKGROUP {name} REBALANCE POWER {before}",
         changes=(
             Change(
                 object="rebalance",
@@ -111,6 +119,16 @@ def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
                 after=str(power),
             ),
         ),
+    )
+
+
+def _unstarted(name: str, power: int) -> str:
+    """Return why a rebalance that was begun can't be taken back."""
+    if power:
+        return "a rebalance that has run stays run"
+    return (
+        f"a rebalance with power 0 moves nothing, and ASM takes none back: set rebalance power=4 diskgroup={name} lets it run "
+        "and end"
     )
 
 
@@ -146,7 +164,14 @@ class _Resize:
 
 
 def resize_griddisk_plan(
-    rack: str, facts: Mapping[str, CellFacts], asm: AsmFacts | None, *, prefix: str, size: int, statement: str
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    asm: AsmFacts | None,
+    *,
+    prefix: str,
+    size: int,
+    statement: str,
+    sent: Collection[str] = (),
 ) -> Plan:
     """Return the plan that gives every grid disk ``prefix_<celldisk>`` another size, in ASM and on the cells.
 
@@ -154,6 +179,7 @@ def resize_griddisk_plan(
         facts: with CELL, CELLDISK and GRIDDISK read.
         asm: the cluster whose disk group uses them; may be None when none of them is in use.
         size: bytes of each grid disk; rounded down to 16M.
+        sent: statements that the attempt which is gone on with has sent: the rebalance that its own one began is waited for.
 
     Raises:
         RefusedError: no such disks, no room, what is in the group does not fit, or the group is not whole and quiet.
@@ -172,13 +198,13 @@ def resize_griddisk_plan(
         Stage(title=f"resize {prefix}_* on the cells", key="cells", gate=Gate.ALL, steps=_cell_steps(todo, wanted))
     ]
     cells = cells if todo else []
-    in_asm = [_asm_stage(wanted, asm, group)] if asm is not None and group is not None else []
     done = {cell: f"its grid disks {prefix}_* are {format_size(wanted.size)} already" for cell in wanted.grids}
-    if group is not None and not todo and _as_wanted(wanted, group):
-        in_asm = []
+    shrinking = wanted.shrinks or (group is not None and group.total_mb > wanted.count * (wanted.size // MIB))
+    in_asm: list[Stage] = []
+    if asm is not None and group is not None and (todo or not _as_wanted(wanted, group)):
+        in_asm = _asm_stages(wanted, asm, group, sent if shrinking else ())
     if not todo and not in_asm:
         return Plan(statement=statement, rack=rack, done=done)
-    shrinking = wanted.shrinks or (group is not None and group.total_mb > wanted.count * (wanted.size // MIB))
     back = _inverse(wanted, asm if in_asm else None)
     return Plan(
         statement=statement,
@@ -287,14 +313,58 @@ def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
             f"{other} for one is not in both; a group is resized as a whole; nothing was sent",
             hint="select all of its cells: use @all",
         )
-    busy = asm.told(name)
-    if busy:
-        on = f"set rebalance power=4 diskgroup={name} lets it go on; " if asm.stands(name) else ""
-        raise RefusedError(
-            f"{what}: {busy}; nothing was sent", hint=f"{on}this again when show rebalance lists none of {name}"
-        )
     _refuse_full(what, wanted, group)
     return group
+
+
+def _asm_stages(wanted: _Resize, asm: AsmFacts, group: DiskGroup, sent: Collection[str]) -> list[Stage]:
+    """Return the stage that resizes the disk group, behind one that waits where what was ``sent`` began a rebalance already.
+
+    Raises:
+        RefusedError: it is being rebalanced for another reason, or with no power.
+    """
+    stage = _asm_stage(wanted, asm, group)
+    if not asm.told(group.name):
+        return [stage]
+    own = any(step.statement in sent for step in stage.steps)
+    return [_waiting(wanted, asm, group, own=own), _unless_resized(stage, wanted, group)]
+
+
+def _waiting(wanted: _Resize, asm: AsmFacts, group: DiskGroup, *, own: bool) -> Stage:
+    """Return the stage that waits for the rebalance of the disk group.
+
+    Args:
+        own: it is the one that the change which is gone on with began.
+
+    Raises:
+        RefusedError: it is not, or it has no power, so that waiting is for nothing.
+    """
+    standing = asm.stands(group.name)
+    if standing or not own:
+        on = f"set rebalance power=4 diskgroup={group.name} lets it go on; " if standing else ""
+        raise RefusedError(
+            f"resize griddisk prefix={wanted.prefix}: {asm.told(group.name)}; nothing was sent",
+            hint=f"{on}this again when show rebalance lists none of {group.name}",
+        )
+    step = Step(
+        target=asm.node,
+        asm=asm.cluster,
+        what=f"wait for the rebalance of {group.name}",
+        proves=(_quiet(group),),
+        within=REBALANCE_WITHIN,
+        estimate=rebalance_seconds(_moved(wanted, group), wanted.count),
+    )
+    return Stage(title="wait for the rebalance that runs already", key="asm-wait", steps=(step,))
+
+
+def _unless_resized(stage: Stage, wanted: _Resize, group: DiskGroup) -> Stage:
+    """Return the stage whose statement is only sent when the rebalance that is waited for ends without the new size."""
+    other = replace(group_check(group.name, "totalMb", _total(wanted, group)), op=Op.NE)
+    return replace(stage, steps=tuple(replace(step, only_if=(other,)) for step in stage.steps))
+
+
+def _quiet(group: DiskGroup) -> Check:
+    return Check(object="asm.operation", op=Op.ABSENT, where={"diskgroup": group.name})
 
 
 def _refuse_full(what: str, wanted: _Resize, group: DiskGroup) -> None:
@@ -330,7 +400,6 @@ def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
     shrinks = group.total_mb > total
     even = len({grid.size for grid in wanted.all}) == 1 and not wanted.others
     check = group_check(group.name, "totalMb", total)
-    quiet = Check(object="asm.operation", op=Op.ABSENT, where={"diskgroup": group.name})
     moves = Check(
         object="asm.operation",
         attribute="diskgroup",
@@ -344,7 +413,7 @@ def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
         statement=f"ALTER DISKGROUP {group.name} RESIZE ALL SIZE {wanted.size // MIB}M",
         what=f"resize {group.name}" + (" and wait for the rebalance" if shrinks else ""),
         needs=(group_check(group.name, "state", "MOUNTED"),),
-        proves=(check, quiet) if shrinks else (check,),
+        proves=(check, _quiet(group)) if shrinks else (check,),
         hopes=(moves,) if shrinks else (),
         within=REBALANCE_WITHIN if shrinks else RESIZE_WITHIN,
         estimate=rebalance_seconds(_moved(wanted, group), wanted.count) if shrinks else None,

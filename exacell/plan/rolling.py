@@ -125,7 +125,7 @@ def roll(
                 hint="one cell at a time: on CELL …" if len(offline) > 1 else "--no-rolling changes all cells together",
             )
         return replace(plan, warnings=(*plan.warnings, f"not rolled, all cells together: {reason}"))
-    waves = _waves(cells, size or len(cells), asked.canary, first)
+    waves = _waves(cells, size or len(cells), asked.canary, first, alone=bool(offline))
     rolling = Rolling(
         waves=waves,
         canary=asked.canary,
@@ -164,14 +164,19 @@ def _refuse_idle(plan: Plan, asked: Asked) -> None:
         )
 
 
-def _waves(cells: Sequence[str], size: int, canary: str, first: Collection[str]) -> tuple[tuple[str, ...], ...]:
+def _waves(
+    cells: Sequence[str], size: int, canary: str, first: Collection[str], *, alone: bool
+) -> tuple[tuple[str, ...], ...]:
     """Return the waves: the canary, then the first cells, then the others.
 
-    No other cell goes with a first one: within a wave, what mends that one (CREATE FLASHCACHE) waits for their flush.
+    No other cell goes with a first one: within a wave, what mends that one (CREATE FLASHCACHE) waits for their flush. The
+    first ones go together, however small waves are to be: each would hold the gate of the others closed, for good. With
+    ``alone`` they don't, because disks go offline.
     """
     rest = [cell for cell in cells if cell != canary]
-    parts = [[cell for cell in rest if cell in first], [cell for cell in rest if cell not in first]]
-    waves = [tuple(part[place : place + size]) for part in parts for place in range(0, len(part), size)]
+    holding, others = [cell for cell in rest if cell in first], [cell for cell in rest if cell not in first]
+    parts = ((holding, size if alone else max(len(holding), 1)), (others, size))
+    waves = [tuple(part[place : place + most]) for part, most in parts for place in range(0, len(part), most)]
     return ((canary,), *waves) if canary else tuple(waves)
 
 

@@ -94,6 +94,17 @@ class RecipeRunner:
         if (ctx.interrupted.is_set() or ctx.told_to_end) and not source.final:
             raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before line {source.number}")
         ctx.console.say(f"[{source.number}] {line.text}")
+        interrupted = ctx.interrupted.is_set()
+        if interrupted:
+            ctx.interrupted.clear()  # It ended the lines; what is final ends only with another one.
+        try:
+            self._carry_out(source, line)
+        finally:
+            if interrupted:
+                ctx.interrupted.set()
+
+    def _carry_out(self, source: RecipeLine, line: Line) -> None:
+        ctx = self._ctx
         if line.call is not None:
             flags = {**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.call.flags}
             line = replace(line, call=replace(line.call, flags=flags, text=line.call.text), flags=flags)
@@ -106,13 +117,9 @@ class RecipeRunner:
         elif line.cellcli is not None:
             line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.flags})
         ctx.risk_ceiling = self._recipe.risk
-        interrupted = ctx.interrupted.is_set()
         result = ctx.execute(line)
         self._planned = self._planned or line.effect is Effect.WRITE
-        if interrupted:
-            ctx.interrupted.set()
-        self._keep(source, line, result)
-        return None
+        return self._keep(source, line, result)
 
     @property
     def _dry(self) -> bool:

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable
 
 from exacell.errors import RefusedError
-from exacell.transport.base import Request
+from exacell.transport.base import Request, Transport
 from exacell.values import dataclass
 
 
@@ -201,3 +201,9 @@ def _request_problem(request: Request, capabilities: Capabilities) -> str:
         return f"the transport {name} carries CellCLI statements only, and '{request.command[:60]}' is something else"
     problems = (capabilities.problem(statement) for statement in statements)
     return next((problem for problem in problems if problem), "")
+
+
+def capabilities_of(transport: Transport) -> Capabilities:
+    """Return what a transport publishes; one that publishes nothing can do what ssh can."""
+    found = getattr(transport, "capabilities", SSH)
+    return found if isinstance(found, Capabilities) else SSH

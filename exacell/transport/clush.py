@@ -24,7 +24,7 @@ from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, St
 from exacell.transport.capabilities import CLUSH, Capabilities
 from exacell.transport.gateways import gateway_names, import_workers, read_topology, ssh_script
 from exacell.transport.login import login_for
-from exacell.transport.replies import not_logged_in
+from exacell.transport.replies import no_end, not_logged_in
 from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
 
@@ -199,8 +199,7 @@ class ClushTransport(RackTransport):
             )  # fmt: skip
 
         if cell.late and cell.sent:
-            limit = self.seconds(request)
-            return reply(State.TIMED_OUT, f"no end within {limit:g}s; what was sent may still be running there")
+            return reply(State.TIMED_OUT, no_end(request, self.seconds(request)))
         if cell.status == 0:
             return reply(State.OK, "", 0)
         said = next((line for line in reversed(cell.stderr) if line.strip()), "").strip()

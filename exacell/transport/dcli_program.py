@@ -29,7 +29,7 @@ from exacell.transport.capabilities import DCLI, DCLI_STRIPPING, Capabilities
 from exacell.transport.child import Child, Ended
 from exacell.transport.dcli_answers import Answer, ascii_only, closing, limited, read_answers
 from exacell.transport.login import login_for
-from exacell.transport.replies import not_logged_in
+from exacell.transport.replies import more_time, no_end, not_logged_in
 from exacell.transport.requests import required_program
 from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
@@ -243,12 +243,12 @@ class DcliTransport(RackTransport):
         if answer.status == 0:
             return _reply(request, seconds, State.OK, "", text, 0)
         if answer.status == TIMEOUT_STATUS and batch.limited:
-            problem = f"no end within {batch.seconds:g}s (set timeout raises the limit)"
+            problem = f"no end within {batch.seconds:g}s ({more_time(request)})"
             return _reply(request, seconds, State.TIMED_OUT, problem, text)
         if answer.status is not None:
             return _reply(request, seconds, State.FAILED, f"exit status {answer.status}", text, answer.status)
         if late:
-            problem = f"no end within {batch.seconds:g}s; what was sent may still be running there"
+            problem = no_end(request, batch.seconds)
             return _reply(request, seconds, State.TIMED_OUT, problem, text)
         if done.status == USAGE_STATUS and not text:
             first = next((line for line in done.stderr.splitlines() if line.strip()), "usage error")

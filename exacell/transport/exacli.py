@@ -22,6 +22,7 @@ from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, Capabilities, s
 from exacell.transport.child import Child
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.login import login_for
+from exacell.transport.replies import no_end
 from exacell.transport.requests import required_program
 from exacell.transport.shared import RackTransport
 
@@ -70,7 +71,7 @@ class ExacliTransport(RackTransport):
         seconds = self.seconds(request)
         user = request.login or login_for(self.rack, request.target, request.role).user or ""
         child = Child(self._argv(request, user), on_output=request.on_output)
-        late = f"no end within {seconds:g}s; what was sent may still be running there (set timeout raises the limit)"
+        late = no_end(request, seconds)
         flight.stage(
             seconds,
             abort=child.kill,

@@ -28,6 +28,7 @@ from exacell.transport.child import Child, Ended
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
+from exacell.transport.replies import no_end
 from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
 
@@ -151,7 +152,7 @@ class OpensshTransport(RackTransport):
         else:
             argv = [self._program, "-S", master.path, *self._options(), *_user(user), "--", request.target, command]
         child = Child(argv, stdin=request.stdin, on_output=request.on_output)
-        late = f"no end within {seconds:g}s; what was sent may still be running there (set timeout raises the limit)"
+        late = no_end(request, seconds)
         flight.stage(
             seconds,
             abort=child.kill,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from exacell.transport.base import Reply, State
+from exacell.transport.base import Reply, Request, State
 from exacell.transport.channel import Capture, End, Ending
 from exacell.transport.fanout import Flight
 
@@ -58,11 +58,22 @@ def kept_answer(flight: Flight, link: Link, answer: bytes) -> Reply:
     return flight.reply(State.OK, stdout=text, exit_status=0, fingerprint=link.fingerprint, banner=link.banner)
 
 
+def no_end(request: Request, seconds: float) -> str:
+    """Return the problem of a command without an end within its seconds, with the setting that gives it more."""
+    return f"no end within {seconds:g}s; what was sent may still be running there ({more_time(request)})"
+
+
+def more_time(request: Request) -> str:
+    """Return the words for what gives a command like this one more time: a plan's statements have a limit of their own."""
+    setting = "write_timeout" if request.role.changes and request.timeout is not None else "timeout"
+    return f"set {setting} raises the limit"
+
+
 def timed_out(flight: Flight, link: Link, seconds: float, stdout: str, stderr: str = "") -> Reply:
     """Return the reply of a command without an end, with what had come of its answer."""
     return flight.reply(
         State.TIMED_OUT,
-        f"no end within {seconds:g}s; what was sent may still be running there (set timeout raises the limit)",
+        no_end(flight.request, seconds),
         stdout=stdout,
         stderr=stderr,
         fingerprint=link.fingerprint,

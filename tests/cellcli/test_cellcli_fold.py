@@ -38,6 +38,9 @@ def test_a_cell_s_own_name_does_not_make_it_odd() -> None:
 
 
 def test_only_the_whole_name_is_taken_out() -> None:
-    """exa1cel1 is not replaced inside exa1cel10; case and a domain do not matter."""
+    """exa1cel1 is not replaced inside exa1cel10; a domain does not matter, and capitals are told by {CELL}."""
     assert neutral_text("FD_00_exa1cel10", "exa1cel1") == "FD_00_exa1cel10"
-    assert neutral_text("P_FD_00_EXA1CEL01 EXA1CEL01", "exa1cel01.example.com") == "P_FD_00_{cell} {cell}"
+    assert neutral_text("P_FD_00_EXA1CEL01 EXA1CEL01", "exa1cel01.example.com") == "P_FD_00_{CELL} {CELL}"
+    assert (
+        neutral_text("FD_00_EXA1CEL01", "EXA1CEL01") == "FD_00_{cell}" == neutral_text("FD_00_Exa1Cel01", "exa1cel01")
+    )

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from exacell.change.carrying import capabilities_of, refuse_plan
+from exacell.change.carrying import refuse_plan
 from exacell.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
-from exacell.transport.capabilities import EXACLI_CLOUD, SSH
+from exacell.transport.capabilities import EXACLI_CLOUD, SSH, capabilities_of
 
 
 def plan(**step: Any) -> Plan:

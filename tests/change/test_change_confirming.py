@@ -23,7 +23,7 @@ from exacell.change.confirming import (
     refuse_unrevertible,
     set_deadline,
 )
-from exacell.change.guardian import Errand, watch
+from exacell.change.guardian import LATE, Errand, watch
 from exacell.change.pending import pending
 from exacell.errors import MovedError, RefusedError
 from exacell.journal.actor import actor
@@ -134,6 +134,42 @@ def test_a_change_that_was_gone_on_with_waits_under_its_first_number(tmp_path: P
     assert [item.change for item in open_deadlines(journal, "t1")] == [1]
     set_deadline(journal, "t1", 1, "s", 60)
     assert [item.change for item in open_deadlines(journal, "t1")] == [1]
+
+
+def test_what_was_taken_back_after_it_was_gone_on_with_waits_no_more(tmp_path: Path) -> None:
+    """It should look for what took a change back among its own rows, also where another change finished it."""
+    journal = Journal(tmp_path / "other.db")
+    journal.begin("t1", {"statement": "s", **DEAD, "confirmWithin": 60.0})
+    second = journal.begin("t1", {"statement": "s", **DEAD, "confirmWithin": 60.0, "finishes": 1, "origin": "resume 1"})
+    journal.append("t1", second, [DONE, ENDED])
+    assert open_deadlines(journal, "t1")
+    journal.append("t1", 1, [row("undone", {"by": 9})])
+    assert open_deadlines(journal, "t1") == ()
+
+
+def test_a_guardian_guards_its_own_change_only(journal: Journal) -> None:
+    """It should not take the guardian of one change, or of one run, for that of another that waits beside it."""
+    numbers = [1, *(journal.begin("t1", {"statement": "b", **actor()}) for _ in range(4))]
+    for change, run in zip(numbers, (0, 2, 2, 4, 0), strict=True):
+        set_deadline(journal, "t1", change, "s", 60, run=run)
+        if change in (1, 2):
+            journal.append("t1", change, [GUARDED])
+    assert [(item.change, item.guarded) for item in open_deadlines(journal, "t1")] == [
+        (1, True),
+        (2, True),
+        (3, True),
+        (4, False),
+        (5, False),
+    ]
+
+
+def test_who_takes_back_what_does_not_wait_writes_nothing(journal: Journal) -> None:
+    """It should add no row about a change that was confirmed, or never waited."""
+    note_reverted(journal, "t1", 1)
+    set_deadline(journal, "t1", 1, "s", 60)
+    confirm(journal, "t1", 1)
+    note_reverted(journal, "t1", 1, reason="late")
+    assert [entry.kind for entry in journal.entries()] == ["plan", "end", "deadline", "confirmed"]
 
 
 def test_another_racks_changes_do_not_wait_here(journal: Journal) -> None:
@@ -417,6 +453,28 @@ def test_a_run_that_goes_on_is_not_overdue(journal: Journal) -> None:
     assert [item.overdue(later) for item in open_deadlines(journal, "t1")] == [False, False, True]
     assert waiting.over(journal, "t1") is not None
     assert all(item.overdue(later) for item in open_deadlines(journal, "t1"))
+
+
+def test_the_end_of_a_run_sets_no_new_time_for_what_was_confirmed(journal: Journal) -> None:
+    """It should let what was kept while the run went on wait no more."""
+    waiting = run_of(journal, 60, going_on=True)
+    journal.append("t1", 2, [KEPT])
+    assert waiting.over(journal, "t1") is not None
+    assert [item.change for item in open_deadlines(journal, "t1")] == [1, 3]
+
+
+def test_the_guardian_of_a_run_that_is_late_looks_now_and_then(journal: Journal) -> None:
+    """It should look once a second while a run goes on behind its time: the journal is also others' to read and write."""
+    run_of(journal, -60, going_on=True)
+    naps: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        naps.append(seconds)
+        if len(naps) == 5:
+            confirm(journal, "t1", 1)
+
+    assert watch(journal, Errand(rack="t1", change=1), str, sleep=sleep) == "confirmed"
+    assert naps == [LATE] * 5 + [0.0]
 
 
 def test_the_guardian_of_a_run_takes_back_what_still_waits(journal: Journal) -> None:

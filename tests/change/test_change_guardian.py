@@ -58,6 +58,10 @@ class Shell:
         rows = json.loads(self("-r", "t1", "-o", "json", "show", "iorm").stdout)
         return {row.get("flashLog") or row.get("flashlog") for row in rows if row["name"] == "SPOT"}
 
+    def flash_sizes(self) -> set[Any]:
+        """Return the sizes of the flash caches, over all cells."""
+        return {row["size"] for row in json.loads(self("-r", "t1", "-o", "json", "show", "flashcache").stdout)}
+
     @property
     def journal(self) -> Journal:
         """The journal, read as another process does."""
@@ -72,6 +76,16 @@ class Shell:
                 return dict(found[-1].body)
             time.sleep(0.02)
         raise AssertionError(f"no row {kind} of change {change}: {[e.kind for e in self.journal.entries()]}")
+
+    def wait_for_origin(self, origin: str) -> int:
+        """Return the number of the change with that origin as soon as it is there."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            for entry in self.journal.entries():
+                if entry.body.get("origin") == origin:
+                    return entry.change
+            time.sleep(0.02)
+        raise AssertionError(f"nothing has the origin {origin}: {[e.kind for e in self.journal.entries()]}")
 
     def newest(self) -> int:
         """Return the number of the newest change."""
@@ -157,6 +171,32 @@ def test_a_killed_guardian_is_told_at_the_next_start(shell: Shell) -> None:
     shell("-r", "t1", "undo", str(change), "-y")
     assert shell.flashlog() == {None}
     assert "guardian" not in shell("-r", "t1", "show", "lock").stderr
+
+
+def test_a_guardian_that_is_told_to_end_stops_as_ctrl_c_does(shell: Shell) -> None:
+    """It should end the flush that it has begun when SIGTERM comes, so that every cell caches, say in the journal and at the
+    next start that not all was taken back, try no more, and leave undo as the way out."""
+    shell("-r", "t1", "resize", "flashcache", "size=300G", "--confirm-within=2s", "-y")
+    change, before = shell.newest(), shell.flash_sizes()
+    shell("emulator", "fault", "t1", "exa1cel01", "slow", "delay=4s", "match=(?i)flush nowait")
+    pid = int(shell.wait_for("guardian", change)["pid"])
+    # What it is told while the statement is under way counts as much as what comes later.
+    taking_back = shell.wait_for_origin(f"undo {change}")
+    shell.wait_for("intent", taking_back)
+    os.kill(pid, signal.SIGTERM)
+    told = shell.wait_for("reverted", change)
+    assert told["state"] == "failed" and told["again"] is False and "told to end" in told["reason"]
+    shell("emulator", "fault", "t1", "all", "clear")
+    end = shell.wait_for("end", taking_back)
+    assert end["exitCode"] == 4
+    rows = json.loads(shell("-r", "t1", "-o", "json", "show", "flashcache").stdout)
+    assert {row["caching"] for row in rows} == {"on"} and shell.flash_sizes() == before
+    waiting = json.loads(shell("-r", "t1", "-o", "json", "pending").stdout)
+    assert [(row["change"], row["state"]) for row in waiting] == [(taking_back, "stopped"), (change, "unconfirmed")]
+    assert "could not be taken back: its guardian was told to end" in waiting[1]["says"]
+    shell("-r", "t1", "undo", str(change), "-y")
+    assert shell.flash_sizes() != before
+    assert shell("-r", "t1", "-o", "json", "pending").stdout.strip() == "[]"
 
 
 def test_a_change_without_inverse_is_refused_before_it_is_made(shell: Shell) -> None:

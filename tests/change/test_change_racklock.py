@@ -258,3 +258,72 @@ def test_whoever_is_killed_while_writing_leaves_the_keeper(lock: RackLock, monke
     with lock.held("flush flashcache"):
         pass
     assert len(seen) >= 4 and set(seen) == {"until noon"}
+
+
+def test_two_users_of_one_host_are_two(lock: RackLock) -> None:
+    """It should not take another user of this host, who came without sudo as well, for the one who keeps the rack."""
+    _write(lock, host=socket.gethostname(), kept=True)
+    with pytest.raises(RefusedError, match="maria on "):
+        lock.take("x")
+    with pytest.raises(RefusedError, match="maria on "):
+        lock.refuse_held()
+    with pytest.raises(LockedError, match="is locked by maria"):
+        lock.give_back()
+
+
+def test_who_keeps_the_rack_keeps_it_for_the_first_reason(lock: RackLock) -> None:
+    """It should say that the rack is kept already, and leave what was said about that as it was."""
+    assert lock.take("until noon", kept=True)
+    before = lock.path.read_text()
+    assert not lock.take("for longer", kept=True)
+    assert lock.path.read_text() == before
+
+
+def test_a_process_may_take_its_own_lock_again(lock: RackLock) -> None:
+    """It should not stand in its own way, and give the lock back as a whole."""
+    with lock.held("resize"), lock.held("flush"):
+        holder = lock.holder()
+        assert holder is not None and holder.why == "flush"
+        lock.refuse_held()
+    assert lock.holder() is None
+
+
+def test_to_keep_a_rack_is_not_to_change_it(lock: RackLock) -> None:
+    """Whose change was taken over may not go on because the process also keeps the rack."""
+    with lock.held("flush"):
+        lock.take("until noon", kept=True)
+        data = json.loads(lock.path.read_text())
+        lock.path.write_text(json.dumps({"kept": data["kept"]}))
+        assert "was taken over" in lock.still_mine()
+
+
+def test_a_living_change_of_somebody_else_has_left_nothing_behind(lock: RackLock) -> None:
+    """It should tell a dead process of another person as one that left something, and a living one as none."""
+    _write(lock, host=socket.gethostname(), pid=str(os.getpid()))
+    assert lock.left_by_others() == ()
+    _write(lock, host=socket.gethostname(), pid="4194305")
+    assert [holder.user for holder in lock.left_by_others()] == ["maria"]
+
+
+def test_to_free_what_nobody_locked_makes_no_file(lock: RackLock) -> None:
+    """It should make neither a file nor its directory where there is none; a link is told as what it is."""
+    assert lock.give_back() is None and lock.give_back(takeover=True) is None
+    assert not lock.path.parent.exists()
+    lock.path.parent.mkdir()
+    lock.path.symlink_to(lock.path.parent / "nowhere")
+    with pytest.raises(LockedError, match="can't be locked"):
+        lock.give_back()
+
+
+def test_the_place_for_all_users_is_open_to_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everybody should be able to lock there, whatever the umask of who came first; elsewhere the umask rules."""
+    shared, own = tmp_path / "shared", tmp_path / "own"
+    monkeypatch.setattr(racklock, "SHARED", shared)
+    before = os.umask(0o077)
+    try:
+        for folder in (shared, own):
+            RackLock(folder / "r1.lock", "r1").take("x")
+    finally:
+        os.umask(before)
+    modes = [path.stat().st_mode & 0o7777 for path in (shared, shared / "r1.lock", own, own / "r1.lock")]
+    assert modes == [0o1777, 0o666, 0o700, 0o600]

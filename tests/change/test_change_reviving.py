@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
@@ -60,6 +61,7 @@ class Ctx:
         self.done: list[tuple[str, str, int]] = []
         self.said: list[str] = []
         self.origin, self.finishing = "resume 1", 1
+        self.interrupted = threading.Event()
         self.options = SimpleNamespace(dry_run=False)
         self.console = SimpleNamespace(say=self.said.append)
         self.fleet = SimpleNamespace(query=self._query)
@@ -269,3 +271,35 @@ def test_disks_that_asm_dropped_meanwhile_are_told(tmp_path: Path) -> None:
     told = bring_back(ctx, 1, {"yes": True}, "after")
     assert told is not None and told.exit_code is ExitCode.FAILED
     assert "c1: ASM dropped 1 of its grid disks from D for good" in told.problems[0] and "add disk" in told.problems[0]
+
+
+@pytest.mark.parametrize(("code", "cells"), [(ExitCode.DONE, ["c1", "c2"]), (ExitCode.FAILED, ["c1"])])
+def test_disks_of_several_cells_come_back_one_cell_after_the_other(
+    tmp_path: Path, code: ExitCode, cells: list[str]
+) -> None:
+    """Each cell whose disks are away is brought back, the next one only when the one before it is."""
+    journal = Journal(tmp_path / "journal.db")
+    steps = tuple(Step(target=cell, statement=BOTH[1], what="back") for cell in ("c1", "c2"))
+    back = Plan(statement="s", rack="t1", stages=(Stage(title="back", steps=steps),))
+    change = journal.begin("t1", {"statement": "s", "plan": json.loads(json.dumps(as_data(back)))})
+    journal.append("t1", change, [intent(cell, BOTH[0]) for cell in ("c1", "c2")])
+    ctx: Any = Away(journal, "inactive", "OFFLINE", code)
+    activate_again(ctx, 1, {"yes": True}, "first")
+    assert [line for line, _, _ in ctx.done] == [f"on  online cell {cell}" for cell in cells]
+
+
+def test_disks_that_were_in_no_disk_group_are_no_loss(tmp_path: Path) -> None:
+    """A disk that ASM dropped before, and that names no disk group, is nothing to be told of."""
+    ctx: Any = Away(taken_away(tmp_path, *BOTH), "active", "DROPPED")
+    ctx.row["asmDiskGroupName"] = ""
+    assert bring_back(ctx, 1, {"yes": True}, "after") is None
+
+
+def test_cells_that_the_rack_has_no_more_are_not_asked(tmp_path: Path) -> None:
+    """Of the cells that a change stopped only those that the rack still has are asked, and started."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "s"})
+    journal.append("t1", change, [intent("c9", STOP)])
+    ctx: Any = Ctx(journal, {"c9": "stopped"})
+    assert start_again(ctx, 1, {"yes": True}, "first") is None
+    assert ctx.done == []

@@ -30,6 +30,15 @@ def test_long_options_that_are_not_ours_belong_to_the_statement() -> None:
     assert read_argv(["--reason=x", "--detailed-exitcode", "flush"]).flags == {"reason": "x", "detailed-exitcode": None}
 
 
+def test_a_flag_before_the_statement_takes_its_value_as_it_does_behind_it() -> None:
+    """--confirm-within 30m and --confirm-within=30m mean the same there; --rolling takes a number only behind =."""
+    for argv in (["--confirm-within", "30m"], ["--confirm-within=30m"]):
+        line = read_argv([*argv, "disable", "flashlog", "db=SPOT"])
+        assert line.flags == {"confirm-within": "30m"} and line.words == ("disable", "flashlog", "db=SPOT")
+    assert read_argv(["--rolling", "flush", "flashcache"]).words == ("flush", "flashcache")
+    assert read_argv(["--detailed-exitcode", "flush", "flashcache"]).words == ("flush", "flashcache")
+
+
 @pytest.mark.parametrize("argv", [["-r"], ["-z", "cells"], ["--version=1"], ["-e"]])
 def test_a_wrong_option_is_an_error(argv: list[str]) -> None:
     """An unknown option or a missing value is a usage error."""

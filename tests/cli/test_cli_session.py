@@ -56,6 +56,17 @@ def test_settings_can_be_set_and_seen(rack: object, capsys: pytest.CaptureFixtur
     assert "fanout" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("argv", [["show", "flashcache", "--timeout=7s"], ["--timeout", "7s", "show", "flashcache"]])
+def test_a_deadline_with_a_statement_of_our_own_is_its_cells_deadline(rack: object, argv: list[str]) -> None:
+    """show flashcache --timeout=7s gives each cell seven seconds, wherever the flag stands; another one has what is set."""
+    asked = rack.asked  # type: ignore[attr-defined]
+    main(["-r", "t1", *argv])
+    assert {request.timeout for request in asked if "flashcache" in request.command.lower()} == {7.0}
+    asked.clear()
+    main(["-r", "t1", "-e", "show services --timeout 7s; show flashcache"])
+    assert {request.timeout for request in asked if "flashcache" in request.command.lower()} == {None}
+
+
 def test_spool_copies_answers(rack: object, tmp_path: Path) -> None:
     """spool FILE keeps a copy of the answers, create refuses an existing file, off ends it."""
     target = tmp_path / "answers"

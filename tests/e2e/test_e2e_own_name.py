@@ -42,15 +42,67 @@ def test_a_change_goes_to_each_cell_s_own_disk_once(inside: InProcess) -> None:
     assert inside.ok(*look).records == []
 
 
+def test_each_cell_gets_its_own_cell_disk(inside: InProcess) -> None:
+    """ALTER CELLDISK of such a name goes to each cell with its own disk alone, in the plan and on the cell; repeated it is
+    nothing to do; undone it is as before."""
+    change = ("-r", "t1", "alter", "celldisk", "CD_00_{cell}", "comment=ours", "-y")
+    assert "1 statement, verified" in inside.ok(*change).out
+    look = ("-r", "t1", "-o", "json", "list", "celldisk", "attributes", "name,comment", "where", "comment='ours'")
+    assert [row["name"] for row in inside.ok(*look).records] == [f"CD_00_{cell}" for cell in CELLS]
+    assert "nothing to do" in inside.ok(*change).out
+    inside.ok("-r", "t1", "undo", "-y")
+    assert inside.ok(*look).records == []
+
+
+def test_a_grid_disk_is_made_on_each_cell_s_own_cell_disk(inside: InProcess) -> None:
+    """CREATE GRIDDISK takes {cell} in the new name and in cellDisk=; repeated it is nothing to do; undo takes it back."""
+    inside.ok("-r", "t1", "resize", "flashcache", "size=300g", "-y")
+    change = ("-r", "t1", "create", "griddisk", "own_{cell}", "celldisk=FD_00_{cell},", "size=112m", "-y")
+    assert "1 statement, verified" in inside.ok(*change).out
+    look = (
+        "-r",
+        "t1",
+        "-o",
+        "json",
+        "list",
+        "griddisk",
+        "attributes",
+        "name,celldisk",
+        "where",
+        "name",
+        "like",
+        "'own.*'",
+    )
+    made = [(row["name"], row["cellDisk"]) for row in inside.ok(*look).records]
+    assert made == [(f"own_{cell}", f"FD_00_{cell}") for cell in CELLS]
+    assert "nothing to do" in inside.ok(*change).out
+    inside.ok("-r", "t1", "undo", "-y")
+    assert inside.ok(*look).records == []
+    inside.ok("-r", "t1", "undo", "-y")
+
+
+def test_a_name_in_capitals_folds_as_what_it_is(inside: InProcess) -> None:
+    """ASM's names hold the cell's in capitals: a table and DETAIL show {CELL} for them, and LIST takes it."""
+    words = ("-r", "t1", "list", "griddisk", DISK, "attributes", "name,asmDiskName,asmFailGroupName")
+    table = inside.ok(*words).out
+    assert table.splitlines()[-1].split() == ["exa1cel[01-03]", DISK, "DATA_CD_00_{CELL}", "{CELL}"]
+    detail = inside.ok(*words, "detail").out
+    assert "{CELL}" in detail and detail.count("asmDiskName:") == 1
+    found = inside.ok("-r", "t1", "-o", "json", "list", "griddisk", "where", "asmDiskName='DATA_CD_00_{CELL}'").records
+    assert [row["name"] for row in found] == [f"DATA_CD_00_{cell}" for cell in CELLS]
+
+
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
         (f"drop griddisk {DISK}", "refused on exa1cel[01-03]: disk group DATA uses it"),
         (f"alter griddisk {DISK} inactive", "it would take disks of exa1cel[01-03] offline together"),
         ("drop griddisk NO_{cell}", "there is no such grid disk"),
-        ("alter celldisk CD_00_{cell} comment=x", "stands for a cell's own name in LIST"),
+        ("drop celldisk CD_00_{cell}", "refused on exa1cel[01-03]: disk group DATA uses it"),
+        ("alter celldisk CD_77_{cell} comment=x", "there is no such cell disk on exa1cel[01-03]"),
         ("alter griddisk all comment='{cell}'", "stands for a cell's own name in LIST"),
-        ("create griddisk p_{cell} celldisk=CD_00_{cell}", "stands for a cell's own name in LIST"),
+        ("create griddisk p_{cell} celldisk=CD_00_{cell}, comment='{CELL}'", "stands for a cell's own name in LIST"),
+        ("create threshold ct_io_rq_{cell}.a warning=1", "stands for a cell's own name in LIST"),
     ],
 )
 def test_guards_judge_the_disks_that_are_meant(inside: InProcess, statement: str, said: str) -> None:

@@ -76,6 +76,22 @@ def test_services_offline_and_online(quick: Any) -> None:
     never_two_away(quick)
 
 
+def test_cells_without_caching_do_not_hold_up_each_other(quick: Any) -> None:
+    """Where the caches of all cells are flushed, what brings them back rolls without a wait; what a gate stopped is gone on
+    with all together where the operator says so."""
+    quick.ok("-r", "t1", "alter", "flashcache", "all", "flush", "-y")
+    quick.ok("-r", "t1", "alter", "flashcache", "all", "cancel", "flush", "--rolling", "--timeout=1s", "-y")
+    assert {caching for _, caching in modes(quick)} == {"on"}
+    quick.ok("-r", "t1", "on", TWO, "alter", "flashcache", "all", "flush", "-y")
+    stopped = quick(
+        "-r", "t1", "-c", ONE, "alter", "iormplan", "objective=basic", "--canary", ONE, "--timeout=1s", "-y"
+    )
+    assert stopped.code == 2 and f"{TWO}: flashcache" in stopped.err
+    quick.ok("-r", "t1", "resume", "--no-rolling", "-y")
+    quick.ok("-r", "t1", "undo", "--no-rolling", "-y")
+    quick.ok("-r", "t1", "on", TWO, "alter", "flashcache", "all", "cancel", "flush", "-y")
+
+
 def test_resize_griddisk_and_rebalance(quick: Any) -> None:
     """A disk group shrinks in ASM first and then on the cells; undo brings both back; what does not fit is refused."""
     before = quick.ok("-r", "t1", "-o", "json", "show", "griddisk", "prefix=RECO").records

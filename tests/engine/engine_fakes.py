@@ -298,6 +298,10 @@ class Bench:
         self.pauses = 0
         self.waited = 0.0
         """Seconds that the engine thinks it has waited."""
+        self.passed = 0.0
+        """Seconds that have passed for the host, asleep or not."""
+        self.taken = ""
+        """Why the lock is not the engine's own any more."""
         config = AsmConfig(name="main", nodes=NODES, home="/u01/grid")
         self.asm = AsmClient(self.transport, config)
         self.engine = Engine(
@@ -307,9 +311,12 @@ class Bench:
             journal=self.journal,
             console=self.console,
             poll=5.0,
+            write_timeout=900.0,
             cancel=self.cancel,
             pause=self._pause,
             clock=lambda: self.waited,
+            permit=lambda: self.taken,
+            passing=lambda: self.passed,
         )
 
     def _pause(self, event: threading.Event, seconds: float) -> None:

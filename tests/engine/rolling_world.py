@@ -236,6 +236,7 @@ class World(Fleet):
             journal=journal,
             console=SilentConsole(),
             poll=600.0,
+            write_timeout=900.0,
             cancel=self.cancel,
             pause=lambda event, seconds: None,
         )

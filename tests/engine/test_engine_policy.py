@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from exacell.plan.facts import GridDisk
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.iorm import flashlog_plan
 from exacell.plan.model import Check, Op, Plan, Stage, Step
-from exacell.transport.base import Reply, State
+from exacell.transport.base import FleetResult, Reply, Request, State
 from exacell.units import GIB, MIB
 from tests.support.forging import forging
 
@@ -446,6 +446,27 @@ def test_a_proof_that_comes_within_the_minute_after_all(bench: Bench) -> None:
     assert [r.outcome for r in report.results] == [Outcome.DONE]
 
 
+def test_a_changing_statement_has_as_long_as_write_timeout_says(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a plan sends to cells and to ASM may take the seconds of the session's write_timeout, and no more."""
+    desk = Desk(bench)
+    desk.settings = desk.settings.with_value("write_timeout", "4m")
+    seconds: dict[str, float | None] = {}
+    answer = bench.transport.run
+
+    def run(requests: Sequence[Request], **how: Any) -> FleetResult:
+        seconds.update({request.target: request.timeout for request in requests if request.role.changes})
+        return answer(requests, **how)
+
+    monkeypatch.setattr(bench.transport, "run", run)
+    steps = (
+        Step(target=CELLS[0], what="cache", statement="ALTER FLASHCACHE ALL CANCEL FLUSH"),
+        Step(target=NODES[0], asm="main", what="mount", statement="ALTER DISKGROUP DATA MOUNT"),
+    )
+    plan = Plan(statement="s", rack="t1", stages=(Stage(title="both", steps=steps),))
+    carry_out(desk, plan, Call(command=commands()["flush", "flashcache"]))
+    assert seconds == {CELLS[0]: 240.0, NODES[0]: 240.0}
+
+
 def test_progress_tells_which_cells_have_answered(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a statement is out, each cell that has answered is told from those that have not, with how long they are
     waited for."""
@@ -453,7 +474,7 @@ def test_progress_tells_which_cells_have_answered(bench: Bench, monkeypatch: pyt
     monkeypatch.setattr(bench.console, "progress", lambda p: shown.append(dict(p.states)) if p is not None else None)
     bench.run(flashlog_plan("t1", _with_database(bench), db="SPOT", on=False, statement="disable flashlog db=SPOT"))
     one, two, three = CELLS
-    waits = "sent, no answer yet (waited for up to 10m00s)"
+    waits = "sent, no answer yet (waited for up to 15m00s)"
     assert {one: waits, two: waits, three: waits} in shown
     assert {one: "answered", two: waits, three: waits} in shown
     assert {one: "answered", two: "answered", three: "answered"} in shown

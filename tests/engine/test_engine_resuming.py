@@ -17,7 +17,7 @@ from exacell.change.resuming import newest_to_undo, resume, retry, unfinished
 from exacell.change.settling import settle
 from exacell.change.undoing import undo
 from exacell.context import Context
-from exacell.errors import ExitCode, RefusedError
+from exacell.errors import ExitCode, JournalError, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.line import parse_line
@@ -387,6 +387,20 @@ def test_a_change_of_another_host_is_told_and_gone_on_with_after_a_takeover(
     # One that begins behind the takeover is a new one.
     desk.left(Left("flush flashcache", [(STEP, "open")], body={"host": "elsewhere"}))
     assert [item.state for item in pending(desk.journal, "t1")] == ["elsewhere"]
+
+
+def test_nobody_takes_over_what_he_can_not_journal(desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """While the journal can't be written the lock stays its holder's: who took over from whom is in the journal, or is not."""
+    lock = RackLock(tmp_path / "lock", "t1")
+    lock.take("mine until noon", kept=True)
+    monkeypatch.setattr(desk, "lock", lambda: lock)
+    desk.left(did("done"))
+    desk.journal.head_path.unlink()
+    line = parse_line("unlock --takeover")
+    assert line is not None
+    with pytest.raises(JournalError):
+        Context.execute(desk, line)
+    assert lock.holder() is not None
 
 
 def test_a_takeover_does_not_hide_what_was_stopped(desk: Desk) -> None:

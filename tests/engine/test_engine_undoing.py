@@ -9,15 +9,21 @@ import pytest
 from engine_desk import Desk, Left, told
 from engine_fakes import CELLS, NODES, Bench
 
+from exacell.change import undoing
 from exacell.change.pending import pending
-from exacell.change.resuming import newest_to_undo, resume, unfinished
+from exacell.change.resuming import newest_to_undo, resume, retry, unfinished
 from exacell.change.undoing import undo
+from exacell.change.verdicts import intent
+from exacell.commands.change import undo_run
 from exacell.errors import ExitCode, MovedError, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
-from exacell.language.line import Line
+from exacell.language.line import Line, parse_line
+from exacell.language.registry import Value
 from exacell.output.result import Result
 from exacell.plan.model import Check, Op, Step, Undo
+from exacell.recipes.parsing import line_of, parse_recipe
+from exacell.recipes.run import RecipeRunner
 
 ONE, TWO, THREE = CELLS
 OVER = {"exitCode": 0, "done": {"done": 1}}
@@ -283,6 +289,54 @@ def test_an_interrupted_undo_begins_no_further_statement(desk: Desk, monkeypatch
     assert "interrupted: nothing more was started; undo 1 goes on with it" in result.notes
 
 
+def is_undone(desk: Desk) -> bool:
+    return any(entry.kind == "undone" for entry in desk.journal.entries(change=1))
+
+
+@pytest.mark.parametrize("code", [ExitCode.FAILED, ExitCode.NOT_EXECUTED, ExitCode.INTERRUPTED])
+def test_an_undo_goes_on_behind_no_statement_that_failed(desk: Desk, code: ExitCode) -> None:
+    """Where the first of two statements of an undo does not end well, no second is sent and the change is not taken back."""
+    desk.left(Left("alter it", PARTS, TWICE, OVER))
+    desk.code = code
+    assert (undo(desk, [1], {}).exit_code, desk.done) == (code, [f"on {ONE} {BACK}"])
+    assert not is_undone(desk)
+
+
+@pytest.mark.parametrize(("inverse", "told_then"), [(TWICE, True), ({ONE: (BACK,)}, False)])
+def test_an_interrupted_statement_of_an_undo_says_how_it_goes_on(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, inverse: dict[str, tuple[str, ...]], told_then: bool
+) -> None:
+    """Ctrl-C that cuts a statement off is told with what is left of the undo; behind the last one only that is cut off."""
+    desk.left(Left("alter it", PARTS[: len(inverse)], inverse, OVER))
+    cut = Result(exit_code=ExitCode.INTERRUPTED)
+    monkeypatch.setattr(desk, "execute", lambda line: desk.interrupted.set() or cut)
+    result = undo(desk, [1], {})
+    assert result.exit_code is ExitCode.INTERRUPTED and not is_undone(desk)
+    assert ("interrupted: nothing more was started; undo 1 goes on with it" in result.notes) is told_then
+
+
+@pytest.mark.parametrize(("flags", "rolling"), [({}, 2), ({"no-rolling": True}, None), ({"rolling": 1}, 1)])
+def test_an_undo_rolls_as_the_change_did(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, flags: dict[str, Value], rolling: int | None
+) -> None:
+    """A change is taken back in waves as large as its own were, unless it is told otherwise."""
+    desk.left(Left("alter it", PARTS, TWICE, OVER))
+    monkeypatch.setattr(undoing, "flags_again", lambda body: {"rolling": 2})
+    asked: list[object] = []
+    monkeypatch.setattr(desk, "execute", lambda line: asked.append(line.flags.get("rolling")) or Result())
+    undo(desk, [1], flags)
+    assert asked == [rolling, rolling]
+
+
+def test_what_comes_of_bringing_disks_back_is_told_behind_an_undo(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where disks stay away though the change is taken back, that is part of the answer and of the exit code."""
+    desk.left(Left("alter it", PARTS, TWICE, OVER))
+    away = Result(problems=["ASM dropped 2 of its grid disks"], exit_code=ExitCode.FAILED)
+    monkeypatch.setattr(undoing, "bring_back", lambda *given: away)
+    result = undo(desk, [1], {})
+    assert (list(result.problems), result.exit_code, is_undone(desk)) == (away.problems, ExitCode.FAILED, True)
+
+
 def test_an_interruption_after_the_last_statement_stops_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C during the last statement of an undo finds nothing left to stop: the change is taken back."""
     desk.left(Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, OVER))
@@ -311,6 +365,14 @@ def test_an_undo_that_ended_half_way_is_told_and_gone_on_with(desk: Desk, attemp
         assert resume(desk, {}).exit_code is ExitCode.DONE
         assert desk.done == [f"on {ONE} {BACK}", f"on {TWO} {MORE}"]
         assert not pending(desk.journal, "t1")
+
+
+def test_an_undo_that_is_under_way_is_not_begun_a_second_time(desk: Desk) -> None:
+    """While a living process takes a change back, nobody else does: the process is named."""
+    desk.left(Left("alter it", PARTS, TWICE, OVER), Left("alter it", [(step(ONE), "open")], body=actor() | UNDO))
+    with pytest.raises(RefusedError, match=r"change 2 \(alter it\) is being carried out by process"):
+        undo(desk, [1], {})
+    assert desk.done == []
 
 
 def test_an_undo_that_ended_half_way_is_told_in_its_own_session_too(desk: Desk) -> None:
@@ -345,6 +407,69 @@ def test_an_interrupted_resume_begins_no_further_change(desk: Desk, monkeypatch:
     assert result.exit_code is ExitCode.INTERRUPTED
     assert desk.done == [f"on {ONE} flush flashcache"]
     assert [item.change for item in pending(desk.journal, "t1")] == [2]
+
+
+MODE = Check(object="cell", attribute="flashCacheMode", value="writeback")
+WHILE_READING: list[tuple[Callable[[Desk], Result], str, str]] = [
+    (lambda desk: undo(desk, [1], {}), "done", "interrupted: nothing more was started; undo 1 goes on with it"),
+    (lambda desk: resume(desk, {}), "open", "interrupted: nothing was started; resume 1 goes on"),
+    (lambda desk: retry(desk, {}), "failed: x", "interrupted: nothing was started; retry failed goes on"),
+]
+
+
+@pytest.mark.parametrize(("verb", "state", "note"), WHILE_READING)
+@pytest.mark.parametrize("also", ["", "ALTER CELL SHUTDOWN SERVICES CELLSRV"])
+def test_an_interruption_while_cells_are_read_begins_nothing(
+    desk: Desk, verb: Callable[[Desk], Result], state: str, note: str, also: str
+) -> None:
+    """Ctrl-C while undo, resume or retry still looks at the cells is not forgotten when it comes to the first statement,
+    which may be one that brings back CELLSRV."""
+    mode = replace(MODE, value="writeback" if state == "done" else "writethrough")
+    one = step(ONE, proves=(mode,))
+    desk.left(Left(MORE, [(one, state)], {ONE: (BACK,)}, None if state == "open" else OVER))
+    if also:
+        desk.journal.append("t1", 1, [intent(step(ONE, what="stop", statement=also))])
+        desk.bench.transport.cells[ONE].tables["cell"][0]["cellsrvStatus"] = "stopped"
+        note = f"interrupted before: on {ONE} alter cell startup services cellsrv"
+    desk.bench.transport.reading = desk.interrupted.set
+    result = verb(desk)
+    assert (desk.done, result.exit_code) == ([], ExitCode.INTERRUPTED)
+    assert note in result.notes
+    desk.interrupted.clear()
+    desk.bench.transport.reading = lambda: None
+    verb(desk)
+    assert desk.done
+
+
+def test_a_recipe_that_was_interrupted_takes_back_what_it_changed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in a recipe's line ends the lines and not its last part: undo run takes back what the line has changed."""
+    recipe = parse_recipe("ab", f'recipe "A and B"\nrisk data\n{MORE}\n{MORE}\nfinally\n  undo run\nend\n')
+    line = parse_line("run ab")
+    assert line is not None and line.call is not None
+    carried_out = desk.execute
+
+    def interrupted(given: Line) -> Result:
+        if not desk.done:
+            desk.left(Left(MORE, [(step(ONE), "done")], {ONE: (BACK,)}, OVER))
+            desk.changes.append(1)
+            desk.interrupted.set()
+        return carried_out(given)
+
+    monkeypatch.setattr(desk, "execute", interrupted)
+    result = RecipeRunner(desk, recipe, line.call).run([(each, line_of(recipe, each, {})) for each in recipe.lines])
+    assert result.problems == ["recipe ab was interrupted before line 4"]
+    assert desk.done == [MORE, f"on {ONE} {BACK}"]
+
+
+def test_undo_run_takes_back_what_the_session_changed_on_this_rack(desk: Desk) -> None:
+    """Of a session that has changed another rack before, what it changed there is left alone and stands in nobody's way."""
+    elsewhere = desk.journal.begin("t2", {"statement": "alter it there", **actor()})
+    desk.left(Left("alter it", PARTS[:1], {ONE: (BACK,)}, OVER))
+    desk.changes += [elsewhere, elsewhere + 1]
+    line = parse_line("undo run")
+    assert line is not None and line.call is not None
+    assert undo_run(desk, line.call).exit_code is ExitCode.DONE
+    assert desk.done == [f"on {ONE} {BACK}"]
 
 
 @pytest.mark.parametrize("body", [{"finishes": 1, "origin": "resume 1"}, UNDO])

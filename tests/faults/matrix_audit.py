@@ -37,12 +37,16 @@ def read_audit(path: Path, since: int = 0) -> list[dict[str, Any]]:
         return [json.loads(line) for line in stream if line.endswith("\n")]
 
 
-def unannounced(rows: Sequence[Mapping[str, Any]], intents: Sequence[Entry]) -> list[str]:
-    """Return what changed something on a host without an intent of its own in a journal before it."""
+def unannounced(rows: Sequence[Mapping[str, Any]], intents: Sequence[Entry], *, slack: float = 0.0) -> list[str]:
+    """Return what changed something on a host without an intent of its own in a journal before it.
+
+    Args:
+        slack: seconds by which the clocks of those who wrote may have been apart.
+    """
     used: set[int] = set()
     problems = []
     for row in rows:
-        if row["kind"] == "told" and _changes(row) and not _announced(row, intents, used):
+        if row["kind"] == "told" and _changes(row) and not _announced(row, intents, used, slack):
             problems.append(f"{row['host']} was told {row['text']!r} at {row['at']} without an intent before it")
     return problems
 
@@ -63,12 +67,12 @@ def _changes(row: Mapping[str, Any]) -> bool:
     return bool(_CHANGES.search(text)) and not _READS.match(text)
 
 
-def _announced(row: Mapping[str, Any], intents: Sequence[Entry], used: set[int]) -> bool:
+def _announced(row: Mapping[str, Any], intents: Sequence[Entry], used: set[int], slack: float) -> bool:
     wanted = _flat(row["text"])
     for place, intent in enumerate(intents):
         if place in used or intent.target != row["host"] or wanted not in _flat(json.dumps(intent.body)):
             continue
-        if datetime.fromisoformat(intent.at).timestamp() <= row["at"] + _CLOCKS_S:
+        if datetime.fromisoformat(intent.at).timestamp() <= row["at"] + _CLOCKS_S + slack:
             used.add(place)
             return True
     return False

@@ -186,11 +186,13 @@ class MatrixRack:
         ]
 
     def mend(self) -> None:
-        """End all faults, and let what still hangs be carried out."""
+        """End all faults, and let what still hangs be carried out: minutes later, in which the databases go on writing."""
         for fault in list(self.world.faults):
             if str(fault.kind) != "unguarded":
                 self.world.clear_faults([fault.host], str(fault.kind))
         todo, self.later = self.later, []
+        if todo:
+            self.pass_time(300)
         for do in todo:
             do()
 

@@ -279,7 +279,9 @@ def _try(rack: MatrixRack, operator: Operator, statement: str, verdict: Verdict)
 
 def _next(operator: Operator, said: Said, case: Case, *, back: bool) -> str:
     """Return what the operator does next; empty when all is well as far as he is told."""
-    told = operator.pending() if case.verb.caching or back else ()
+    # Disks that are away on purpose are told, too: nobody brings them back for that.
+    left = [item for item in operator.pending() if item.state != "disks offline"]
+    told = left if case.verb.caching or back else []
     if told and told[0].mend.endswith("--abandon"):
         return f"{told[0].mend} -y"
     # What was stopped before anything was sent may be gone on with, but who takes it back has nothing to do.
@@ -317,7 +319,16 @@ def judge(rack: MatrixRack, operator: Operator, case: Case, goal: State, verdict
     if rack.offline > 1 and not between:
         problems.append(f"{rack.offline} cells had disks offline at once")
     # A damaged journal tells nobody what is pending.
-    told = [] if wrong else [item.sentence for item in operator.pending()]
+    left = () if wrong else operator.pending()
+    away = {
+        cell for cell in CELLS if any(status == "inactive" for _, _, status, *_ in found[cell]["grid disks"].values())
+    }
+    problems += [
+        f"told, and not so: {item.sentence}"
+        for item in left
+        if item.state == "disks offline" and item.mend.split()[-1] not in away
+    ]
+    told = [item.sentence for item in left if item.state != "disks offline"]
     off = [cell for cell in CELLS if goal[cell]["caching"] and not found[cell]["caching"]]
     if off and case.verb.caching:
         problems.append(f"caching is off on {off}; told: {told}")

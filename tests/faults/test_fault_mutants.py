@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.guard_mutants import TARGETS, mutants
+from benchmarks.guard_mutants import ONLY_CALLS, TARGETS, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -16,5 +16,5 @@ def test_every_guard_that_is_named_can_be_broken(file: str) -> None:
     """Each file and function of TARGETS exists and has something to break, and the tests named beside it are there."""
     functions, tests = TARGETS[file]
     broken = {mutant.function for mutant in mutants(file, ROOT / "exacell")}
-    assert broken and set(functions) <= broken
+    assert broken and set(functions) - set(ONLY_CALLS) <= broken
     assert all((ROOT / test.partition("::")[0]).exists() for test in tests)

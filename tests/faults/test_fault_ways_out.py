@@ -10,6 +10,8 @@ from matrix_rack import CELLS, NODES, MatrixRack
 from matrix_run import prepared, state_of
 from matrix_verbs import GROUPED, PMEM
 
+from exacell.emulator.asm.model import Operation
+
 POWERLESS = "sql:alter system set asm_power_limit=0"
 
 
@@ -52,6 +54,26 @@ def test_disks_come_back_though_another_cell_has_failed(tmp_path: Path) -> None:
     assert state_of(rack) == before and not operator.pending()
 
 
+def test_a_cell_that_was_left_offline_is_told_with_what_brings_it_back(tmp_path: Path) -> None:
+    """The next start names the cell that was taken offline on purpose, and the statement that it names brings the cell back and
+    ends that; so it does when somebody else brought the disks back, and so does a look at the cell's health."""
+    rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
+    before = state_of(rack)
+    rack.operator().must("offline cell exa1cel01 -y")
+    operator = rack.operator()
+    assert [(item.state, item.mend) for item in operator.pending()] == [("disks offline", "online cell exa1cel01")]
+    operator.do("show health")
+    operator.must(f"{operator.pending()[0].mend} -y")
+    assert state_of(rack) == before and not operator.pending()
+    for statement in ("online cell exa1cel01 -y", "show health"):
+        operator.must("offline cell exa1cel01 -y")
+        rack.raw(CELLS[0], "alter griddisk all active")
+        rack.pass_time(600)
+        assert operator.pending()
+        operator.do(statement)
+        assert not operator.pending(), statement
+
+
 def test_a_shrink_that_waited_for_power_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A shrink whose rebalance has no power is interrupted, resume names what gives it power, and goes on with it behind
     that, though another change was made since."""
@@ -80,3 +102,43 @@ def test_a_shrink_that_waited_for_power_is_gone_on_with(tmp_path: Path, monkeypa
         d.size_bytes for cell in rack.rack.cells.values() for n, d in cell.grid_disks.items() if n.startswith("p_")
     }
     assert sizes == {3 << 30} and not operator.pending()
+
+
+def test_resume_follows_the_rebalance_that_its_own_change_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shrink that was interrupted while its rebalance runs is gone on with at once: resume waits for that rebalance, sends
+    the shrink no second time, and shrinks the cells behind it; a second Ctrl-C at that wait leaves the same way out."""
+    rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
+    operator = rack.operator()
+    wait, group = rack.pause, rack.rack.asm.groups["PP"]
+    work = 600 * Operation.UNITS_PER_MINUTE
+
+    def pause(event: threading.Event, seconds: float) -> bool:
+        if group.operation is not None:
+            group.operation.work = work  # Hours, with power 4.
+        operator.ctx.interrupted.set()
+        return wait(event, seconds)
+
+    monkeypatch.setattr(rack, "pause", pause)
+    assert operator.do("resize griddisk prefix=p size=3G -y").code == 4
+    for newest in (1, 2):
+        assert group.operation is not None and len(_shrinks(rack)) == 1
+        operator = rack.operator()
+        assert [(item.state, item.mend) for item in operator.pending()] == [("stopped", f"resume {newest}")]
+        said = operator.do(f"resume {newest} -y")
+        assert said.code == 4 and "interrupted while waiting; rebalance of PP runs with power 4" in said.text
+        told = [line for line in operator.console.said if "end was not recorded" in line]
+        assert all("not done" not in line for line in told)
+    monkeypatch.setattr(rack, "pause", wait)
+    operator = rack.operator()
+    operator.must("resume -y")
+    sizes = {
+        d.size_bytes for cell in rack.rack.cells.values() for n, d in cell.grid_disks.items() if n.startswith("p_")
+    }
+    assert sizes == {3 << 30} and not operator.pending()
+    assert group.operation is None and len(_shrinks(rack)) == 1
+
+
+def _shrinks(rack: MatrixRack) -> list[str]:
+    return [text for host, text in rack.sent if host in NODES and "RESIZE ALL" in text]

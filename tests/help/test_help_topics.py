@@ -124,6 +124,33 @@ def test_pages_of_changes_are_short() -> None:
     assert "--confirm-within" in "\n".join(page(["flags"]))
 
 
+@pytest.mark.parametrize(
+    ("topic", "said"),
+    [
+        ("drop flashcache", "resize flashcache"),
+        ("alter flashcache", "only while its flush is proven"),
+        ("drop flashlog", "FORCE throws such redo away"),
+        ("drop griddisk", "never dropped, whatever is given"),
+        ("alter iormplan", "set iorm"),
+        ("alter cell", "restart service cellsrv"),
+        ("create user", "Flags:"),
+    ],
+)
+def test_pages_of_cellclis_own_changes_tell_their_guard(topic: str, said: str) -> None:
+    """A CellCLI statement that changes something tells what guards it, the verb that does the work, and its flags."""
+    shown = page(topic.split())
+    assert said in " ".join(" ".join(shown).split())
+    assert any("--accept-data-loss" in line for line in shown)
+    assert max(map(len, shown)) < 80
+
+
+def test_each_flags_meaning_is_told() -> None:
+    """help flags says what --timeout means for a change and for a reading statement, and when a gate opens."""
+    shown = " ".join(" ".join(page(["flags"])).split())
+    assert "of a change: how long a closed gate is waited for (2h); of what reads: how long each cell has" in shown
+    assert "gate opens when all grid disks in ASM use are ONLINE" in shown
+
+
 def test_objects_of_care_are_known() -> None:
     """What the care statements read exists in the schema."""
     assert all(find_object(name) for name in ("alerthistory", "quarantine", "physicaldisk", "diagpack"))

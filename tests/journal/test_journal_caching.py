@@ -12,6 +12,8 @@ from exacell.journal.record import Journal, Row
 
 OFF: dict[str, object] = {"cachingOff": True}
 ON: dict[str, object] = {"cachingOn": True}
+LOOKED: dict[str, object] = {**OFF, "settled": True}
+DROPPED = "Flash cache c1_FLASHCACHE successfully dropped\n"
 
 
 def flush(cell: str) -> Row:
@@ -43,8 +45,8 @@ def left(*cells: str, dropped: bool = False, cache: str = "flashcache") -> Cachi
 
 
 def maybe(*cells: str, dropped: bool = False, cache: str = "flashcache") -> CachingOff:
-    """What nobody has seen carried out."""
-    return replace(left(*cells, dropped=dropped, cache=cache), sure=False)
+    """What nobody has seen carried out; a DROP among that may still come."""
+    return replace(left(*cells, dropped=dropped, cache=cache), sure=False, comes=dropped)
 
 
 FOLLOWED = Row(kind="intent", target="c1", body={**OFF, "statement": ""})
@@ -80,6 +82,12 @@ CASES: list[tuple[list[Row], tuple[CachingOff, ...]]] = [
     # What was refused, or found not to have happened, dropped nothing: the flush before it is what is left.
     ([drop("c1"), ended("c1", "failed", OFF)], (left("c1"),)),
     ([drop("c1"), ended("c1", "not done", OFF)], (left("c1"),)),
+    # What was read later, without an answer, is no proof that it will not come.
+    ([drop("c1"), ended("c1", "unknown", OFF), ended("c1", "not done", LOOKED)], (replace(left("c1"), comes=True),)),
+    ([drop("c1"), ended("c1", "not done", LOOKED)], (replace(left("c1"), comes=True),)),
+    ([drop("c1"), ended("c1", "unknown", OFF), ended("c1", "done", LOOKED)], (left("c1", dropped=True),)),
+    ([drop("c1"), ended("c1", "unknown", {**OFF, "reply": DROPPED})], (left("c1", dropped=True),)),
+    ([flush("c1"), ended("c1", "not done", LOOKED)], (maybe("c1"),)),
     # That the cache could not be made again does not bring the old one back.
     ([drop("c1"), ended("c1", "done", OFF), ended("c1", "failed", ON)], (left("c1", dropped=True),)),
     ([drop("c1"), ended("c1", "failed", {})], (maybe("c1", dropped=True),)),

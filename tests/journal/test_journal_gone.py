@@ -36,6 +36,14 @@ def replaced(journal: Journal) -> None:
     Journal(journal.path).begin("t1", {"statement": "another's"})
 
 
+def outgrown(journal: Journal) -> None:
+    """A whole journal of somebody else stands in its place, with more rows."""
+    replaced(journal)
+    other = Journal(journal.path)
+    for _ in range(3):
+        other.begin("t1", {"statement": "another's"})
+
+
 def rolled_back(journal: Journal) -> None:
     """Both files are older copies, which agree with each other."""
     (row,) = Journal(journal.path).stored()[:1]
@@ -44,15 +52,37 @@ def rolled_back(journal: Journal) -> None:
     journal.head_path.write_text(f"{row[0]} {row[-1]}\n")
 
 
-@pytest.mark.parametrize("deed", [removed, replaced, rolled_back], ids=lambda deed: deed.__name__)
+@pytest.mark.parametrize("deed", [removed, replaced, outgrown, rolled_back], ids=lambda deed: deed.__name__)
 def test_a_process_writes_on_only_behind_its_own_rows(journal: Journal, deed: Callable[[Journal], None]) -> None:
     """It should refuse the next row, of the change under way and of a new one, and write nothing into the other file."""
     deed(journal)
     before = Journal(journal.path).stored()
     for write in (lambda: journal.append("t1", 1, [Row(kind="outcome", body={})]), lambda: journal.begin("t1", {})):
-        with pytest.raises(JournalError, match="another one now: row 2, which this process wrote, is not in it"):
+        with pytest.raises(
+            JournalError, match=r"(another one now|is gone): row 2, which this process wrote, is not in it"
+        ):
             write()
     assert Journal(journal.path).stored() == before
+
+
+def test_nothing_is_made_where_a_moved_journal_was(tmp_path: Path) -> None:
+    """While its directory is away a process that wrote there should make none in its place, and go on when it is back."""
+    home, away = tmp_path / "home", tmp_path / "away"
+    journal = Journal(home / "journal.db")
+    journal.begin("t1", {"statement": "first"})
+    home.rename(away)
+    for other, told in (
+        (journal, "row 1, which this process wrote"),
+        (Journal(journal.path), "change 1, which it held"),
+    ):
+        with pytest.raises(JournalError, match=f"is gone: {told}, is not in it"):
+            other.append("t1", 1, [Row(kind="intent", target="c1", body={})])
+    with pytest.raises(JournalError, match="is gone: row 1"):
+        journal.begin("t1", {})
+    assert not home.exists()
+    away.rename(home)
+    journal.append("t1", 1, [Row(kind="intent", target="c1", body={})])
+    assert journal.verify() == ""
 
 
 def test_a_restart_by_somebody_else_carries_the_change_that_goes_on(journal: Journal) -> None:

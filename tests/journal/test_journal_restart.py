@@ -9,10 +9,13 @@ import pytest
 
 from exacell.change.confirming import open_deadlines, set_deadline
 from exacell.change.journal_restart import restart
+from exacell.change.pending import pending
+from exacell.change.settling import plan_row
 from exacell.errors import JournalError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
 from exacell.journal.record import Journal, Row
+from exacell.plan.model import Plan, Stage, Step, Undo, as_data
 from tests.support.forging import forging
 
 DEAD = {**actor(), "pid": "4194305"}
@@ -70,6 +73,43 @@ def test_warnings_are_carried_over(journal: Journal) -> None:
     assert [(item.change, item.cells) for item in caching_off(journal.caching_entries("t1"))] == [(3, ("c1",))]
     assert [item.change for item in open_deadlines(journal, "t1")] == [4]
     assert journal.begin("t1", {}) == 5  # Numbers go on: one number is one change, in both files.
+
+
+STEP = Step(target="c1", statement="ALTER CELL x=1", what="w", inverse="ALTER CELL x=0", undo=Undo.STATEMENT)
+PLAN = Plan(statement="s", rack="t1", stages=(Stage(title="t", steps=(STEP,)),), inverse={"c1": ("alter cell x=0",)})
+SENT = Row(kind="intent", target="c1", body={"what": "w"})
+DONE = Row(kind="outcome", target="c1", body={"what": "w", "state": "done"})
+STOP = {"what": "stop CELLSRV", "statement": "ALTER CELL SHUTDOWN SERVICES CELLSRV"}
+GATE = {"exitCode": 1, "done": {}, "stopped": "the gate before wave 2 stayed closed"}
+WARNED: dict[str, list[tuple[dict[str, object], list[Row]]]] = {
+    "a service that is stopped": [
+        ({}, [Row(kind="intent", target="c1", body=STOP), Row(kind="end", body={"exitCode": 0})]),
+        ({}, [SENT, DONE, Row(kind="end", body={"exitCode": 0})]),
+    ],
+    "a change that a gate stopped": [({}, [SENT, DONE, Row(kind="end", body=GATE)])],
+    "what went on with a change, and was stopped": [
+        ({}, [SENT, Row(kind="end", body={"exitCode": 1})]),
+        ({"finishes": 5, "origin": "retry 5"}, [SENT, DONE, Row(kind="end", body=GATE)]),
+    ],
+    "a change that is taken back half": [
+        ({}, [SENT, DONE, Row(kind="end", body={"exitCode": 0})]),
+        ({"origin": "undo 5"}, [SENT, DONE, Row(kind="end", body={"exitCode": 0})]),
+    ],
+}
+
+
+@pytest.mark.parametrize("what", WARNED)
+def test_each_warning_is_carried_over(journal: Journal, what: str) -> None:
+    """It should warn of just what was warned of before, and keep what resume and undo need for it."""
+    for body, rows in WARNED[what]:
+        given = {"statement": f"make {what}", **DEAD, **body, "plan": as_data(PLAN)}
+        journal.append("t1", journal.begin("t1", given), rows)
+    before = [item.sentence for item in pending(journal, "t1")]
+    assert any(item.change == 5 or item.change == 6 for item in pending(journal, "t1"))
+    journal.head_path.unlink()
+    restart(journal)
+    assert [item.sentence for item in pending(journal, "t1")] == before
+    assert "plan" in plan_row(journal, "t1", 5).body
 
 
 def test_an_edited_row_is_not_carried_over(journal: Journal) -> None:

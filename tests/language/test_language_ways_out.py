@@ -23,7 +23,7 @@ from exacell.output.faults import sentence
         ("carve griddisk availableto=x prefx=y", "did you mean prefix?"),
         ("flush flashcache colour=red", "'colour' is not a parameter of flush flashcache: it takes recreate"),
         ("set formt json", "did you mean format"),
-        ("set timeut 5", "did you mean timeout?"),
+        ("set timeut 5", "did you mean timeout"),
         ("watch show flashcache", "for example 90s or 1h30m; for example: watch 5 show flashcache"),
         ("undo abc", "'abc' is not a whole number; for example: undo 12 -y"),
     ],

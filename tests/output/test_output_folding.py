@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exacell.output.folding import MASK, brief_problems, fold_records, fold_texts, masker
+from exacell.output.folding import MASK, brief_problems, fold_records, fold_texts, masker, unmasked
 from exacell.output.render import lines
 from exacell.output.result import Column, Result
 
@@ -58,6 +58,14 @@ def test_only_whole_names_are_masked() -> None:
     assert masker("cel1")("cel12 excel1 FD_cel1 cel1_X") == f"cel12 excel1 FD_{MASK} {MASK}_X"
     assert masker("cel1.example.com")("FD_cel1 cel1.example.com") == f"FD_{MASK} {MASK}"
     assert masker("10.0.0.1")("10 disks at 10.0.0.1") == f"10 disks at {MASK}"
+
+
+def test_a_name_in_capitals_is_masked_in_capitals() -> None:
+    """What ASM writes in capitals is told from what the cell writes, and one cell's text is what it was."""
+    text = "FD_cel1 FD_CEL1 CEL12 Cel1"
+    assert masker("cel1.example.com")(text) == "FD_{cell} FD_{CELL} CEL12 Cel1"
+    assert masker("CEL1")("FD_CEL1 cel1") == "FD_{cell} cel1"
+    assert unmasked(masker("cel1")(text), "cel1") == text
 
 
 def test_texts_fold_by_block_the_common_one_first() -> None:

@@ -137,6 +137,28 @@ def test_what_undo_brings_back_stands_with_what_it_does_not() -> None:
     assert "Undo: x (exa1cel03), but what exa1cel03 had cached is gone" in text and "Cannot be undone" not in text
 
 
+def test_a_plan_that_undo_takes_back_whole_says_with_what() -> None:
+    """Where nothing is lost for good the plan names what undo sends, cells with the same text once; a long text is
+    summed up, and a plan that keeps no inverse promises nothing."""
+    step = {"what": "set", "undo": Undo.STATEMENT, "inverse": "back"}
+    stages = (Stage(title="set", steps=tuple(Step(target=c, statement="S", **step) for c in CELLS)),)  # type: ignore[arg-type]
+
+    def undo_lines(back: dict[str, tuple[str, ...]]) -> list[str]:
+        return [line for line in plan_lines(plan(stages=stages, inverse=back), width=200) if "ndo" in line]
+
+    assert undo_lines({c: (f"drop {c}_X",) for c in CELLS}) == ["  Undo: drop {cell}_X (exa1cel[01-03])"]
+    assert undo_lines({CELLS[0]: ("a", "b")}) == ["  Undo: a; b (exa1cel01)"]
+    assert undo_lines(dict.fromkeys(CELLS, ("x" * 161,))) == ["  Undo: undo takes all of it back (exa1cel[01-03])"]
+    assert undo_lines({}) == []
+
+
+def test_a_statement_that_is_too_long_for_the_title_is_indented() -> None:
+    """The title's further lines stand right of its first, so that nothing else looks like them."""
+    shown = list(plan_lines(plan(statement="alter iormplan dbplan=" + "(name=SPOT,share=8)," * 8), width=80))
+    first_stage = next(index for index, line in enumerate(shown) if line.startswith(" 1. "))
+    assert first_stage > 1 and all(line.startswith("    ") for line in shown[1:first_stage])
+
+
 def test_a_limit_of_the_flush_is_told() -> None:
     """With --limit the plan says how long the flush is waited for and what happens then."""
     step = Step(

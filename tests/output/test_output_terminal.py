@@ -90,6 +90,37 @@ def test_live_progress_is_erased_at_its_end(monkeypatch: pytest.MonkeyPatch) -> 
     assert err.getvalue().endswith("\x1b[2A\r\x1b[J") and "a note\n" in err.getvalue()
 
 
+def test_progress_without_colour_is_drawn_in_place_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NO_COLOR takes the colours away and nothing else: lines are drawn over, and none is painted."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    err = Tty()
+    console = TerminalConsole(err=err, stdin=io.StringIO())
+    console.waiting("waiting for c1")
+    console.progress(progress(c1="flushing"))
+    console.progress(progress(c1="done"))
+    console.progress(None)
+    assert err.getvalue().split("\x1b[2A\r\x1b[J")[1].endswith("  c1  done\n")
+    assert "\x1b[2m" not in err.getvalue() and err.getvalue().startswith("waiting for c1\n\x1b[1A")
+
+
+def test_lines_that_a_narrower_terminal_has_broken_are_drawn_over_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal that became narrower shows a line on two rows: both are gone when the next state is drawn; one that
+    became wider has as many rows as before."""
+    monkeypatch.setenv("TERM", "xterm")
+    err = Tty()
+    console = TerminalConsole(err=err, stdin=io.StringIO())
+    for columns, rows in (("40", 4), ("100", 3), ("120", 3)):
+        monkeypatch.setenv("COLUMNS", "100")
+        console.progress(progress(c1="flushing " + "x" * 60, c2="x"))
+        before = len(err.getvalue())
+        monkeypatch.setenv("COLUMNS", columns)
+        console.progress(progress(c1="done"))
+        taken = err.getvalue()[before:]
+        assert taken.startswith(f"\x1b[{rows}A\r\x1b[J"), columns
+    console.progress(None)
+
+
 def test_progress_folds_cells_in_the_same_state_failures_last() -> None:
     """Cells in the same state share a line, failed ones come last, and lines fit the width."""
     shown = list(progress_lines(progress(c1="failed: no", c2="flushing", c3="flushing"), 40))
@@ -109,6 +140,20 @@ def test_progress_tells_of_the_other_waves_where_there_is_room(height: int | Non
     assert len(list(progress_lines(now, 20))[-1]) < 20
     log = ProgressLog()
     assert OTHERS not in "".join([*log.lines(now, 0.0), *log.lines(now, 100.0)])
+
+
+def test_what_a_gate_waits_for_is_told_whole_where_there_is_room() -> None:
+    """A reason longer than the line goes on below it; on a terminal without room for that, and in a log, it is one line."""
+    reason = "waiting: flashcache exa1cel02_FLASHCACHE: status is warning - degraded, not normal"
+    now = replace(progress(c1=reason), others="c[2-3] waiting for their wave")
+    assert list(progress_lines(now, 60, 24))[1:] == [
+        "  c1  waiting: flashcache exa1cel02_FLASHCACHE: status is",
+        "      warning - degraded, not normal",
+        "  c[2-3] waiting for their wave",
+    ]
+    assert [line[-1] for line in progress_lines(now, 60, 3)][1:] == ["~", "e"]
+    assert all(len(line) < 60 for height in range(2, 9) for line in progress_lines(now, 60, height))
+    assert all(len(list(progress_lines(now, 60, height))) <= height for height in range(2, 9))
 
 
 @pytest.mark.parametrize("height", [5, 12, 23])

@@ -234,6 +234,24 @@ def test_carve_hard_disks() -> None:
     assert sent(carve(cell(), media="hard", prefix="RECO")) == ["CREATE GRIDDISK ALL HARDDISK PREFIX=RECO, size=1G"]
 
 
+MEMORY = disk("PM_00_exa1cel01", pmem=True, free=0, size=GIB)
+
+
+def with_pmem(fact: CellFacts) -> CellFacts:
+    """An X8M or X9M cell: one more cell disk, on persistent memory, all of which its cache and log take."""
+    return replace(fact, cell_disks=(*fact.cell_disks, MEMORY))
+
+
+def test_persistent_memory_is_no_hard_disk() -> None:
+    """Where a cell has persistent memory, grid disks on its hard disks are carved, and brought back, as on any other."""
+    plain, modern = cell(grid_disks=()), with_pmem(cell(grid_disks=()))
+    assert carve(modern, media="hard", prefix="R").stages == carve(plain, media="hard", prefix="R").stages
+    used = tuple(free_grid(f"CD_0{n}_{CELLS[0]}", "R", flash=False) for n in (0, 1))
+    before, now = (release(replace(fact, grid_disks=used), prefix="R") for fact in (plain, modern))
+    assert (now.stages, now.inverse) == (before.stages, before.inverse)
+    assert now.inverse
+
+
 @pytest.mark.parametrize(
     ("release", "media", "words"),
     [

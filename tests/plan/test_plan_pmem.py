@@ -10,6 +10,7 @@ from exacell.errors import RefusedError
 from exacell.plan.facts import CellDisk, CellFacts
 from exacell.plan.flashcache import flush_plan
 from exacell.plan.memorycache import memory_flush_plan
+from exacell.plan.model import Op
 from exacell.plan.pmem import unhealthy
 
 DISKS = cell().cell_disks
@@ -53,3 +54,13 @@ def test_a_failed_hard_disk_holds_up_no_flush_of_write_through_pmem() -> None:
     """A write-through PMEM cache has nothing to write to disks, so that it is flushed whatever they are."""
     plan = memory_flush_plan("t1", {CELLS[0]: pmem(mode="writethrough", cell_disks=(FAILED, ERROR))}, statement="x")
     assert [step.statement for step in plan.stages[0].steps] == ["ALTER PMEMCACHE ALL FLUSH NOWAIT"]
+
+
+def test_a_flush_of_pmem_that_is_gone_is_waited_for_no_longer() -> None:
+    """Where a cell restarts, or somebody cancels, the flush that comes first is not under way any more: it can not end well."""
+    plan = flush_plan("t1", {CELLS[0]: pmem()}, recreate=False, statement="x")
+    (step,) = next(stage for stage in plan.stages if stage.key == "pmemflush").steps
+    (hope,) = step.hopes
+    assert (hope.object, hope.attribute, hope.op) == ("pmemcache", "status", Op.IN)
+    assert {"normal - flushing", "normal - flushed"} <= set(hope.value) and "normal" not in hope.value
+    assert "has restarted" in hope.why

@@ -116,6 +116,42 @@ def test_a_group_that_is_being_rebalanced_is_left_alone() -> None:
     assert standing.value.hint.startswith("set rebalance power=4 diskgroup=DATA lets it go on; this again when")
 
 
+def test_the_rebalance_that_the_change_itself_began_is_waited_for() -> None:
+    """What goes on with a shrink waits for the rebalance that it began, sends its statement again only when that ends
+    without the new size, and refuses one that stands still, one behind a growing group and one that somebody else began."""
+    busy = replace(data(), running=(operation("DATA"),), operations=1)
+    own = ["ALTER DISKGROUP DATA RESIZE ALL SIZE 81920M"]
+
+    def go_on(size: int, asm_facts: AsmFacts, sent: list[str]) -> Plan:
+        return resize_griddisk_plan("t1", facts(), asm_facts, prefix="DATA", size=size, statement="resize", sent=sent)
+
+    plan = go_on(80 * GIB, busy, own)
+    assert [s.key for s in plan.stages] == ["asm-wait", "asm", "cells"]
+    wait, again = step(plan, "asm-wait", NODE), step(plan, "asm", NODE)
+    assert not wait.statement and [p.object for p in wait.proves] == ["asm.operation"] and wait.within > 3600
+    assert failure(wait.proves[0], asm_records(busy)["asm.operation"]).startswith("rebalance of DATA runs")
+    assert again.statement == own[0]
+    (other,) = again.only_if
+    assert failure(other, [{"name": "DATA", "totalMb": 6 * 80 * 1024}])
+    assert not failure(other, [{"name": "DATA", "totalMb": 6 * 100 * 1024}])
+    still = replace(busy, running=(operation("DATA", 0),))
+    for size, state, before, hint in (
+        (80, busy, ["ALTER DISKGROUP DATA RESIZE ALL SIZE 71680M"], "this again when"),
+        (80, still, own, "set rebalance power=4 diskgroup=DATA lets it go on"),
+        (120, busy, ["ALTER DISKGROUP DATA RESIZE ALL SIZE 122880M"], "this again when"),
+    ):
+        with pytest.raises(RefusedError, match="rebalance of DATA") as caught:
+            go_on(size * GIB, state, before)
+        assert caught.value.hint.startswith(hint)
+
+
+def test_what_is_resized_already_needs_no_quiet_group() -> None:
+    """A group and disks that have the size are done while the rebalance behind them still runs: nothing is to be sent."""
+    busy = replace(data(), running=(operation("DATA"),), operations=1)
+    plan = resize(100 * GIB, asm_facts=busy)
+    assert not plan.stages and "100G already" in plan.done[ONE]
+
+
 def test_what_asm_does_is_told_while_it_is_waited_for() -> None:
     """A rebalance that a resize waits for is told by its disk group, power and percent, one that waits for power by that,
     a resync by its own name."""
@@ -217,6 +253,18 @@ def test_a_rebalance_that_stands_still_is_not_taken_for_started() -> None:
     assert proof.where == {"diskgroup": "DATA", "state": ("WAIT", "EST", "RUN"), "power": "0"}
     ((proof,),) = [step.proves for step in power(5, operation("DATA", 4)).steps]
     assert proof.where == {"diskgroup": "DATA", "state": ("EST", "RUN"), "power": "4"}
+
+
+def test_power_0_of_a_quiet_group_is_told_as_what_it_is() -> None:
+    """Of a rebalance that is begun with power 0 the plan says that it waits and what waits for it, and why it can't be taken
+    back says that it moves nothing and what ends it; one that ran is slowed down and can be taken back."""
+    plan = power(0, name="data")
+    (only,) = plan.steps
+    assert only.undo is Undo.IMPOSSIBLE and only.inverse.startswith("a rebalance with power 0 moves nothing")
+    assert only.inverse.endswith("set rebalance power=4 diskgroup=DATA lets it run and end")
+    assert "none of DATA runs now: one is begun that waits" in plan.notes[1]
+    assert power(2, name="data").steps[0].inverse == "a rebalance that has run stays run"
+    assert len(power(0, operation("DATA"), name="data").notes) == 1
 
 
 def test_power_starts_one_where_it_is_named() -> None:

@@ -81,7 +81,17 @@ def test_who_holds_the_gate_closed_goes_first() -> None:
 def test_who_goes_first_waits_for_nobody(size: int) -> None:
     """A cell that its own turn mends shares no wave with the others, whose flush its CREATE would wait for."""
     assert waves(flush(), Asked(size=size), first=(THREE,)) == ((THREE,), (ONE, TWO))
-    assert waves(flush(), Asked(size=2), first=CELLS) == ((ONE, TWO), (THREE,))
+
+
+def test_cells_that_hold_each_others_gate_closed_go_together() -> None:
+    """Cells without caching go in one first wave whatever the size: none could wait for the others, which their own turn
+    mends. Where disks go offline each still goes alone."""
+    for size in (1, 2):
+        assert waves(flush(), Asked(size=size), first=CELLS) == (CELLS,)
+    assert waves(flush(), Asked(size=1), first=(ONE, THREE)) == ((ONE, THREE), (TWO,))
+    assert waves(flush(), Asked(), first=(TWO, THREE), production=True) == ((TWO, THREE), (ONE,))
+    assert waves(flush(), Asked(size=1, canary=TWO), first=(ONE, THREE)) == ((TWO,), (ONE, THREE))
+    assert waves(restart(), Asked(), first=(TWO, THREE)) == ((TWO,), (THREE,), (ONE,))
 
 
 def test_offline_is_always_one_failure_group_at_a_time() -> None:

@@ -9,6 +9,11 @@ import pytest
 from exacell.config import RackConfig
 from exacell.errors import RefusedError
 from exacell.transport.base import Request, Role, State
+from exacell.transport.clush import ClushTransport
+from exacell.transport.dcli_program import DcliTransport
+from exacell.transport.exacli import ExacliTransport
+from exacell.transport.openssh import OpensshTransport
+from exacell.transport.shared import RackTransport
 from exacell.transport.ssh import SshTransport
 
 
@@ -36,3 +41,31 @@ def test_one_write_refuses_the_batch(transport: SshTransport, role: Role) -> Non
     with pytest.raises(RefusedError, match="rack t is read-only: nothing was sent to c2") as caught:
         transport.run(requests)
     assert caught.value.hint == "set mode rw"
+
+
+@pytest.mark.parametrize("kind", [ClushTransport, DcliTransport, ExacliTransport, OpensshTransport])
+def test_every_transport_refuses_before_it_starts_a_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[RackTransport]
+) -> None:
+    """Read-only, it should start none of the programs by which it reaches cells for a batch with a write in it; switched
+    to read-only later as well."""
+    folder, log = tmp_path / "bin", tmp_path / "log"
+    folder.mkdir()
+    for name in ("ssh", "dcli", "exacli", "clush"):
+        program = folder / name
+        program.write_text(f"#!/bin/sh\necho {name} >> {log}\necho --serial\n")
+        program.chmod(0o700)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+    transports = [kind(RackConfig(name="t", cells=("c1", "c2")), read_only=early) for early in (True, False)]
+    transports[1].read_only = True
+    log.unlink(missing_ok=True)  # Some ask the program what it can, when they are made.
+    for transport in transports:
+        with pytest.raises(RefusedError, match="rack t is read-only: nothing was sent to c2"):
+            transport.run(
+                [
+                    Request(target="c1", command="cellcli -e 'list cell'", role=Role.READ),
+                    Request(target="c2", command="cellcli -e 'drop flashcache'", role=Role.WRITE),
+                ]
+            )
+        transport.close()
+    assert not log.exists()

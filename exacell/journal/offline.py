@@ -1,0 +1,139 @@
+"""Which cells' grid disks a change took offline and nothing brought back, as the journal tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from exacell.cellset import fold
+from exacell.errors import JournalError
+from exacell.journal.record import Entry, Journal, Row
+from exacell.values import dataclass
+
+LOOKED_BACK = 20
+"""Of so many changes that switched grid disks, the newest, the rows are read: this is done at every start."""
+
+_SWITCH = re.compile(r"ALTER\s+GRIDDISK\s+(.+?)\s+(INACTIVE|ACTIVE)\b", re.IGNORECASE | re.DOTALL)
+_NOT_DONE = ("failed", "not done", "refused")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offline:
+    """A change took grid disks that ASM uses offline on these cells.
+
+    Attributes:
+        sure: whether the statement is known to have been carried out.
+        names: of the disks, lower case; empty for all.
+    """
+
+    change: int
+    cells: tuple[str, ...]
+    sure: bool = True
+    names: frozenset[str] = frozenset()
+
+    @property
+    def mend(self) -> str:
+        """The statement that brings them back."""
+        return f"online cell {self.cells[0]}"
+
+    @property
+    def sentence(self) -> str:
+        """One line that says both, and why it matters."""
+        took = "took" if self.sure else "may have taken"
+        each = "" if len(self.cells) == 1 else " and so on, one cell at a time,"
+        return (
+            f"change {self.change} {took} grid disks of {fold(self.cells)} offline: {self.mend}{each} brings them back, before "
+            "ASM drops them for good (disk_repair_time)"
+        )
+
+
+def offline_disks(journal: Journal, rack: str) -> tuple[Offline, ...]:
+    """Return which cells' disks changes took offline and neither a change, an undo nor an observation shows back.
+
+    Raises:
+        JournalError: the journal can't be read.
+    """
+    changes = dict.fromkeys(entry.change for entry in journal.switching_intents(rack))
+    if not changes:
+        return ()
+    rows = [row for change in tuple(changes)[-LOOKED_BACK:] for row in journal.entries(rack=rack, change=change)]
+    rows += [row for row in journal.of_kinds(rack, ("observed",)) if "online" in row.body]
+    away: dict[str, Offline] = {}
+    before: dict[str, Offline | None] = {}
+    asked: dict[tuple[int, str, str], re.Match[str]] = {}
+    for row in sorted({row.seq: row for row in rows}.values(), key=lambda row: row.seq):
+        _play(row, away, before, asked)
+    alike: dict[tuple[int, bool], list[str]] = {}
+    for cell, item in away.items():
+        alike.setdefault((item.change, item.sure), []).append(cell)
+    return tuple(
+        Offline(change=change, cells=tuple(cells), sure=sure) for (change, sure), cells in sorted(alike.items())
+    )
+
+
+def _play(
+    row: Entry,
+    away: dict[str, Offline],
+    before: dict[str, Offline | None],
+    asked: dict[tuple[int, str, str], re.Match[str]],
+) -> None:
+    """Take one row into account: ``away`` is what each cell misses, ``before`` what it missed when it was asked last."""
+    cell, key = row.target, (row.change, row.target, str(row.body.get("what")))
+    if row.kind == "undone":
+        for gone in [name for name, item in away.items() if item.change == row.change]:
+            del away[gone]
+    elif row.kind == "observed" and row.body.get("online"):
+        away.pop(cell, None)
+    elif row.kind == "intent":
+        switch = _SWITCH.match(str(row.body.get("statement")))
+        if switch is None:
+            return
+        asked[key] = switch
+        if row.body.get("offline"):
+            before[cell] = away.get(cell)
+            away[cell] = Offline(change=row.change, cells=(cell,), sure=False, names=_names(switch))
+    elif row.kind == "outcome" and key in asked and cell in away:
+        _ended(str(row.body.get("state")), cell, asked[key], away, before)
+
+
+def _ended(
+    state: str, cell: str, switch: re.Match[str], away: dict[str, Offline], before: dict[str, Offline | None]
+) -> None:
+    """Take into account how a statement that switches grid disks ended."""
+    item = away[cell]
+    if switch[2].upper() == "INACTIVE":
+        if state == "done":
+            away[cell] = replace(item, sure=True)
+        elif state in _NOT_DONE:
+            del away[cell]
+            if (earlier := before.get(cell)) is not None:
+                away[cell] = earlier
+    elif state == "done":
+        back = _names(switch)
+        if back and not (item.names and item.names <= back):
+            return  # A part of them.
+        del away[cell]
+
+
+def _names(switch: re.Match[str]) -> frozenset[str]:
+    """Return the names of the grid disks that a statement switches, lower case; empty for ALL."""
+    words = [word.strip().lower() for word in switch[1].split(",")]
+    return frozenset() if words[0].split()[0] == "all" else frozenset(words)
+
+
+def observe_online(journal: Journal, rack: str, cells: Iterable[str]) -> str:
+    """Note in the journal that all grid disks of these cells were seen ONLINE, of which an earlier change took some offline.
+
+    Returns:
+        why it could not be noted, one line; empty when it was.
+    """
+    seen = set(cells)
+    try:
+        for item in offline_disks(journal, rack) if seen else ():
+            rows = [Row(kind="observed", target=cell, body={"online": True}) for cell in item.cells if cell in seen]
+            if rows:
+                journal.append(rack, item.change, rows)
+    except JournalError as error:
+        return error.message
+    return ""

@@ -1,0 +1,115 @@
+"""Grid disks that a change took offline are pending until they are brought back or seen ONLINE."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from exacell.change.pending import pending
+from exacell.journal.actor import actor
+from exacell.journal.caching_off import caching_off
+from exacell.journal.offline import observe_online, offline_disks
+from exacell.journal.record import Journal, Row
+
+ONE, TWO = "exa1cel01", "exa1cel02"
+
+
+def both(cell: str, text: str, state: str = "done", *, offline: bool = False, what: str = "") -> list[Row]:
+    statement = f"ALTER GRIDDISK {text}"
+    body = {"what": what or statement[:60], "offline": offline}
+    return [
+        Row(kind="intent", target=cell, body={**body, "statement": statement}),
+        *([Row(kind="outcome", target=cell, body={**body, "state": state})] if state else []),
+    ]
+
+
+def gone(cell: str, text: str = "ALL INACTIVE", state: str = "done") -> list[Row]:
+    return both(cell, text, state, offline=True)
+
+
+def told(cell: str = ONE, took: str = "took") -> str:
+    return (
+        f"change 1 {took} grid disks of {cell} offline: online cell {ONE} brings them back, before ASM drops them for good "
+        "(disk_repair_time)"
+    )
+
+
+BACK = both(ONE, "ALL ACTIVE")
+NAMES = "A_CD_00,A_CD_01"
+SHUT = [
+    Row(kind="intent", target=ONE, body={"what": "s", "statement": "ALTER CELL SHUTDOWN SERVICES CELLSRV"}),
+    Row(kind="outcome", target=ONE, body={"what": "s", "state": "done"}),
+]
+CASES: dict[str, tuple[list[Row], list[str]]] = {
+    "nothing": ([], []),
+    "taken offline": (gone(ONE), [told()]),
+    "disks that nobody uses": (both(ONE, "ALL INACTIVE"), []),
+    "killed before the answer": (gone(ONE, state=""), [told(took="may have taken")]),
+    "answer lost": (gone(ONE, state="unknown"), [told(took="may have taken")]),
+    "refused by the cell": (gone(ONE, state="failed"), []),
+    "found not done": (gone(ONE, state="not done"), []),
+    "not sent": (gone(ONE, state="refused"), []),
+    "again, which the cell refused": ([*gone(ONE), *gone(ONE, "ALL INACTIVE", "failed")], [told()]),
+    "brought back": ([*gone(ONE), *BACK], []),
+    "not yet ONLINE": ([*gone(ONE), *both(ONE, "ALL ACTIVE", "unknown")], [told()]),
+    "not brought back": ([*gone(ONE), *both(ONE, "ALL ACTIVE", "failed")], [told()]),
+    "another cell brought back": ([*gone(ONE), *both(TWO, "ALL ACTIVE")], [told()]),
+    "brought back by their names": ([*gone(ONE, f"{NAMES} INACTIVE"), *both(ONE, f"{NAMES.lower()} ACTIVE")], []),
+    "a part brought back": ([*gone(ONE, f"{NAMES} INACTIVE"), *both(ONE, "A_CD_00 ACTIVE")], [told()]),
+    "a part of all brought back": ([*gone(ONE), *both(ONE, "A_CD_00 ACTIVE")], [told()]),
+    "taken back": ([*gone(ONE), Row(kind="undone", body={})], []),
+    "taken offline again": ([*gone(ONE), *BACK, *gone(ONE)], [told()]),
+    "with CELLSRV stopped, which online cell starts": (
+        [*gone(ONE), *SHUT],
+        [f"change 1 left CELLSRV stopped on {ONE}: online cell {ONE} starts it and brings the grid disks back"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("rows", "lines"), CASES.values(), ids=list(CASES))
+def test_what_was_taken_offline_is_pending_until_it_is_back(tmp_path: Path, rows: list[Row], lines: list[str]) -> None:
+    """Disks that a change took offline are told with the statement that brings them back and what waits for them, until a
+    change has brought all of them back; one line where CELLSRV is stopped as well."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "offline cell …", **actor()})
+    journal.append("t1", change, [*rows, Row(kind="end", body={"exitCode": 0, "done": {"done": 1}})])
+    found = pending(journal, "t1")
+    assert [item.sentence for item in found] == lines
+    assert {item.mend for item in found} <= {f"online cell {ONE}"}
+    assert not pending(journal, "t2")
+
+
+def test_what_resume_brings_back_is_told_once(tmp_path: Path) -> None:
+    """A change that died while a cell's disks were away is told as unfinished alone: resume brings the disks back."""
+    journal = Journal(tmp_path / "journal.db")
+    dead = {"statement": "restart service cellsrv", **actor(), "pid": 4_194_305, "plan": {"stages": []}}
+    journal.append("t1", journal.begin("t1", dead), gone(ONE))
+    assert [item.state for item in pending(journal, "t1")] == ["unfinished"]
+    assert [item.cells for item in offline_disks(journal, "t1")] == [(ONE,)]
+
+
+def test_what_is_seen_online_is_told_no_more(tmp_path: Path) -> None:
+    """Disks that somebody else brought back are pending until their cell is seen with all of them ONLINE; what was seen says
+    nothing of caches."""
+    journal = Journal(tmp_path / "journal.db")
+    flushing = {"what": "flush", "cachingOff": True, "cache": "flashcache", "statement": "ALTER FLASHCACHE ALL FLUSH"}
+    rows = [*gone(ONE), *gone(TWO), Row(kind="intent", target=ONE, body=flushing)]
+    journal.append("t1", journal.begin("t1", {"statement": "s"}), rows)
+    (both_away,) = offline_disks(journal, "t1")
+    assert "exa1cel[01-02]" in both_away.sentence and "and so on, one cell at a time, brings" in both_away.sentence
+    assert observe_online(journal, "t1", ()) == observe_online(journal, "t1", ("exa1cel03",)) == ""
+    assert observe_online(journal, "t1", (ONE,)) == ""
+    assert [item.cells for item in offline_disks(journal, "t1")] == [(TWO,)]
+    assert [item.sure for item in caching_off(journal.caching_entries("t1"))] == [False]
+    journal.head_path.write_text("1 0000")
+    assert "journal" in observe_online(journal, "t1", (TWO,))
+
+
+def test_only_the_newest_switches_are_read(tmp_path: Path) -> None:
+    """What a start reads of a long journal is bounded: the newest changes that switched disks."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.append("t1", journal.begin("t1", {"statement": "s"}), gone(TWO))
+    for _ in range(20):
+        journal.append("t1", journal.begin("t1", {"statement": "s"}), [*gone(ONE), *BACK])
+    assert offline_disks(journal, "t1") == ()

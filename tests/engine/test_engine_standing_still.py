@@ -1,0 +1,87 @@
+"""The engine where time passes between its last look and a statement: a cell keeps the others waiting, a laptop sleeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pytest
+from engine_fakes import DONE, NOT_SENT, REFUSED, Bench, outcomes
+from flash_plans import DROP, FLUSH, NEW, ONE, TWO, all_caching, pending, resize
+
+from exacell.change.engine import FRESH, LOOKS, Engine
+from exacell.errors import ExitCode
+from exacell.journal.record import Journal, Row
+from exacell.plan.model import Check, Step
+
+HOUR = 3600.0
+
+
+def sleeping_before(bench: Bench, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
+    """Let an hour pass when the intents of a statement are on disk and it has not left."""
+    real = Journal.append
+
+    def append(self: Journal, rack: str, change: int, rows: Iterable[Row]) -> None:
+        written = list(rows)
+        real(self, rack, change, written)
+        if any(row.kind == "intent" and row.body["statement"] == statement for row in written):
+            bench.passed += HOUR
+
+    monkeypatch.setattr(Journal, "append", append)
+
+
+def test_what_was_looked_at_an_hour_ago_is_not_sent(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It should send nothing that was judged before the process stood still, say so, and bring caching back."""
+    sleeping_before(bench, monkeypatch, DROP)
+    report = bench.run(resize(bench))
+    assert DROP not in {statement for _, statement in bench.transport.sent}
+    assert [ends[:2] for ends in outcomes(report).values()] == [[DONE, REFUSED]] * 3
+    assert all("stood still for 1h" in r.reason for r in report.results if r.outcome == REFUSED)
+    assert all_caching(bench) and pending(bench) == ()
+    rows = [row for row in bench.rows() if row.kind in ("intent", "outcome")]
+    assert sum(row.kind == "intent" for row in rows) == sum(row.kind == "outcome" for row in rows)
+
+
+def test_what_mends_is_sent_whenever_it_is(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It should bring the old cache back though an hour has passed since it looked."""
+    sleeping_before(bench, monkeypatch, NEW)
+    report = bench.run(resize(bench))
+    assert {ends[2] for ends in outcomes(report).values()} == {REFUSED}
+    assert bench.transport.statements(TWO)[-2:] == [DROP, "CREATE FLASHCACHE ALL size=40G"]
+    assert all_caching(bench)
+
+
+def test_who_waited_for_a_silent_cell_is_looked_at_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It should notice what became of a cell while another one kept it waiting, before its statement leaves."""
+    real, waited = Engine._probe, list[float]()
+
+    def slow(self: Engine, wanted: Mapping[str, tuple[Step, Sequence[Check]]]) -> dict[str, dict[int, str]]:
+        found = real(self, wanted)
+        if not waited and any(step.statement == DROP for step, _ in wanted.values()):
+            waited.append(FRESH + 1)
+            bench.passed += FRESH + 1
+            bench.transport.cells[TWO].status = "normal"  # Somebody cancelled its flush.
+        return found
+
+    monkeypatch.setattr(Engine, "_probe", slow)
+    report = bench.run(resize(bench))
+    assert bench.transport.statements(TWO) == [FLUSH]
+    assert outcomes(report)[TWO][:3] == [DONE, REFUSED, NOT_SENT]
+    assert outcomes(report)[ONE] == [DONE, DONE, DONE]
+
+
+def test_cells_that_are_always_slow_are_served(bench: Bench) -> None:
+    """It should look so often and no oftener, and go on with what it saw last."""
+    rounds: list[float] = []
+
+    def slow() -> None:
+        rounds.append(FRESH + 1)
+        bench.passed += FRESH + 1
+
+    plan = resize(bench)
+    quick: list[Any] = []
+    bench.transport.reading = lambda: quick.append(1)
+    assert bench.run(plan).exit_code is ExitCode.DONE
+    bench.transport.reading = slow
+    assert bench.run(resize(bench)).exit_code is ExitCode.DONE
+    assert len(rounds) <= LOOKS * len(quick)

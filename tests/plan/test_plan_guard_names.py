@@ -1,0 +1,64 @@
+"""Names of disks that are each cell's own: which of them a statement for several cells sends to which."""
+
+from __future__ import annotations
+
+import pytest
+from plan_factory import CELLS, rack
+from plan_guarding import guard
+
+from exacell.cellcli.nodes import Group, Scalar
+from exacell.cellcli.statement import Change, Setting, parse, render
+from exacell.plan.guard_targets import own_of, without_names
+
+ONE, TWO, THREE = CELLS
+
+
+def sent(text: str, accepted: tuple[str, ...] = ()) -> dict[str, str]:
+    return {step.target: step.statement for step in guard(text, accepted=accepted).steps}
+
+
+def change(text: str) -> Change:
+    statement = parse(text)
+    assert isinstance(statement, Change)
+    return statement
+
+
+def test_each_cell_is_sent_the_names_of_its_own_cell_disks() -> None:
+    """ALTER CELLDISK that names disks of several cells goes to each with its own; a cell that has none gets nothing."""
+    names = f"FD_00_{ONE},fd_01_{ONE},FD_00_{THREE}"
+    found = sent(f"alter celldisk {names} comment=x")
+    assert found == {
+        ONE: f"ALTER CELLDISK FD_00_{ONE}, fd_01_{ONE} comment=x",
+        THREE: f"ALTER CELLDISK FD_00_{THREE} comment=x",
+    }
+    assert sent("alter celldisk all comment=x") == dict.fromkeys(CELLS, "ALTER CELLDISK ALL comment=x")
+
+
+def test_what_makes_a_cell_disk_keeps_its_name() -> None:
+    """CREATE and IMPORT CELLDISK name what is not there yet: their names go as they are."""
+    assert set(sent("create celldisk NEW lun=0_1").values()) == {"CREATE CELLDISK NEW lun=0_1"}
+    assert set(sent("import celldisk NEW lun=0_1").values()) == {"IMPORT CELLDISK NEW lun=0_1"}
+
+
+def test_a_grid_disk_is_made_with_each_cell_s_own_names() -> None:
+    """CREATE GRIDDISK with {cell} sends, proves and takes back each cell's own disk."""
+    plan = guard("create griddisk p_{cell} celldisk=FD_00_{cell}, size=112M")
+    for step in plan.steps:
+        own = f"p_{step.target}"
+        assert step.statement == f"CREATE GRIDDISK {own} cellDisk=FD_00_{step.target}, size=112M"
+        assert [check.where for check in step.proves] == [{"name": (own,)}] == [check.where for check in step.needs]
+        assert plan.inverse[step.target] == (f"ALTER GRIDDISK {own} INACTIVE", f"DROP GRIDDISK {own}")
+    assert plan.targets == tuple(rack())
+
+
+@pytest.mark.parametrize("place", ["celldisk", "cellDisk"])
+def test_own_names_stand_in_names_and_in_the_cell_disk_alone(place: str) -> None:
+    """A comment keeps what stands in it, a list of values too, and what is left without the names tells of a {cell} there."""
+    statement = change(f"create griddisk p_{{cell}} {place}='FD_00_{{CELL}}', comment='{{cell}}'")
+    own = render(own_of(statement, "cel1"))
+    assert "GRIDDISK p_cel1 " in own and "'FD_00_CEL1'" in own and "comment='{cell}'" in own
+    rest = render(without_names(statement))
+    assert "p_{cell}" not in rest and "{CELL}" not in rest and "comment='{cell}'" in rest
+    several = Setting(attribute=place, value=Group(items=(Scalar(text="FD_00_{cell}"),)))
+    listed = Change(verb=statement.verb, object="GRIDDISK", names=("p",), settings=(several,))
+    assert own_of(listed, "cel1") == listed
