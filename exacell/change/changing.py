@@ -189,10 +189,8 @@ def _result(ctx: Context, plan: Plan, report: Report) -> Result:
         notes.append("interrupted: what was under way has ended, nothing more was started")
     if report.stopped:
         notes.append(f"{report.stopped}; resume {report.change} goes on with the cells that are left")
-    typed = not ctx.origin or ctx.origin.startswith(("resume ", "retry "))  # Not a recipe's line, not an undo's.
-    if firsts and typed and not (report.interrupted or report.stopped):
-        back = f", undo {ctx.finishing or report.change} takes it back" if plan.inverse else ""
-        notes.append(f"not complete on {fold(firsts)}: retry failed repeats it there{back}")
+    if firsts and not (report.interrupted or report.stopped):
+        notes += _ways_on(ctx, plan, report, fold(firsts))
     return Result(
         records=[*ended_records(plan, report), *idle_records(plan)],
         columns=outcome_columns(plan, report),
@@ -202,6 +200,16 @@ def _result(ctx: Context, plan: Plan, report: Report) -> Result:
         told=[said[id(r)] for r in firsts.values() if id(r) in said],
         exit_code=report.exit_code,
     )
+
+
+def _ways_on(ctx: Context, plan: Plan, report: Report, cells: str) -> list[str]:
+    """Return what can be said where a change failed: a recipe's line has none of its own."""
+    if ctx.origin.startswith("undo "):
+        return [f"not complete on {cells}: {ctx.origin} goes on there"]
+    if ctx.origin and not ctx.origin.startswith(("resume ", "retry ")):
+        return []
+    back = f", undo {ctx.finishing or report.change} takes it back" if plan.inverse else ""
+    return [f"not complete on {cells}: retry failed repeats it there{back}"]
 
 
 def _guarded(ctx: Context, plan: Plan, report: Report, result: Result, within: float) -> Result:
@@ -221,7 +229,7 @@ def _guarded(ctx: Context, plan: Plan, report: Report, result: Result, within: f
         note = f"change {change} and those that follow are taken back unless confirm {change} comes in time"
     else:
         until = set_deadline(journal, rack, change, plan.statement, within)
-        note = f"change {report.change} is taken back at {until.astimezone():%H:%M:%S} (in {format_duration(within)}): {ways}"
+        note = f"change {change} is taken back at {until.astimezone():%H:%M:%S} (in {format_duration(within)}): {ways}"
     try:
         spawn(ctx, change)
     except OSError as error:

@@ -12,7 +12,7 @@ from exacell.change.changing import refuse_read_only
 from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching, stopped, undoes
 from exacell.change.probe import Prober
 from exacell.change.reviving import bring_back, revive
-from exacell.change.settling import chain, drops_to_come, refuse_running, root_of, settle, states_of, steps_of
+from exacell.change.settling import chain, drops_to_come, plan_row, refuse_running, root_of, settle, states_of, steps_of
 from exacell.errors import ExitCode, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
@@ -78,11 +78,24 @@ def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = Non
             results.append(_abandoned(ctx, row))
         else:
             results += _with_disks_back(ctx, row, flags, _finish(ctx, row, flags))
+            results += _rest_of_recipe(ctx, row, results[-1])
             if ctx.interrupted.is_set() and place < len(rows):  # What is left is told again at the next start.
                 left = "interrupted: nothing more was started; resume goes on"
                 results.append(Result(notes=[left], exit_code=ExitCode.INTERRUPTED))
                 break
     return replace(together(results), fold=True, data=True)
+
+
+def _rest_of_recipe(ctx: Context, row: Entry, ended: Result) -> list[Result]:
+    """Return what is said behind a finished line of a recipe: nobody goes on with the lines behind it."""
+    rack = ctx.need_rack().name
+    recipe = str(plan_row(ctx.journal, rack, root_of(ctx.journal, rack, row.change)).body.get("origin") or "")
+    if ended.exit_code is not ExitCode.DONE or not recipe or " " in recipe:  # Other origins: resume 3, undo 3.
+        return []
+    note = (
+        f"change {row.change} was a line of recipe {recipe}, whose lines behind it were not run; run {recipe} runs all"
+    )
+    return [Result(notes=[note])]
 
 
 def _taken_back(ctx: Context, change: int) -> bool:
@@ -110,7 +123,7 @@ def retry(ctx: Context, flags: Mapping[str, Value]) -> Result:
     if last is None:
         raise RefusedError(f"there is no change of rack {rack} to retry", hint="journal show")
     refuse_running(ctx.journal, rack, last.change)
-    settle(ctx, last.change)
+    settle(ctx, last.change, wait=not (flags.get("dry-run") or ctx.options.dry_run))
     bad = _open_targets(ctx, last)
     held_up = revive(ctx, root_of(ctx.journal, rack, last.change), _plain(flags), _FIRST) if bad else None
     if held_up is not None:

@@ -6,7 +6,9 @@ outcome is written that says ``done``, ``not done`` or ``unknown``; nothing here
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellset import fold
@@ -16,6 +18,7 @@ from exacell.errors import RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Entry, Journal, Row
 from exacell.plan.model import Step, step_from_json
+from exacell.units import format_duration
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -149,9 +152,21 @@ def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], str]:
     return states
 
 
-def settle(ctx: Context, change: int) -> dict[str, int]:
+LATE_LOOKS = 12
+"""So many looks a DROP without an answer is given from when it was sent: a minute on real cells."""
+
+
+def _pause(event: threading.Event, seconds: float) -> None:
+    event.wait(seconds)
+
+
+def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
     """Find out what became of the statements of a change whose end nobody recorded, journal it, and return how many
     were found ``done``, ``not done`` and ``unknown``.
+
+    Args:
+        wait: what drops a cache and was sent just now is looked for a while longer: it may be on its way still. An
+            interruption ends that.
 
     Raises:
         JournalError: it can't be recorded.
@@ -168,6 +183,12 @@ def settle(ctx: Context, change: int) -> dict[str, int]:
         steps = {(s.target, s.what): (s, mending) for s, mending in steps_of(plan)}
         wanted = [steps[key] for key in open_intents if key in steps]
         states = _look(ctx, [step for step, _ in wanted])
+        dropping = [(step, open_intents[(step.target, step.what)]) for step, _ in wanted if _drops(step)]
+        if wait:
+            _look_longer(ctx, dropping, states)
+        else:  # Whoever waits shall find it open.
+            early = {(s.target, s.what) for s, _ in dropping if states[(s.target, s.what)][0] == "not done"}
+            wanted = [(s, mending) for s, mending in wanted if (s.target, s.what) not in early]
         found = [_outcome(step, *states[(step.target, step.what)], mending=mending) for step, mending in wanted]
         if found:
             ctx.journal.append(rack, number, found)
@@ -176,6 +197,35 @@ def settle(ctx: Context, change: int) -> dict[str, int]:
                 state = str(row.body["state"])
                 counts[state] = counts.get(state, 0) + 1
     return counts
+
+
+def _drops(step: Step) -> bool:
+    return step.caching_off and step.statement.upper().startswith("DROP ")
+
+
+def _look_longer(
+    ctx: Context, sent: Sequence[tuple[Step, Entry]], states: dict[tuple[str, str], tuple[str, str]]
+) -> None:
+    """Look again, into ``states``, at what is not done yet of what was sent less than some looks ago."""
+    from exacell.change.changing import EMULATED_POLL, POLL  # Every start may import this module; few ask this.
+
+    poll = EMULATED_POLL if ctx.need_rack().emulated else POLL
+    now = datetime.now(UTC)
+    left = {}
+    for step, row in sent:
+        age = (now - datetime.fromisoformat(row.at)).total_seconds()
+        left[(step.target, step.what)] = LATE_LOOKS - max(0, int(age / poll))
+    steps = [step for step, _ in sent]
+    for look in range(LATE_LOOKS):
+        steps = [s for s in steps if states[(s.target, s.what)][0] == "not done" and left[(s.target, s.what)] > look]
+        if not steps or ctx.interrupted.is_set():
+            return
+        if not look:
+            names = fold(dict.fromkeys(step.target for step in steps))
+            most = format_duration(max(left.values()) * poll)
+            ctx.console.say(f"a DROP that was not answered on {names} may be on its way: looked for for up to {most}")
+        _pause(ctx.interrupted, poll)
+        states.update(_look(ctx, steps))
 
 
 def steps_of(plan: Mapping[str, Any]) -> list[tuple[Step, bool]]:

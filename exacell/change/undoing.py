@@ -123,13 +123,14 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
         RefusedError: the session is read-only; or one of them can't be taken back, or what it left has moved; nothing
             was sent for that one.
     """
-    if not (flags.get("dry-run") or ctx.options.dry_run):
+    dry = bool(flags.get("dry-run") or ctx.options.dry_run)
+    if not dry:
         refuse_read_only(ctx)
     if not changes:
         return Result(
             notes=["nothing was changed here, so there is nothing to take back; undo takes the newest change back"]
         )
-    found = _settled(ctx, changes)
+    found = _settled(ctx, changes, wait=not dry)
     for done in found:
         _refuse_impossible(done, partial(older_to_undo, ctx, done.change))
     results: list[Result] = []
@@ -143,7 +144,7 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
     return replace(together(results), fold=True)
 
 
-def _settled(ctx: Context, changes: Sequence[int]) -> list[Done]:
+def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> list[Done]:
     """Return what these changes really did, newest first, once it is known of each of their steps.
 
     Raises:
@@ -164,8 +165,8 @@ def _settled(ctx: Context, changes: Sequence[int]) -> list[Done]:
             raise RefusedError(f"{asked} undone already; nothing was sent", hint=f"journal show {number}")
         for attempt in attempts(ctx.journal, rack, number):
             refuse_running(ctx.journal, rack, attempt.change)
-            settle(ctx, attempt.change)
-        settle(ctx, number)
+            settle(ctx, attempt.change, wait=wait)
+        settle(ctx, number, wait=wait)
         found.append(read_change(chain(ctx.journal, rack, number)))
     return found
 

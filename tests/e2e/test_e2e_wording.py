@@ -109,15 +109,21 @@ def test_cellcli_s_own_create_griddisk_is_undone(inside: InProcess) -> None:
 def test_a_change_that_failed_somewhere_names_what_repeats_it_and_what_takes_it_back(
     inside: InProcess, shared: InProcess
 ) -> None:
-    """Behind the outcomes stands on which cells it is not complete, retry failed, and undo with its number."""
-    shared.ok("emulator", "fault", "t1", "exa1cel02", "error", "code=CELL-02559", "match=(?i)alter iormplan", "nth=1")
+    """Behind the outcomes stands on which cells it is not complete, retry failed, and undo with its number; behind those of an
+    undo that the same undo goes on."""
+    fault = ("emulator", "fault", "t1", "exa1cel02", "error", "code=CELL-02559", "match=(?i)alter iormplan", "nth=1")
+    shared.ok(*fault)
     done = inside("-r", "t1", "disable", "flashlog", "db=SPOT", "-y")
     shared.ok("emulator", "fault", "t1", "all", "clear")
     assert done.code == 1
     assert "not complete on exa1cel02: retry failed repeats it there, undo 1 takes it back" in done.err
     again = inside.ok("-r", "t1", "retry", "failed", "-y")
     assert "not complete on" not in again.err
-    inside.ok("-r", "t1", "undo", "-y")
+    shared.ok(*fault)
+    half = inside("-r", "t1", "undo", "-y")
+    shared.ok("emulator", "fault", "t1", "all", "clear")
+    assert half.code == 1 and "not complete on exa1cel02: undo 1 goes on there" in half.err
+    assert "not complete on" not in inside.ok("-r", "t1", "undo", "1", "-y").err
 
 
 @pytest.mark.parametrize(

@@ -179,3 +179,15 @@ def test_a_change_that_was_made_is_its_own_end(desk: Desk, monkeypatch: pytest.M
     ]
     assert rows == [(1, None, None), (2, "resume 1", 1)]
     assert pending(desk.journal, "t1") == ()
+
+
+@pytest.mark.parametrize(("origin", "told_of"), [("cold", True), ("", False), ("resume 7", False), ("undo 1", False)])
+def test_the_rest_of_a_recipe_is_told(desk: Desk, origin: str, told_of: bool) -> None:
+    """Behind the end of a change that was a recipe's line stands that what came behind it there has not run, also when that
+    change is gone on with a second time; behind others nothing does, nor behind one that failed again."""
+    desk.left(replace(KILLED, body={"origin": origin}))
+    desk.code = ExitCode.FAILED
+    said = "change 1 was a line of recipe cold, whose lines behind it were not run; run cold runs all"
+    assert said not in resume(desk, {}).notes
+    desk.code = ExitCode.DONE
+    assert (said in resume(desk, {}).notes) is told_of

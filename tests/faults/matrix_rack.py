@@ -22,6 +22,7 @@ from unittest import mock
 from matrix_moments import KilledError, Kind, Mishap
 from matrix_watch import RackTransport, Watch, WatchedJournal
 
+from exacell.change import settling
 from exacell.change.engine import Engine
 from exacell.change.pending import Pending, pending
 from exacell.config import AsmConfig, Config, RackConfig
@@ -386,5 +387,5 @@ def waiting_without_time(rack: MatrixRack) -> Iterator[None]:
             **{"pause": rack.pause, "clock": rack.rack.clock.now, **given, "poll": PAUSE_S * rack.rack.clock.speed},
         )
 
-    with mock.patch.object(Engine, "__init__", made):
+    with mock.patch.object(Engine, "__init__", made), mock.patch.object(settling, "_pause", rack.pause):
         yield

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,10 @@ from matrix_moments import Kind, Mishap, Moment, Phase
 from matrix_rack import MatrixRack
 from matrix_run import prepared, reference, state_of
 from matrix_verbs import VERBS, Verb
+
+from exacell.change import settling
+from exacell.change.changing import EMULATED_POLL
+from exacell.change.settling import LATE_LOOKS
 
 DROPS = [
     ("resize flashcache (smaller)", 2, "DROP FLASHCACHE"),
@@ -60,4 +66,70 @@ def test_who_goes_on_before_it_came_is_told(way: str, tmp_path: Path) -> None:
     told = [line for line in operator.console.said if line.startswith("DROP FLASHCACHE was not answered on exa1cel0")]
     assert len(told) == 1 and "it drops the cache that is there then" in told[0] and "restart service ms" in told[0]
     operator.must("undo -y" if way == "retry failed" else "resize flashcache size=288g -y")
-    assert len([line for line in operator.console.said if "was not answered" in line]) == 1
+    assert sum(line.startswith("DROP FLASHCACHE was not answered") for line in operator.console.said) == 1
+
+
+@pytest.mark.parametrize(("way", "size"), [("retry failed", "288G"), ("undo", "373504M")])
+def test_a_drop_that_is_on_its_way_is_waited_for(
+    way: str, size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who goes on right after a DROP whose answer was lost waits a little for it: it is not sent a second time, and nothing that
+    would meet it is sent before it has come. A dry run does not wait."""
+    verb = _verb("resize flashcache (smaller)")
+    rack = MatrixRack(tmp_path / "rack", prepared(verb.prepare, verb.rack))
+    operator = rack.operator(Mishap(Kind.HANG, Moment(Phase.SEND, 2), how="late"))
+    assert operator.do(verb.statement).code == 1
+    operator = rack.operator()
+    wait, pauses = rack.pause, []
+
+    def pause(event: threading.Event, seconds: float) -> bool:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            rack.mend()
+        return wait(event, seconds)
+
+    monkeypatch.setattr(rack, "pause", pause)
+    operator.do(f"{way} -n")
+    assert not pauses
+    sent = len(rack.sent)
+    operator.must(f"{way} -y")
+    texts = [text.rpartition("-e ")[2] for host, text in rack.sent[sent:] if host == "exa1cel02"]
+    assert texts == ["DROP FLASHCACHE", f"CREATE FLASHCACHE ALL size={size}"]  # The one that was on its way.
+    assert sum("on its way" in line for line in operator.console.said) == 1 and rack.lost_dirty == 0
+    goal = reference(verb).original if way == "undo" else reference(verb).intended
+    assert state_of(rack) == goal and not operator.pending()
+
+
+def test_a_drop_that_does_not_come_is_waited_for_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wait has an end by the looks, none where the statement is older, and ends with an interruption."""
+    verb = _verb("resize flashcache (smaller)")
+    rack = MatrixRack(tmp_path / "rack", prepared(verb.prepare, verb.rack))
+    operator = rack.operator(Mishap(Kind.HANG, Moment(Phase.SEND, 2), how="never"))
+    assert operator.do(verb.statement).code == 1
+    counts = []
+
+    def looks(age: float, interrupted: int) -> int:
+        pauses: list[float] = []
+
+        def pause(event: threading.Event, seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) == interrupted:
+                desk.ctx.interrupted.set()
+
+        class Later(datetime):
+            @classmethod
+            def now(cls, tz: tzinfo | None = None) -> datetime:
+                return datetime.now(tz) + timedelta(seconds=age)
+
+        desk = rack.operator()
+        monkeypatch.setattr(settling, "_pause", pause)
+        monkeypatch.setattr(settling, "datetime", Later)
+        with monkeypatch.context() as patch:
+            patch.setattr(desk.ctx.journal, "append", lambda *_: None)
+            settling.settle(desk.ctx, 1)
+        return len(pauses)
+
+    for age, interrupted in ((0.0, 0), (5 * EMULATED_POLL, 0), (3600.0, 0), (-3600.0, 0), (0.0, 2)):
+        counts.append(looks(age, interrupted))
+    assert counts[0] in range(LATE_LOOKS - 3, LATE_LOOKS + 1) and counts[1] in range(1, LATE_LOOKS - 4)
+    assert counts[2:] == [0, LATE_LOOKS, 2]
