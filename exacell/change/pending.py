@@ -246,22 +246,23 @@ def _uncached(item: CachingOff, *, resumable: Collection[int]) -> Pending:
             sentence = f"change {item.change} {left} no {item.cache} on {cells}: {mend} makes it again"
         elif item.comes:
             sentence = f"{_unanswered(item)}: retry failed goes on with the change (or: {mend})"
-    elif item.comes:
-        mend = f"undo {item.change}"
-        sentence = f"{_unanswered(item)}: {mend} takes it back (resume or retry failed goes on with the change)"
     elif item.dropped:
         mend = f"undo {item.change}"
-        sentence = (
-            f"change {item.change} {left} no flash cache on {cells}: "
-            f"{mend} makes it again at its old size (resume or retry failed goes on with the change)"
-        )
+        sentence = f"{_unanswered(item)}: {mend} takes it back (resume or retry failed goes on with the change)"
+        if not item.comes:
+            sentence = (
+                f"change {item.change} {left} no flash cache on {cells}: "
+                f"{mend} makes it again at its old size (resume or retry failed goes on with the change)"
+            )
     else:
         mend = f"on {cells} flush flashcache"
         ends = "resume ends that as well" if item.change in resumable else "flush flashcache mends it"
-        sentence = (
-            f"change {item.change} {left} flash caching off on {cells}: "
-            f"{ends} (or at once: on {cells} alter flashcache all cancel flush)"
-        )
+        sentence = f"{_unanswered(item)}: {ends}"
+        if not item.comes:
+            sentence = (
+                f"change {item.change} {left} flash caching off on {cells}: "
+                f"{ends} (or at once: on {cells} alter flashcache all cancel flush)"
+            )
     return Pending(change=item.change, statement="", state="caching off", mend=mend, sentence=sentence)
 
 

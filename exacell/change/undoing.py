@@ -325,14 +325,13 @@ def _left(step: Step) -> tuple[Check, ...]:
 
 
 def _caching_again(ctx: Context, done: Done) -> list[str]:
-    """Return the statements that end flushes which the change began and left, on the cells where nothing else does."""
+    """Return the statements that end flushes which the change began and left: what was not dropped need not be made again."""
     rack = ctx.need_rack().name
     own = {entry.change for entry in chain(ctx.journal, rack, done.change)}
     off: dict[str, list[str]] = {}
     for item in caching_off(ctx.journal.caching_entries(rack)):
         if item.change in own and not item.dropped:
-            left = [cell for cell in item.cells if cell not in done.touched or cell not in done.inverse]
-            off.setdefault(item.cache, []).extend(left)
+            off.setdefault(item.cache, []).extend(item.cells)
     return [f"on {fold(cells)} {again(cache)}" for cache, cells in off.items() if cells]
 
 

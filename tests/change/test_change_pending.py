@@ -182,6 +182,11 @@ def test_a_cache_that_was_left_off_is_told_until_it_is_seen_on(
         journal.append("t1", change, [read])
         (item,) = pending(journal, "t1")
         assert f"not caching on c1, where its {statement} {COMES}: " in item.sentence
+        mends = {
+            "DROP FLASHCACHE": "on c1 flush flashcache",
+            "DROP PMEMCACHE": "on c1 alter pmemcache all cancel flush",
+        }
+        assert item.mend == mends[statement]
     observe_caching(journal, "t1", {"c1": "on"}, cache)
     assert not pending(journal, "t1")
 

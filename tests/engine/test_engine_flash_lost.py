@@ -47,6 +47,16 @@ def test_lost_answer_without_the_effect_is_unknown(bench: Bench) -> None:
     assert detail.endswith(f"; switch caching on again: not sent: {STAYS_FLUSHED}")
 
 
+def test_a_cell_that_did_not_answer_cancel_flush_is_looked_at(bench: Bench) -> None:
+    """Only a lost answer to what switches caching off leaves it open whether a cell caches: of one to CANCEL FLUSH what is seen
+    in the end is in the journal."""
+    bench.transport.script = on(TWO, CANCEL, lost)
+    report = bench.run(flush(bench))
+    assert outcomes(report)[TWO] == [DONE, UNKNOWN]
+    seen = {row.target: row.body["caching"] for row in bench.rows() if row.kind == "observed"}
+    assert seen == {ONE: "on", TWO: "off", THREE: "on"}
+
+
 def test_lost_answer_to_a_flush_is_mended(bench: Bench) -> None:
     """A flush that may or may not have begun is ended by CANCEL FLUSH when the cell says that it did."""
 

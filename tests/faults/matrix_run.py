@@ -326,7 +326,7 @@ def judge(rack: MatrixRack, operator: Operator, case: Case, goal: State, verdict
     problems += [
         f"told, and not so: {item.sentence}"
         for item in left
-        if item.state == "disks offline" and item.mend.split()[-1] not in away
+        if item.state == "disks offline" and item.mend.split()[-1] not in away and not verdict.expelled
     ]
     told = [item.sentence for item in left if item.state != "disks offline"]
     off = [cell for cell in CELLS if goal[cell]["caching"] and not found[cell]["caching"]]

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from matrix_moments import Kind, Mishap, Moment, Phase
 from matrix_rack import CELLS, NODES, MatrixRack
 from matrix_run import prepared, state_of
 from matrix_verbs import GROUPED, PMEM
@@ -142,3 +143,18 @@ def test_resume_follows_the_rebalance_that_its_own_change_began(
 
 def _shrinks(rack: MatrixRack) -> list[str]:
     return [text for host, text in rack.sent if host in NODES and "RESIZE ALL" in text]
+
+
+@pytest.mark.parametrize("statement", ["set flashcache mode=writethrough -y", "resize flashcache size=288g -y"])
+def test_undo_ends_the_flush_of_what_was_not_dropped(statement: str, tmp_path: Path) -> None:
+    """A change that was killed between its FLUSH and its DROP is taken back by one undo: it ends the flush and makes no cache
+    again that is there."""
+    rack = MatrixRack(tmp_path / "rack", prepared(()))
+    before = state_of(rack)
+    operator = rack.operator(Mishap(Kind.KILL, Moment(Phase.INTENT, 2), how="after"))
+    assert operator.do(statement).killed
+    operator, sent = rack.operator(), len(rack.sent)
+    operator.must("undo -y")
+    changes = {text.rpartition("-e ")[2] for _, text in rack.sent[sent:] if "list" not in text.lower()}
+    assert changes == {"ALTER FLASHCACHE ALL CANCEL FLUSH"}
+    assert state_of(rack) == before and not operator.pending()
