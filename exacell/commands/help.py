@@ -247,8 +247,9 @@ def _flags() -> Iterator[str]:
     yield ""
     yield from _wrap(
         "A wave is the cells that go together. Its gate opens when all grid disks in ASM use are ONLINE, ASM can spare those "
-        "that the wave takes offline, no rebalance runs and the flash cache of the other cells is normal. A deadline that passes "
-        "takes nothing back: what was sent may still run on the cell."
+        "that the wave takes offline, no rebalance runs and the flash cache of the other cells is normal. How long one changing "
+        "statement may take is a setting (set write_timeout 5m). A deadline that passes takes nothing back: what was sent may "
+        "still run on the cell."
     )
     yield ""
     yield "Example: resize flashcache size=288g --rolling -n"
