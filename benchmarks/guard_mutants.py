@@ -74,9 +74,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/already.py": ((), ("tests/plan/test_plan_already.py",)),
     "plan/unchanged.py": ((), ("tests/plan/test_plan_unchanged.py",)),
     "plan/privileges.py": ((), ("tests/plan/test_plan_unchanged.py",)),
-    "plan/rebalance.py": (
-        ("resize_griddisk_plan", "_refuse_no_room", "_group", "_refuse_full", "_asm_stage", "_cell_step", "power_plan"),
-        ("tests/plan/test_plan_rebalance.py",),
+    "plan/rebalance.py": (("power_plan",), ("tests/plan/test_plan_rebalance.py",)),
+    "plan/griddisk_size.py": (
+        ("resize_griddisk_plan", "_refuse_no_room", "_group", "_refuse_full", "_asm_stage", "_cell_step"),
+        ("tests/plan/test_plan_griddisk_size.py",),
     ),
     "plan/flashcache.py": (
         (
@@ -259,7 +260,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without not isinstance(statement, Change) in not isinstance(statement, Change) or statement.verb != 'ALTER'",
     ): "the verb of a GRANT is no ALTER; type checkers need the first side",
     (
-        "plan/rebalance.py:resize_griddisk_plan",
+        "plan/griddisk_size.py:resize_griddisk_plan",
         "without asm is not None in asm is not None and group is not None and (todo or not _as_wanted(wanted, group))",
     ): "a group was found in an ASM that was asked; type checkers need the first side",
     (

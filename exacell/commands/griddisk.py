@@ -190,7 +190,7 @@ def resize(ctx: Context, call: Call) -> Result:
     from exacell.change.settling import sent_by
     from exacell.plan import facts as f
     from exacell.plan.griddisk import members
-    from exacell.plan.rebalance import resize_griddisk_plan
+    from exacell.plan.griddisk_size import resize_griddisk_plan
 
     facts = ctx.facts(f.CELL, f.CELLDISK, f.GRIDDISK)
     prefix, size = call.text_arg("prefix"), call.int_arg("size")

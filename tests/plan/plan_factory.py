@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from exacell.cellcli.iorm import parse as parse_iorm
-from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup
+from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup, Operation
 from exacell.plan.facts import CellDisk, CellFacts, FlashCache, GridDisk
 from exacell.plan.model import Plan, Stage, Step
 from exacell.units import GIB, MIB
@@ -188,3 +188,10 @@ def step(plan: Plan, key: str, target: str = CELLS[0]) -> Step:
 def sent(plan: Plan, target: str = CELLS[0]) -> list[str]:
     """The statements that one target would get when nothing fails, in order."""
     return [s.statement for g in plan.stages if g.gate != "mend" for s in g.steps if s.target == target and s.statement]
+
+
+def operation(name: str, power: int = 4, **changes: Any) -> Operation:
+    found = Operation(
+        inst_id="1", diskgroup=name, kind="REBAL", state="RUN", power=power, sofar=10, work=100, minutes=5
+    )
+    return replace(found, **changes)

@@ -27,9 +27,9 @@ from exacell.plan.availability import SERVICES, offline_plan, online_plan, resta
 from exacell.plan.cachemode import mode_plan
 from exacell.plan.facts import CellDisk, CellFacts, PmemCache
 from exacell.plan.flashcache import flush_plan, resize_plan
+from exacell.plan.griddisk_size import resize_griddisk_plan
 from exacell.plan.memorycache import memory_flush_plan
 from exacell.plan.model import Plan
-from exacell.plan.rebalance import resize_griddisk_plan
 from exacell.units import GIB, MIB
 
 APPROVED = Path(__file__).parent / "approved"
