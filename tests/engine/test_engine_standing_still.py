@@ -12,12 +12,12 @@ from flash_plans import DROP, FLUSH, NEW, ONE, TWO, all_caching, pending, resize
 from exacell.change.engine import FRESH, LOOKS, Engine
 from exacell.errors import ExitCode
 from exacell.journal.record import Journal, Row
-from exacell.plan.model import Check, Step
+from exacell.plan.model import Check, Gate, Stage, Step
 
 HOUR = 3600.0
 
 
-def sleeping_before(bench: Bench, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
+def sleeping_before(bench: Bench, monkeypatch: pytest.MonkeyPatch, statement: str, seconds: float = HOUR) -> None:
     """Let an hour pass when the intents of a statement are on disk and it has not left."""
     real = Journal.append
 
@@ -25,7 +25,7 @@ def sleeping_before(bench: Bench, monkeypatch: pytest.MonkeyPatch, statement: st
         written = list(rows)
         real(self, rack, change, written)
         if any(row.kind == "intent" and row.body["statement"] == statement for row in written):
-            bench.passed += HOUR
+            bench.passed += seconds
 
     monkeypatch.setattr(Journal, "append", append)
 
@@ -51,6 +51,21 @@ def test_what_mends_is_sent_whenever_it_is(bench: Bench, monkeypatch: pytest.Mon
     assert {ends[2] for ends in outcomes(report).values()} == {REFUSED}
     assert bench.transport.statements(TWO)[-2:] == [DROP, old]
     assert all_caching(bench)
+
+
+def test_what_is_fresh_is_sent_and_looked_at_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It should send what was looked at half a minute ago, and look no oftener than once before each statement."""
+    sleeping_before(bench, monkeypatch, DROP, FRESH)
+    real, looked = Engine._looked_at, list[str]()
+
+    def counted(self: Engine, stage: Stage, *rest: Any, **more: Any) -> list[Step]:
+        looked.append(stage.title)
+        return real(self, stage, *rest, **more)
+
+    monkeypatch.setattr(Engine, "_looked_at", counted)
+    plan = resize(bench)
+    assert bench.run(plan).exit_code is ExitCode.DONE
+    assert looked == [stage.title for stage in plan.stages if stage.gate is not Gate.MEND]
 
 
 def test_who_waited_for_a_silent_cell_is_looked_at_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

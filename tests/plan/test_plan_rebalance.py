@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from plan_factory import CELLS, asm, group, operation, sent
+from plan_factory import asm, group, operation, sent
 
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import Operation
 from exacell.plan.model import Plan, Undo
 from exacell.plan.rebalance import power_plan
 
-ONE = CELLS[0]
 NODE = "exa1db01"
 
 
