@@ -50,6 +50,8 @@ RESUMING = (
     "tests/faults/test_fault_resuming.py",
     "tests/faults/test_fault_not_twice.py",
     "tests/faults/test_fault_ways_out.py",
+    "tests/faults/test_fault_late.py",
+    "tests/engine/test_engine_settling.py",
 )
 SHELL = ("tests/dcli/test_dcli_scan.py", "tests/dcli/test_dcli_shell.py", "tests/dcli/test_dcli_commands.py")
 DISKGROUP = ("tests/plan/test_plan_diskgroup.py", "tests/engine/test_engine_policy.py")
@@ -166,7 +168,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("run", "_carry_out", "_observe_caching", "_admit", "_stages", "_stage", "_lap", "_pass", "_held"),
         ENGINE,
     ),
-    "change/running.py": (("entering", "_elsewhere", "_finished", "finishes"), ENGINE),
+    "change/running.py": (("entering", "unsure", "_broken_off", "_elsewhere", "_finished", "finishes"), ENGINE),
     "change/verdicts.py": (("judge", "judge_sql"), ENGINE),
     "change/following.py": (("flushes", "proofs"), ENGINE),
     "change/gatekeeper.py": (
@@ -180,7 +182,20 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "journal/caching_off.py": ((), ("tests/journal",)),
     "change/undoing.py": (("_refuse_impossible", "_refuse_moved", "_statements"), RESUMING),
-    "change/settling.py": (("done_on", "refuse_running", "unsettled", "_look"), RESUMING),
+    "change/settling.py": (
+        (
+            "done_on",
+            "refuse_running",
+            "unsettled",
+            "_look",
+            "settle",
+            "_look_longer",
+            "drops_to_come",
+            "_may_come",
+            "_drops",
+        ),
+        RESUMING,
+    ),
     "change/resuming.py": (("unfinished", "retry", "_open_targets", "_to_undo", "_did_something"), RESUMING),
     "change/consent.py": ((), ("tests/plan/test_plan_consent.py",)),
     "change/racklock.py": (
@@ -203,7 +218,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         ("tests/change/test_change_racklock.py", "tests/change/test_change_leftbehind.py"),
     ),
-    "change/changing.py": (("carry_out", "_made_again", "refuse_read_only"), ("tests/engine", "tests/plan")),
+    "change/changing.py": (
+        ("carry_out", "_made_again", "refuse_read_only"),
+        ("tests/engine", "tests/plan", "tests/faults/test_fault_kept_plans.py", "tests/faults/test_fault_not_twice.py"),
+    ),
     "change/guardian.py": (
         ("watch",),
         ("tests/change/test_change_confirming.py", "tests/change/test_change_guardian.py"),

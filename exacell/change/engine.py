@@ -290,7 +290,7 @@ class Engine:
         for _ in range(LOOKS):
             began = self._passing()
             steps = self._looked_at(stage, steps, run, mending=mending)
-            if not steps or mending or self._passing() - began <= FRESH:
+            if not steps or self._passing() - began <= FRESH:
                 break
         return list(steps)
 

@@ -119,9 +119,11 @@ def drops_to_come(entries: Sequence[Entry]) -> list[str]:
     for entry in entries:
         statement = str(entry.body.get("statement", ""))
         key = (entry.target, str(entry.body.get("what")))
-        if entry.kind == "intent" and entry.body.get("cachingOff") and statement.upper().startswith("DROP "):
+        if entry.body.get("cachingOff") and statement.upper().startswith(
+            "DROP "
+        ):  # An intent; outcomes have no statement.
             waiting[key] = statement
-        elif entry.kind == "outcome" and key in waiting and not _may_come(entry):
+        elif key in waiting and not _may_come(entry):
             del waiting[key]
     cells: dict[str, list[str]] = {}
     for (cell, _), statement in waiting.items():
@@ -177,8 +179,8 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
     for number in dict.fromkeys(row.change for row in rows):
         own = [row for row in rows if row.change == number]
         open_intents = unsettled(own)
-        plan = next((row.body["plan"] for row in own if row.kind == "plan" and "plan" in row.body), None)
-        if not open_intents or plan is None:
+        plan = next((row.body["plan"] for row in own if "plan" in row.body), None)
+        if plan is None:
             continue
         steps = {(s.target, s.what): (s, mending) for s, mending in steps_of(plan)}
         wanted = [steps[key] for key in open_intents if key in steps]

@@ -87,6 +87,30 @@ def test_who_waited_for_a_silent_cell_is_looked_at_again(bench: Bench, monkeypat
     assert outcomes(report)[ONE] == [DONE, DONE, DONE]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "refused", "looks"), [(FRESH, False, 1), (FRESH + 1, True, 1), (FRESH + 1, False, LOOKS)]
+)
+def test_who_is_left_is_looked_at_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, seconds: float, refused: bool, looks: int
+) -> None:
+    """It should look again where a look took more than half a minute, as long as there is somebody to look at."""
+    real, looked = Engine._looked_at, list[str]()
+    plan = resize(bench)
+    drop = next(stage for stage in plan.stages if any(step.statement == DROP for step in stage.steps))
+
+    def slow(self: Engine, stage: Stage, *rest: Any, **more: Any) -> list[Step]:
+        found = real(self, stage, *rest, **more)
+        if stage is drop:
+            looked.append(stage.title)
+            bench.passed += seconds
+            return [] if refused else found
+        return found
+
+    monkeypatch.setattr(Engine, "_looked_at", slow)
+    bench.run(plan)
+    assert len(looked) == looks
+
+
 def test_cells_that_are_always_slow_are_served(bench: Bench) -> None:
     """It should look so often and no oftener, and go on with what it saw last."""
     rounds: list[float] = []
