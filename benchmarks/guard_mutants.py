@@ -262,6 +262,18 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 EQUIVALENT: dict[tuple[str, str], str] = {
     (
+        "change/overtaken.py:refuse_overtaken",
+        "row.change < number instead of row.change <= number",
+    ): "the change itself is one of the changes, which are passed over anyway",
+    (
+        "change/overtaken.py:refuse_overtaken",
+        "undoes(row) >= number instead of undoes(row) > number",
+    ): "what took the change itself back belongs to the changes, which are passed over anyway",
+    (
+        "change/guardian.py:watch",
+        "due < 0 instead of due <= 0",
+    ): "at the very moment of the deadline it looks once more, a hundredth of a second later",
+    (
         "plan/guard.py:_judged",
         "without isinstance(statement, Grant) in isinstance(statement, Grant) or statement.object in _HARMLESS",
     ): "GRANT and REVOKE are about ROLE and PRIVILEGE, which are harmless objects anyway; type checkers need the first side",

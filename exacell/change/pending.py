@@ -51,7 +51,7 @@ def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[P
         else:
             found.append(_unfinished(row))
     newest = newest_stopped(journal, rack)
-    if newest is not None and newest.change not in running and all(item.change != newest.change for item in found):
+    if newest is not None:  # It has an end, and what runs or is unfinished has none.
         found.append(_halted(newest))
     half = half_undone(journal, rack)
     if half is not None:

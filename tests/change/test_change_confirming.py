@@ -23,7 +23,7 @@ from exacell.change.confirming import (
     refuse_unrevertible,
     set_deadline,
 )
-from exacell.change.guardian import LATE, Errand, watch
+from exacell.change.guardian import LATE, LOOK, Errand, watch
 from exacell.change.pending import pending
 from exacell.errors import MovedError, RefusedError
 from exacell.journal.actor import actor
@@ -301,6 +301,30 @@ def test_what_has_moved_ends_the_attempts(journal: Journal) -> None:
     (line,) = (item.sentence for item in pending(journal, "t1"))
     assert (ended, len(tried)) == ("failed", 2)
     assert "could not be taken back: it has been changed since; confirm 1 keeps it" in line and "again" not in line
+
+
+def test_the_last_attempt_says_that_nobody_tries_again(journal: Journal) -> None:
+    """Each attempt that failed tells whether another one follows."""
+    set_deadline(journal, "t1", 1, "s", -1)
+    errand = Errand(rack="t1", change=1)
+    assert watch(journal, errand, lambda item: "away", sleep=lambda _: None, tries=(0.0, 0.0)) == "failed"
+    assert [e.body["again"] for e in journal.entries() if e.kind == "reverted"] == [True, False]
+
+
+def test_the_guardian_does_not_sleep_beyond_the_deadline(journal: Journal) -> None:
+    """It should look again at the deadline, however near that is, and now and then before."""
+    set_deadline(journal, "t1", 1, "s", 60)
+    clock, naps = Clock(), []
+
+    def sleep(seconds: float) -> None:
+        naps.append((clock.passed, seconds))
+        clock.sleep(seconds)
+
+    errand = Errand(rack="t1", change=1)
+    assert watch(journal, errand, lambda _: "", now=clock.now, ticks=lambda: clock.passed, sleep=sleep) == "reverted"
+    waits = [(passed, seconds) for passed, seconds in naps if passed < 60]
+    assert len(waits) > 2 and all(passed + seconds <= 60.02 for passed, seconds in waits)
+    assert max(seconds for _, seconds in waits) == LOOK
 
 
 def test_a_confirmation_ends_the_waiting(journal: Journal) -> None:

@@ -62,6 +62,12 @@ def test_a_later_change_of_the_same_thing_stands(journal: Journal) -> None:
     assert overtaken(journal) == said
 
 
+def test_who_made_it_is_who_he_was_without_sudo(journal: Journal) -> None:
+    """Where nobody became another user, the user is named."""
+    made(journal, PLAN_OF, sudoUser="", user="carol")
+    assert "of carol has set" in overtaken(journal)
+
+
 NOTHING: dict[str, dict[str, object]] = {
     "another attribute": {"checks": OBJECTIVE},
     "a status, which a flush leaves as it was": {"checks": STATUS},

@@ -221,3 +221,24 @@ def test_a_change_that_was_gone_on_with_is_told_no_more(
     if end is not None:
         journal.append("t1", later, [ended(end)])
     assert [item.change for item in pending(journal, "t1")] == told
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"statement": "ALTER FLASHCACHE ALL FLUSH NOWAIT", "cachingOff": True, "cache": "flashcache"},
+        {"statement": "ALTER CELL SHUTDOWN SERVICES CELLSRV", "what": "stop"},
+    ],
+    ids=["caching", "service"],
+)
+def test_what_a_living_process_is_at_is_not_told(tmp_path: Path, body: dict[str, object]) -> None:
+    """A cache and a service that a change has off while its process carries it out are nothing that was left behind; once that
+    process is gone they are."""
+    for who, told in (({}, False), ({"pid": "4194305"}, True)):
+        journal = Journal(tmp_path / f"{len(who)}.db")
+        change = journal.begin("t1", {"statement": "s", **actor(), **who, "plan": {"stages": []}})
+        rows = [Row(kind="intent", target="c1", body=body)]
+        rows.append(Row(kind="outcome", target="c1", body={**body, "state": "done", "statement": ""}))
+        journal.append("t1", change, rows)
+        states = {item.state for item in pending(journal, "t1")}
+        assert states - {"unfinished"} if told else not states
