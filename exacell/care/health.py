@@ -18,6 +18,7 @@ from exacell.care.alerts import ALERTS, alerts_of, headline
 from exacell.cellcli import iorm
 from exacell.errors import ExacellError
 from exacell.plan import facts as f
+from exacell.plan import gate
 from exacell.plan.gate import in_use
 from exacell.units import and_more, counted, human_size
 from exacell.values import dataclass
@@ -279,8 +280,7 @@ def _log(seen: Observed) -> list[Finding]:
 def all_online(seen: Observed) -> bool:
     """Whether ASM has all grid disks of a cell ONLINE that it uses; False where the cell does not tell."""
     fact = seen.facts(f.GRIDDISK)
-    grids = fact.grid_disks if fact is not None else ()
-    return bool(grids) and all(grid.asm_mode == "ONLINE" for grid in grids if in_use(grid))
+    return fact is not None and gate.all_online(fact.grid_disks)
 
 
 def _asm(seen: Observed) -> list[Finding]:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from exacell.cellset import fold
 from exacell.change.settling import attempts, chain, steps_of
 from exacell.errors import ExitCode
+from exacell.journal.offline import observe_online
 from exacell.journal.record import Entry
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result
 from exacell.plan import facts as f
-from exacell.plan.gate import unmounted
+from exacell.plan.gate import all_online, unmounted
 from exacell.units import counted
 
 if TYPE_CHECKING:
@@ -183,7 +184,13 @@ def bring_back(ctx: Context, change: int, flags: Mapping[str, Value], origin: st
     if held_up is not None:
         return held_up
     problems: list[str] = []
-    for cell, grids in _borrowed(ctx, change).items():
+    borrowed = _borrowed(ctx, change)
+    if not (flags.get("dry-run") or ctx.options.dry_run):
+        # What came back when nobody looked is in no later plan.
+        back = [cell for cell, grids in borrowed.items() if all_online(grids)]
+        for line in ctx.unnoted(observe_online(ctx.journal, ctx.need_rack().name, back)):
+            ctx.console.say(line)
+    for cell, grids in borrowed.items():
         dropped = [grid for grid in grids if grid.asm_mode == "DROPPED" and grid.asm_group]
         if dropped:
             groups = " and ".join(sorted({grid.asm_group for grid in dropped}))

@@ -42,6 +42,13 @@ def in_use(grid: GridDisk) -> bool:
     return grid.asm_mode not in NOT_IN_USE
 
 
+def all_online(grids: Sequence[GridDisk]) -> bool:
+    """Whether ASM has all of a cell's grid disks ONLINE that it uses, and dropped none of them from a group for good; False
+    where the cell tells of none."""
+    expelled = any(grid.asm_mode == "DROPPED" and grid.asm_group for grid in grids)
+    return bool(grids) and not expelled and all(grid.asm_mode == "ONLINE" for grid in grids if in_use(grid))
+
+
 def needed(grid: GridDisk) -> bool:
     """Return whether somebody would miss the disk: ASM, or the Exascale pool that it belongs to."""
     return in_use(grid) or bool(grid.pool)

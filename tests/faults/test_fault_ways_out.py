@@ -9,7 +9,7 @@ import pytest
 from matrix_moments import Kind, Mishap, Moment, Phase
 from matrix_rack import CELLS, NODES, MatrixRack
 from matrix_run import prepared, state_of
-from matrix_verbs import GROUPED, PMEM
+from matrix_verbs import GROUPED, PMEM, VERBS
 
 from exacell.emulator.asm.model import Operation
 
@@ -158,3 +158,21 @@ def test_undo_ends_the_flush_of_what_was_not_dropped(statement: str, tmp_path: P
     changes = {text.rpartition("-e ")[2] for _, text in rack.sent[sent:] if "list" not in text.lower()}
     assert changes == {"ALTER FLASHCACHE ALL CANCEL FLUSH"}
     assert state_of(rack) == before and not operator.pending()
+
+
+def test_disks_that_came_back_unseen_are_told_no_more(tmp_path: Path) -> None:
+    """A change whose link went away while it waited for the disks is told as long as nobody has seen them; retry, which finds
+    nothing to do on them, sees them ONLINE."""
+    verb = next(verb for verb in VERBS if verb.name == "set flashcache mode, 11.2.3.2.1")
+    rack = MatrixRack(tmp_path / "rack", prepared(verb.prepare, verb.rack))
+    mishap = Mishap(Kind.LINK, Moment(Phase.SETTLE, 7, 2), lasting=True)
+    operator = rack.operator(mishap)
+    assert operator.do(verb.statement).code == 1 and mishap in operator.watch.struck
+    rack.mend()
+    operator = rack.operator()
+    assert "disks offline" in [item.state for item in operator.pending()]
+    rack.pass_time(600)
+    operator.do("retry failed -n")
+    assert "disks offline" in [item.state for item in operator.pending()]
+    operator.must("retry failed -y")
+    assert not operator.pending()

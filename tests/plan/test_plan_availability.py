@@ -14,7 +14,7 @@ from exacell.plan.cachemode import mode_plan
 from exacell.plan.checks import failure
 from exacell.plan.facts import CellFacts, PmemCache
 from exacell.plan.flashcache import flush_plan, resize_plan
-from exacell.plan.gate import offline_cells
+from exacell.plan.gate import all_online, offline_cells
 from exacell.plan.model import Gate, Op, Plan, Risk
 from exacell.plan.rolling import Asked, roll, takes_offline, why_not
 from exacell.units import GIB
@@ -299,3 +299,23 @@ def test_cellsrv_never_stops_under_active_disks(service: str) -> None:
         assert not failure(need, rows)
         assert "griddisk" in failure(need, [*rows[:-1], {**rows[-1], "status": "active"}])
     assert not restart_plan("t1", rack(), service="ms", statement="x").stages[0].steps[0].needs
+
+
+@pytest.mark.parametrize(
+    ("modes", "online"),
+    [
+        (("ONLINE", "ONLINE"), True),
+        (("ONLINE", "UNUSED"), True),
+        (("ONLINE", "SYNCING"), False),
+        (("ONLINE", "OFFLINE"), False),
+        (("ONLINE", "DROPPED"), False),
+        (("ONLINE", ""), False),
+        ((), False),
+    ],
+)
+def test_all_disks_are_online_when_asm_misses_none(modes: tuple[str, ...], online: bool) -> None:
+    """What ASM does not use is not missed, what it has dropped for good is, and a cell without disks shows nothing."""
+    grids = [grid(f"CD_0{n}_c1", asm_mode=mode) for n, mode in enumerate(modes)]
+    assert all_online(grids) is online
+    unused = [grid("CD_09_c1", asm_mode="DROPPED", asm_group="")]
+    assert all_online([*grids, *unused]) is (online or not grids)
