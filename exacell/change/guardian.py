@@ -205,7 +205,7 @@ def watch(
         if left <= 0 and not goes_on:
             break
         due = min(left, (item.until - now()).total_seconds())
-        sleep(LATE if goes_on and due <= 0 else max(0.01, min(LOOK, due)))
+        sleep(max(0.01, min(LOOK, due)) if due > 0 else LATE)
     reason = ""
     for number, pause in enumerate(tries, 1):
         sleep(pause)

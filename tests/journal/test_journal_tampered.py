@@ -238,3 +238,19 @@ def test_an_editor_that_died_leaves_the_rows_as_they_were(anew: Callable[[], Jou
     subprocess.run([sys.executable, "-c", code, str(journal.path)], check=False, timeout=60)
     assert Path(f"{journal.path}-journal").stat().st_size
     assert journal.verify() == "" and told(journal) == before
+
+
+@pytest.mark.parametrize("edit", ["update entry set hash = 'x' where seq = 2", "delete from entry where seq = 2", ""])
+def test_the_row_that_the_kept_head_names_has_to_be_there_as_it_was(tmp_path: Path, edit: str) -> None:
+    """Where it is missing, or has another hash than was kept beside it, whoever asks is told."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "s"})
+    journal.append("t1", change, [Row(kind="end", body={"exitCode": 0})])
+    again = Journal(tmp_path / "journal.db")
+    if not edit:
+        again.refuse_cut()
+        return
+    with forging(journal.path) as connection:
+        connection.execute(edit)
+    with pytest.raises(JournalError, match="does not hold row 2, which its kept head"):
+        again.refuse_cut()
