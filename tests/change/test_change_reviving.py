@@ -66,6 +66,10 @@ class Ctx:
         self.console = SimpleNamespace(say=self.said.append)
         self.fleet = SimpleNamespace(query=self._query)
 
+    @staticmethod
+    def unnoted(problem: str) -> tuple[str, ...]:
+        return (problem,) if problem else ()
+
     def need_rack(self) -> Any:
         return SimpleNamespace(name="t1", cells=("c1", "c2"))
 
