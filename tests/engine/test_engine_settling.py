@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from engine_fakes import CELLS, NODES, Bench
 from exacell.change import settling
 from exacell.change.changing import POLL
 from exacell.change.probe import NO_ANSWER
+from exacell.change.resuming import retry
 from exacell.change.settling import LATE_LOOKS, chain, drops_to_come, settle
+from exacell.context import Options
 from exacell.plan.model import Check, Op, Step
 
 SIZE = Check(object="asm.diskgroup", attribute="totalMb", value=1)
@@ -203,3 +206,19 @@ def test_what_may_yet_drop_a_cache_is_told(
         settle(desk, 1)
     lines = drops_to_come(chain(desk.journal, "t1", 1))
     assert [line.startswith(COMES) for line in lines] == [True] * told
+
+
+@pytest.mark.parametrize(
+    ("flags", "dry", "waits"), [({}, False, True), ({"dry-run": True}, False, False), ({}, True, False)]
+)
+def test_retry_waits_only_when_it_carries_something_out(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, pauses: list[float], flags: dict[str, Any], dry: bool, waits: bool
+) -> None:
+    """With -n, before the statement or behind it, nothing is waited for."""
+    telling(monkeypatch, THERE)
+    desk = Desk(bench)
+    desk.options = Options(yes=True, dry_run=dry)
+    step = replace(dropping(), proves=(Check(object="flashcache", op=Op.ABSENT),))
+    desk.left(Left("flush flashcache", [(step, "unknown: no end")], end={"exitCode": 1}))
+    retry(desk, flags)
+    assert bool(pauses) is waits and desk.done
