@@ -325,6 +325,15 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "dcli/shellwords.py:_bodies",
         "self._at <= len(self._text) instead of self._at < len(self._text)",
     ): "a here-document that ends with the text gets an empty line more, which is nothing to a shell or a cell",
+    (
+        "change/pending.py:runs",
+        "journal.taken_over(row.rack) <= row.seq instead of journal.taken_over(row.rack) < row.seq",
+    ): "the row of a takeover carries nothing out, so nobody asks whether it runs",
+    (
+        "change/pending.py:_taken_back",
+        "without bool(root) in bool(root) and any((entry.kind == 'undone' for entry in journal.entries(rack=row.rack, "
+        "change=root)))",
+    ): "no change has the number 0; the first side spares a look at the journal",
     ("change/engine.py:_stages", "True instead of steps"): "a stage without steps reads, sends and journals nothing",
     (
         "change/engine.py:_stage",

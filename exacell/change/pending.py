@@ -142,8 +142,8 @@ def _left_open(journal: Journal, rack: str, change: int) -> Entry | None:
     from exacell.change.settling import states_of, steps_of  # Both look at the rows of one change.
 
     rows = journal.entries(rack=rack, change=change)
-    row = next((entry for entry in rows if entry.kind == "plan"), None)
-    if row is None or "plan" not in row.body or not stopped(rows):
+    row = rows[0]  # A change begins with its plan's row.
+    if "plan" not in row.body or not stopped(rows):
         return None
     if journal.is_over(row) or journal.gone_on_with(rack, change):
         return None
@@ -162,8 +162,8 @@ def _object(row: Entry) -> str:
 
 def undoes(row: Entry) -> int:
     """Return the change that the change of a plan row was made to take back; 0 for none."""
-    verb, _, number = str(row.body.get("origin") or "").partition(" ")
-    return int(number) if verb == "undo" and number.isdigit() else 0
+    verb, _, number = str(row.body.get("origin")).partition(" ")
+    return int(number) if verb == "undo" and number.isdigit() else 0  # A recipe may be named undo.
 
 
 def half_undone(journal: Journal, rack: str) -> Entry | None:
@@ -172,13 +172,12 @@ def half_undone(journal: Journal, rack: str) -> Entry | None:
     Undo may need several statements, and end between two of them. A change of a living process is none, except one's own.
     """
     newest = journal.newest_plan(rack)
-    back = undoes(newest) if newest is not None else 0
-    if newest is None or not back or (runs(journal, newest) and not _own(newest)):
+    if newest is None or not undoes(newest) or (runs(journal, newest) and not _own(newest)):
         return None
     ends = [entry for entry in journal.entries(rack=rack, change=newest.change) if entry.kind == "end"]
     if not ends or ends[-1].body.get("exitCode") != int(ExitCode.DONE):
         return None
-    if any(entry.kind == "undone" for entry in journal.entries(rack=rack, change=back)):
+    if any(entry.kind == "undone" for entry in journal.entries(rack=rack, change=undoes(newest))):
         return None
     return newest
 

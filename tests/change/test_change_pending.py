@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from exacell.change.pending import LOOKED_BACK, newest_stopped, observe_caching, pending
+from exacell.change.confirming import set_deadline
+from exacell.change.pending import LOOKED_BACK, half_undone, newest_stopped, observe_caching, pending
 from exacell.errors import ExitCode
+from exacell.journal import actor as actors
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
-from exacell.plan.model import Plan, Stage, Step, Undo, as_data
+from exacell.plan.model import Gate, Plan, Stage, Step, Undo, as_data
 
 INTERRUPTED, FAILED = int(ExitCode.INTERRUPTED), int(ExitCode.FAILED)
 BACK = {"c1": ["alter iormplan dbplan=((name=A,share=1))"]}
@@ -21,6 +25,14 @@ def ended(code: int, **more: Any) -> Row:
     return Row(kind="end", body={"exitCode": code, "done": {"done": 1}, **more})
 
 
+def parent() -> dict[str, Any]:
+    """Who wrote a row, when that is a process that lives and is another one."""
+    pid = str(os.getppid())
+    return {**actor(), "pid": pid, "started": actors._started(pid)}
+
+
+DEAD = {**actor(), "pid": "4194305"}
+"""Who wrote a row, when no process has that number."""
 UNDONE = Row(kind="undone", body={})
 ABANDONED = Row(kind="end", body={"exitCode": INTERRUPTED, "done": {"abandoned": 1}})
 
@@ -100,6 +112,7 @@ LATER = [
     ("retry failed", {"origin": "retry 1", "finishes": 1}, [], [], []),
     ("taken back", {"origin": "undo 1"}, sent("c1"), [UNDONE], []),
     ("left so", {}, sent("c1"), [ABANDONED], []),
+    ("a recipe named undo", {"origin": "undo"}, sent("c1"), [], [1]),
 ]
 
 
@@ -117,6 +130,116 @@ def test_an_older_change_is_told_until_something_took_its_place(
     journal.append("t1", first, more)
     assert [item.change for item in pending(journal, "t1")] == told
     assert [item.mend for item in pending(journal, "t1")] == [f"resume {change}" for change in told]
+
+
+def test_a_stopped_change_is_found_behind_a_closed_one(tmp_path: Path) -> None:
+    """Of two changes that were stopped the older one is told when later work closed the newer one."""
+    journal = Journal(tmp_path / "journal.db")
+    for statement in ("flush flashcache", "set rebalance power=4"):
+        change = journal.begin("t1", {"statement": statement, "plan": PLAN, **actor()})
+        journal.append("t1", change, [*sent("c1"), ended(INTERRUPTED)])
+    assert [item.change for item in pending(journal, "t1")] == [2]
+    again = journal.begin("t1", {"statement": "set rebalance power=4", "plan": PLAN, **actor()})
+    journal.append("t1", again, [*sent("c1", "c2"), ended(0)])
+    assert [item.change for item in pending(journal, "t1")] == [1]
+
+
+def test_what_went_on_with_a_change_is_over_when_that_was_taken_back(tmp_path: Path) -> None:
+    """A resume that was stopped is not told, and nothing goes on with it, once the change that it resumed was taken back."""
+    journal = Journal(tmp_path / "journal.db")
+    first = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **actor()})
+    journal.append("t1", first, [*sent("c1"), ended(INTERRUPTED)])
+    on = {"origin": "resume 1", "finishes": 1}
+    going = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **actor(), **on})
+    journal.append("t1", going, [ended(INTERRUPTED)])
+    other = journal.begin("t1", {"statement": "set rebalance power=4", "plan": PLAN, **actor()})
+    journal.append("t1", other, [*sent("db1"), ended(0)])
+    assert [item.change for item in pending(journal, "t1")] == [2]
+    journal.append("t1", first, [UNDONE])
+    assert not pending(journal, "t1")
+
+
+def test_what_would_have_mended_is_not_left_open(tmp_path: Path) -> None:
+    """A change whose open cell a later one reached is told no more, though its mending was never needed on the others."""
+    journal = Journal(tmp_path / "journal.db")
+    mend = Step(target="c1", statement="y", what="cancel", undo=Undo.IMPOSSIBLE)
+    stages = (
+        Stage(title="flush", key="f", steps=tuple(STEPS)),
+        Stage(title="mend", key="m", steps=(mend,), gate=Gate.MEND, mends="f"),
+    )
+    plan = as_data(Plan(statement="flush flashcache", rack="t1", stages=stages))
+    first = journal.begin("t1", {"statement": "flush flashcache", "plan": plan, **actor()})
+    journal.append("t1", first, [*sent("c1"), ended(INTERRUPTED)])
+    later = journal.begin("t1", {"statement": "drop flashcache", "plan": PLAN, **actor()})
+    journal.append("t1", later, [*sent("c2"), ended(0)])
+    assert not pending(journal, "t1")
+
+
+def test_an_undo_that_took_back_a_part_is_told_until_the_rest_is(tmp_path: Path) -> None:
+    """An undo that ended well without taking all back is told, also when something was observed on its cells since, until
+    the change counts as undone."""
+    journal = Journal(tmp_path / "journal.db")
+    assert half_undone(journal, "t1") is None
+    first = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **actor()})
+    journal.append("t1", first, [*sent("c1", "c2"), ended(0)])
+    assert half_undone(journal, "t1") is None
+    part = journal.begin("t1", {"statement": "x", "plan": PLAN, **actor(), "origin": "undo 1"})
+    assert not half_undone(journal, "t1")
+    seen = Row(kind="observed", target="c1", body={"caching": "on", "cache": "flashcache"})
+    journal.append("t1", part, [*sent("c1"), ended(0), seen])
+    (item,) = pending(journal, "t1")
+    assert (item.mend, item.state) == ("undo 1", "stopped")
+    journal.append("t1", part, [ended(FAILED)])
+    assert half_undone(journal, "t1") is None
+    journal.append("t1", part, [ended(0)])
+    assert half_undone(journal, "t1") is not None
+    journal.append("t1", first, [UNDONE])
+    assert not pending(journal, "t1")
+
+
+def test_an_undo_between_two_of_its_statements_is_not_told(tmp_path: Path) -> None:
+    """A part that was taken back is told when its process has ended, or is this one, and not while another one is at it."""
+    for who, told in ((parent(), False), (actor(), True), (DEAD, True)):
+        journal = Journal(tmp_path / f"{who['pid']}.db")
+        first = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **actor()})
+        journal.append("t1", first, [*sent("c1", "c2"), ended(0)])
+        part = journal.begin("t1", {"statement": "x", "plan": PLAN, **who, "origin": "undo 1"})
+        journal.append("t1", part, [*sent("c1"), ended(0)])
+        assert bool(pending(journal, "t1")) is told
+
+
+def test_disks_that_opaque_work_left_offline_are_told_beside_it(tmp_path: Path) -> None:
+    """Where nothing can go on with a change its disks are told with what brings them back; what resume finishes brings them."""
+    dead = {"statement": "dcli", **actor(), "pid": "4194305"}
+    statement = "ALTER GRIDDISK ALL INACTIVE"
+    off = Row(kind="intent", target="c1", body={"what": "off", "statement": statement, "offline": True})
+    for more, told in (({}, ["unfinished", "disks offline"]), ({"plan": {"inverse": {}}}, ["unfinished"])):
+        journal = Journal(tmp_path / f"{len(more)}.db")
+        change = journal.begin("t1", {**dead, **more})
+        journal.append("t1", change, [off, Row(kind="outcome", target="c1", body={"what": "off", "state": "done"})])
+        assert [item.state for item in pending(journal, "t1")] == told
+
+
+def test_a_deadline_is_told_as_of_the_moment_that_is_given(tmp_path: Path) -> None:
+    """Whether a change is overdue is judged by the time that pending is asked for, now when none is given."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "disable flashlog db=SPOT", "plan": PLAN, **actor()})
+    journal.append("t1", change, [ended(0)])
+    until = set_deadline(journal, "t1", change, "disable flashlog db=SPOT", 3600)
+    (item,) = pending(journal, "t1")
+    assert "waits to be confirmed" in item.sentence
+    (item,) = pending(journal, "t1", until + timedelta(hours=1))
+    assert "was not confirmed" in item.sentence and until < datetime.now(UTC) + timedelta(hours=1)
+
+
+def test_a_change_of_another_process_runs_whatever_this_one_let_go(tmp_path: Path) -> None:
+    """In a journal that was begun anew the numbers begin anew: what this process has let go is its own change alone."""
+    for who, states in ((parent(), []), (actor(), ["unfinished"])):
+        journal = Journal(tmp_path / f"{who['pid']}.db")
+        change = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **who})
+        assert not pending(journal, "t1")
+        journal.let_go(change)
+        assert [item.state for item in pending(journal, "t1")] == states
 
 
 def test_what_was_stopped_long_ago_is_told_no_more(tmp_path: Path) -> None:
