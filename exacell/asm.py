@@ -34,11 +34,12 @@ class AsmClient:
             return f"sudo -n -u {shlex.quote(self.config.user)} env {settings} {program}"
         return f"env {settings} {program}"
 
-    def facts(self, *, first: str = "") -> AsmFacts:
+    def facts(self, *, first: str = "", timeout: float | None = None) -> AsmFacts:
         """Return what the cluster knows, from the node that answered last or the first that answers now.
 
         Args:
             first: the node that is asked before the others: a disk group shows its disks only where it is mounted.
+            timeout: seconds that each node may take; None leaves it to the rack.
 
         Raises:
             TransportError: no node could be reached.
@@ -47,7 +48,7 @@ class AsmClient:
         order = [n for n in (first, self._node, *self.config.nodes) if n]
         problems: list[str] = []
         for node in dict.fromkeys(order):
-            reply = self._ask(node, facts_script(), Role.ASM_READ)
+            reply = self._ask(node, facts_script(), Role.ASM_READ, timeout)
             if _answered(reply):
                 if not first:
                     self._node = node

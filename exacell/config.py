@@ -98,6 +98,13 @@ class AsmConfig:
         return f"{match[1]}{int(match[2]) + self.nodes.index(node)}" if match else self.sid
 
 
+EMULATED_POLL = 0.2
+"""Seconds between two looks at an emulated rack, whose clock runs faster than ours."""
+
+POLL = 5.0
+"""Seconds between two looks at a real cell: metrics change once a minute, and asm* attributes are slow to read."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RackConfig:
     """One rack and how to reach it.
@@ -129,6 +136,11 @@ class RackConfig:
     reach: Reach = field(default_factory=Reach)
     lock: Path | None = None
     source: str = ""
+
+    @property
+    def poll(self) -> float:
+        """Seconds between two looks at what cells or ASM are working on."""
+        return EMULATED_POLL if self.emulated else POLL
 
     def asm_of(self, node: str) -> AsmConfig | None:
         """Return the ASM cluster that ``node`` belongs to, None when none names it."""

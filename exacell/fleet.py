@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache, partial
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from exacell.cellcli import wire
 from exacell.cellcli.framing import can_be_fed
@@ -21,12 +21,12 @@ from exacell.cellcli.reply import errors as reply_errors
 from exacell.cellcli.reply import read_columns, read_xml_documents, stray_line, values
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.errors import ExitCode, ReplyError
+from exacell.meanwhile import Meanwhile
 from exacell.transport.base import Feed, FleetResult, Reply, ReplyHandler, Request, Role, State, Transport
 from exacell.units import counted
 from exacell.values import dataclass
 
 Record = Mapping[str, Any]
-T = TypeVar("T")
 
 MUTE = (State.UNREACHABLE, State.TIMED_OUT, State.NOT_ATTEMPTED)
 """States of a reply in which the cell itself said nothing: what is asked next would wait as long again."""
@@ -205,14 +205,14 @@ class Fleet:
             return self._query(cells, statements, timeout, exact, on_answer, cancel)
         # Those that do not even say their release hold up no other, and are not asked again.
         said: dict[str, Reply] = {}
-        greeting = _Thread(
+        greeting = Meanwhile(
             partial(
                 self.greet, strangers, timeout=timeout, on_reply=lambda r: said.update({r.target: r}), cancel=cancel
             )
         )
         answers: dict[str, Answer] = {}
         left = list(cells)
-        parts: list[_Thread[Answers]] = []
+        parts: list[Meanwhile[Answers]] = []
         while left:
             greeting.join(_GREETING)
             over = not greeting.is_alive()
@@ -229,7 +229,7 @@ class Fleet:
             if ready and not left and not parts and not answers:
                 return self._query(ready, statements, timeout, exact, on_answer, cancel)
             if ready:
-                parts.append(_Thread(partial(self._query, ready, statements, timeout, exact, on_answer, cancel)))
+                parts.append(Meanwhile(partial(self._query, ready, statements, timeout, exact, on_answer, cancel)))
         greeting.result()
         for part in parts:
             answers.update(part.result().answers)
@@ -321,32 +321,6 @@ class Fleet:
             command, feed = ways[statement]
             requests.append(Request(target=cell, command=command, role=role, timeout=timeout, feed=feed))
         return self.run(requests, on_reply=on_reply, cancel=cancel)
-
-
-class _Thread(threading.Thread, Generic[T]):
-    """Does one thing beside the caller, who takes what it returned, or raised."""
-
-    def __init__(self, do: Callable[[], T]) -> None:
-        super().__init__(name="exacell-fleet", daemon=True)
-        self._do = do
-        self._found: list[T] = []
-        self._raised: BaseException | None = None
-        self.start()
-
-    def run(self) -> None:
-        """Do it."""
-        try:
-            self._found.append(self._do())
-        except BaseException as error:
-            # Raised again by the caller's thread.
-            self._raised = error
-
-    def result(self) -> T:
-        """Wait for it and return it."""
-        self.join()
-        if self._raised is not None:
-            raise self._raised
-        return self._found[0]
 
 
 @lru_cache(maxsize=256)

@@ -85,23 +85,14 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
 
 def _refuse_own_name(statement: Change | Grant, text: str) -> None:
     """Refuse a change in which ``{cell}`` stands elsewhere than in the names of disks."""
-    from exacell.plan.guard_targets import without_names
+    from exacell.plan.guard_targets import takes_own_name
 
-    rest: Change | Grant = statement
-    if isinstance(statement, Change) and (statement.verb, statement.object) in _OWN_NAMES:
-        rest = without_names(statement)
-    if has_own_name(render(rest)):
+    if not takes_own_name(statement):
         raise RefusedError(
             f"{text}: {OWN_NAME} stands for a cell's own name in LIST and in the names of cell disks and grid disks that "
             "ALTER and DROP change and CREATE GRIDDISK makes; nothing was sent",
             hint="on <cell> … with the name in full",
         )
-
-
-_OWN_NAMES = frozenset(
-    {("ALTER", "GRIDDISK"), ("DROP", "GRIDDISK"), ("CREATE", "GRIDDISK"), ("ALTER", "CELLDISK"), ("DROP", "CELLDISK")}
-)
-"""Statements that each cell gets with its own name where ``{cell}`` stands in the names of disks."""
 
 
 def _on(statement: Change | Grant, cell: str) -> Change | Grant:
@@ -112,16 +103,22 @@ def _on(statement: Change | Grant, cell: str) -> Change | Grant:
 
 
 _Told = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Cell → the rows of the LIST that tells whether a statement changes anything; cells that did not answer are left out."""
+"""Cell → the rows of the LIST that tells whether a statement changes anything; cells that did not answer are left out, and
+those of which nobody else can tell which disks ALL means."""
 
 
 def _told(ctx: Context, statement: Change | Grant, facts: Mapping[str, CellFacts]) -> _Told:
+    from exacell.plan.media import rows_meant
     from exacell.plan.unchanged import told_by
 
     wanted = told_by(statement)
     if not wanted or not facts:
         return {}
-    return {cell: answer.tables[0] for cell, answer in ctx.fleet.query(list(facts), [wanted]).good.items()}
+    told = {cell: answer.tables[0] for cell, answer in ctx.fleet.query(list(facts), [wanted]).good.items()}
+    if not isinstance(statement, Change):
+        return told
+    meant = {cell: rows_meant(facts[cell], statement, rows) for cell, rows in told.items()}
+    return {cell: rows for cell, rows in meant.items() if rows is not None}
 
 
 def _unchanged(ctx: Context, statement: Change | Grant, facts: Mapping[str, CellFacts], told: _Told) -> dict[str, str]:

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellset import fold
+from exacell.driftfacts import read_all
 from exacell.errors import RefusedError
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
@@ -61,8 +62,6 @@ def rehearse(ctx: Context, line: Line) -> Result:
     Raises:
         RefusedError: the rack can't be copied, or the statement was refused there as it would be here.
     """
-    from exacell.commands.drift import read_all
-
     rack = ctx.need_rack()
     if len(rack.asm) > 1:
         raise RefusedError(

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from time import monotonic
@@ -128,7 +127,7 @@ class Runner:
     def _run(self, line: Line, text: str, execute: Callable[[Line], Result] | None) -> ExitCode:
         if line.shell:
             return self._done(self._local(line.shell))
-        since = datetime.now(UTC).isoformat(timespec="milliseconds")
+        newest = self._newest_change(line)
         try:
             format_name = check_format(str(line.flags.get("format") or self.ctx.settings.format))
             if line.call is not None and line.call.command.streams:
@@ -148,7 +147,7 @@ class Runner:
             return self._failed(error, text)
         except KeyboardInterrupt:
             self.console.progress(None)
-            self.console.tell(self._interrupted(line, since), "warning")
+            self.console.tell(self._interrupted(line, newest), "warning")
             return self._done(ExitCode.INTERRUPTED)
         except BrokenPipeError:
             let_go(self.out)
@@ -168,14 +167,25 @@ class Runner:
             self._unread = line.effect is Effect.READ
         return self._done(result.exit_code)
 
-    def _interrupted(self, line: Line, since: str) -> str:
-        """Return what is true of a statement that was interrupted twice; it began at ``since``."""
+    def _newest_change(self, line: Line) -> int | None:
+        """Return which change is the newest when a line begins, 0 for a line that makes none; None where that can't be read."""
+        try:
+            return 0 if line.effect is Effect.READ else self.ctx.journal.newest_change()
+        except JournalError:
+            return None
+
+    def _interrupted(self, line: Line, newest: int | None) -> str:
+        """Return what is true of a statement that was interrupted twice.
+
+        Args:
+            newest: change when it began; None when that could not be read.
+        """
         if line.effect is Effect.READ:
             return "interrupted: nothing was changed"
         from exacell.journal.sent import Sent, sent_since
 
         try:
-            sent = sent_since(self.ctx.journal, since)
+            sent = Sent.UNDER_WAY if newest is None else sent_since(self.ctx.journal, newest)
         except JournalError:
             sent = Sent.UNDER_WAY  # For all that is known.
         if sent is Sent.NOTHING:

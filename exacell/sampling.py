@@ -6,7 +6,6 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from exacell.change.changing import EMULATED_POLL, POLL
 from exacell.errors import ExitCode
 from exacell.metrics.snapshot import CellCounters
 from exacell.plan import facts as f
@@ -64,13 +63,12 @@ def wait_for_collection(
     """
     first, problems, code = read_counters(ctx, kind)
     rack = ctx.need_rack()
-    poll = EMULATED_POLL if rack.emulated else POLL
     # An emulated rack at the usual speed collects once a minute as well.
     limit = COLLECTION_WAIT / 2 if rack.emulated else COLLECTION_WAIT
     began = looked = clock()
     latest = first
     while first and any(latest[c].collected <= first[c].collected for c in first if c in latest):
-        if looked - began >= limit or ctx.interrupted.wait(poll):
+        if looked - began >= limit or ctx.interrupted.wait(rack.poll):
             stuck = [c for c in first if c in latest and latest[c].collected <= first[c].collected]
             why = "interrupted" if ctx.interrupted.is_set() else f"no new collection within {format_duration(limit)}"
             return (

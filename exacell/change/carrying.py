@@ -18,7 +18,7 @@ def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:
         RefusedError: it cannot; names the step, the transport's rule, and the way out.
     """
     for step in plan.steps:
-        if step.asm or step.shell or not step.statement:
+        if step.asm or not step.statement:
             continue
         why = capabilities.problem(step.statement)
         if why:

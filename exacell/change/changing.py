@@ -44,11 +44,8 @@ if TYPE_CHECKING:
     from exacell.language.registry import Call, Value
     from exacell.plan.model import Plan, Step
 
-EMULATED_POLL = 0.2
-"""Seconds between two looks at an emulated rack, whose clock runs faster than ours."""
-
-POLL = 5.0
-"""Seconds between two looks at a real cell: metrics change once a minute, and asm* attributes are slow to read."""
+UNSENT = "-n: nothing was sent"
+"""The note below a plan that was only shown."""
 
 
 def carry_out(ctx: Context, plan: Plan, call: Call) -> Result:
@@ -81,9 +78,8 @@ def carry_out(ctx: Context, plan: Plan, call: Call) -> Result:
     refuse_plan(plan, capabilities_of(ctx.transport))
     if flags.get("dry-run"):
         code = ExitCode.CHANGES if flags.get("detailed-exitcode") else ExitCode.DONE
-        ctx.console.say("-n: nothing was sent")
         rows, columns = planned_records(plan), planned_columns(plan)
-        return Result(records=rows, columns=columns, fold=True, shown=shown, exit_code=code)
+        return Result(records=rows, columns=columns, fold=True, notes=[UNSENT], shown=shown, exit_code=code)
     refuse_read_only(ctx)
     refuse_above(plan, ctx.risk_ceiling)
     refuse_login(ctx, plan)
@@ -143,8 +139,9 @@ def _run(ctx: Context, plan: Plan, call: Call, within: float | None) -> Report:
         asm={name: ctx.asm(name) for name in clusters},
         journal=ctx.journal,
         console=ctx.console,
-        poll=EMULATED_POLL if rack.emulated else POLL,
+        poll=rack.poll,
         write_timeout=ctx.settings.write_timeout,
+        read_timeout=rack.command_timeout or ctx.settings.timeout,
         cancel=ctx.interrupted,
         permit=lock.still_mine,
     )
@@ -186,7 +183,7 @@ def _result(ctx: Context, plan: Plan, report: Report) -> Result:
     firsts = {r.step.target: r for r in reversed(report.results) if not r.outcome.good and not r.mending}
     notes = [f"change {report.change}, journal {ctx.journal.head}"]
     if report.interrupted and not report.stopped:
-        notes.append("interrupted: what was under way has ended, nothing more was started")
+        notes.append(_interrupted(report))
     if report.stopped:
         notes.append(f"{report.stopped}; resume {report.change} goes on with the cells that are left")
     if firsts and not (report.interrupted or report.stopped):
@@ -199,6 +196,17 @@ def _result(ctx: Context, plan: Plan, report: Report) -> Result:
         problems=list(said.values()),
         told=[said[id(r)] for r in firsts.values() if id(r) in said],
         exit_code=report.exit_code,
+    )
+
+
+def _interrupted(report: Report) -> str:
+    """Return what is true of a change that was interrupted: a wait that was cut short leaves some of it unknown."""
+    open_cells = dict.fromkeys(r.step.target for r in report.results if r.outcome is Outcome.UNKNOWN)
+    if not open_cells:
+        return "interrupted: what was under way has ended, nothing more was started"
+    return (
+        f"interrupted: nothing more was started; what becomes of it on {fold(open_cells)} was not waited for: "
+        f"resume {report.change} finds out"
     )
 
 

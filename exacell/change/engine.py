@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from types import MappingProxyType
 
@@ -28,6 +29,7 @@ from exacell.fleet import Fleet
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import FLASHCACHE
 from exacell.journal.record import Journal, Row
+from exacell.meanwhile import unless_interrupted
 from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, as_data
 from exacell.plan.rolling import Lap, laps
 from exacell.units import format_duration
@@ -59,6 +61,7 @@ class Engine:
     Args:
         poll: seconds between two looks at something that takes time.
         write_timeout: seconds one changing statement may take on a cell or in ASM.
+        read_timeout: seconds that a look between two waves may take.
         pause: waits so many seconds, or until the event is set; an argument so that tests need no clock.
         permit: asked right before statements leave; says why they must not, empty when they may.
         clock: seconds, for limits.
@@ -80,6 +83,7 @@ class Engine:
         clock: Callable[[], float] = monotonic,
         permit: Callable[[], str] = str,
         passing: Callable[[], float] = uptime,
+        read_timeout: float = 60.0,
     ) -> None:
         self._rack = rack
         self._fleet = fleet
@@ -92,7 +96,9 @@ class Engine:
         self._passing = passing
         self._prober = Prober(fleet, asm)
         self._follower = Follower(fleet, poll=poll, cancel=cancel, pause=pause, clock=clock)
-        self._gatekeeper = Gatekeeper(fleet, asm, console, poll=poll, cancel=cancel, pause=pause, clock=clock)
+        self._gatekeeper = Gatekeeper(
+            fleet, asm, console, poll=poll, cancel=cancel, pause=pause, clock=clock, read_timeout=read_timeout
+        )
 
     def run(
         self,
@@ -165,10 +171,10 @@ class Engine:
         for cache in dict.fromkeys(step.cache for step in steps):
             off = dict.fromkeys(step.target for step in steps if step.cache == cache)
             cells = [cell for cell in off if (cell, cache) not in unsure]
-            caching = seen(self._fleet, cells, cache) if cells else {}
+            caching = unless_interrupted(partial(seen, self._fleet, cells, cache), self._cancel) if cells else {}
             rows += [
                 Row(kind="observed", target=cell, body={"caching": state, "cache": cache})
-                for cell, state in caching.items()
+                for cell, state in (caching or {}).items()
             ]
         return rows
 
@@ -285,17 +291,30 @@ class Engine:
     def _admit(self, stage: Stage, steps: Sequence[Step], run: Run, *, mending: bool) -> list[Step]:
         """Judge only_if and needs, read in one round trip right before; journal and keep what is not sent.
 
-        Where a cell kept the others waiting, these are looked at once more.
+        Where a cell kept the others waiting, these are looked at once more. Who interrupts meanwhile keeps statements from
+        being sent, but not those that bring caching back.
         """
+        must = mending or run.finishes(stage)
         for _ in range(LOOKS):
             began = self._passing()
-            steps = self._looked_at(stage, steps, run, mending=mending)
+            steps = self._looked_at(stage, steps, run, mending=mending, must=must)
             if not steps or self._passing() - began <= FRESH:
                 break
+        if steps and self._cancel.is_set() and not must:
+            self._give_up(steps, run)
+            return []
         return list(steps)
 
-    def _looked_at(self, stage: Stage, steps: Sequence[Step], run: Run, *, mending: bool) -> list[Step]:
-        failures = self._probe({step.target: (step, (*step.only_if, *step.needs)) for step in steps})
+    def _give_up(self, steps: Sequence[Step], run: Run) -> None:
+        run.report.interrupted = True
+        run.skip(steps, "interrupted")
+
+    def _looked_at(self, stage: Stage, steps: Sequence[Step], run: Run, *, mending: bool, must: bool) -> list[Step]:
+        look = partial(self._probe, {step.target: (step, (*step.only_if, *step.needs)) for step in steps})
+        failures = look() if must else unless_interrupted(look, self._cancel)
+        if failures is None:
+            self._give_up(steps, run)
+            return []
         ready: list[Step] = []
         ended: list[StepResult] = []
 
@@ -316,13 +335,15 @@ class Engine:
             self._keep(stage, ended, run)
         return ready
 
-    def _probe(self, wanted: Mapping[str, tuple[Step, Sequence[Check]]]) -> dict[str, dict[int, str]]:
-        """Return per target which of its checks fail, all cells in one round trip."""
+    def _probe(
+        self, wanted: Mapping[str, tuple[Step, Sequence[Check]]], cancel: threading.Event | None = None
+    ) -> dict[str, dict[int, str]]:
+        """Return per target which of its checks fail, all cells in one round trip; see Prober for ``cancel``."""
         cells = {target: checks for target, (step, checks) in wanted.items() if not step.asm}
-        found = self._prober.cells(cells)
+        found = self._prober.cells(cells, cancel)
         for target, (step, checks) in wanted.items():
             if step.asm:
-                found[target] = self._prober.asm(step.asm, checks, first=target)
+                found[target] = self._prober.asm(step.asm, checks, first=target, cancel=cancel)
         return found
 
     def _send(self, steps: Sequence[Step], board: Board) -> list[StepResult]:
@@ -337,7 +358,7 @@ class Engine:
             )
             for reply in sent.replies.values():
                 results[reply.target] = judge(by_target[reply.target], reply)
-        for cluster in {step.asm for step in steps if step.asm and step.statement}:
+        for cluster in dict.fromkeys(step.asm for step in steps if step.asm and step.statement):
             sql = {step.target: step.statement for step in steps if step.asm == cluster and step.statement}
             board.set_all(sql, waits)
             for node, (reply, problem) in self._asm[cluster].send(sql, timeout=self._write_timeout).items():

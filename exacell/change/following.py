@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from time import monotonic
 
 from exacell.change.board import Board
 from exacell.change.probe import NO_ANSWER
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.fleet import Answer, Fleet
+from exacell.meanwhile import unless_interrupted
 from exacell.plan import facts as f
 from exacell.plan.model import Check, Step
 from exacell.plan.watch import METERS, FlushState, FlushWatch
@@ -34,7 +36,8 @@ _STATEMENTS = {
 """What tells how far a flush is, by cache."""
 
 Pause = Callable[[threading.Event, float], object]
-Probe = Callable[[Mapping[str, tuple[Step, Sequence[Check]]]], dict[str, dict[int, str]]]
+Probe = Callable[[Mapping[str, tuple[Step, Sequence[Check]]], threading.Event | None], dict[str, dict[int, str]]]
+"""Returns per target which checks fail; who sets the event does not wait for targets that keep silent."""
 
 
 class Follower:
@@ -80,7 +83,12 @@ class Follower:
                 report.interrupted = True
                 break
             looked = self._clock()
-            answers = self._look({cell: by_target[cell].cache for cell in open_cells})
+            found = unless_interrupted(
+                partial(self._look, {cell: by_target[cell].cache for cell in open_cells}), self._cancel
+            )
+            if found is None:
+                continue  # Which the next round tells.
+            answers = found
             for cell in open_cells:
                 answer, limit, mute = answers[cell], by_target[cell].limit, ""
                 if answer.problem:
@@ -123,8 +131,9 @@ class Follower:
     def proofs(self, results: Sequence[StepResult], board: Board, report: Report, probe: Probe) -> list[StepResult]:
         """Read back until what was wanted is there; a lost answer is settled by what is read.
 
-        A short proof is waited for whatever happens; one that may take longer than PATIENT ends with an interruption. The
-        last look is the first that began after the time was over: nobody's proof fails because another cell answered late.
+        A short proof is waited for whatever happens; one that may take longer than PATIENT ends with an interruption, also in
+        the middle of a look. The last look is the first that began after the time was over: nobody's proof fails because
+        another cell answered late.
         """
         final = {r.step.target: r for r in results}
         open_steps = [r.step for r in results if r.outcome in (Outcome.DONE, Outcome.UNKNOWN) and r.step.proves]
@@ -133,7 +142,9 @@ class Follower:
         board.set_all({s.target: "" for s in open_steps}, "verifying")
         while open_steps:
             waited = self._clock() - began
-            failures = probe({step.target: (step, (*step.proves, *step.hopes)) for step in open_steps})
+            patient = all(step.within > PATIENT for step in open_steps)
+            looked_at = {step.target: (step, (*step.proves, *step.hopes)) for step in open_steps}
+            failures = probe(looked_at, self._cancel if patient else None)
             still = []
             for step in open_steps:
                 before, failed = final[step.target], failures[step.target]

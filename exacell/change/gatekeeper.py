@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from time import monotonic
 
 from exacell.asm import AsmClient
@@ -13,6 +14,7 @@ from exacell.change.following import Pause
 from exacell.console import Console
 from exacell.errors import ExacellError
 from exacell.fleet import Fleet
+from exacell.meanwhile import unless_interrupted
 from exacell.plan import facts as f
 from exacell.plan.gate import GATE_FACTS, Closed, closed, spoken, unmounted
 from exacell.plan.model import Rolling
@@ -22,6 +24,10 @@ from exacell.values import dataclass
 LEFT_ALONE = 60.0
 """Seconds for which nothing else has to close a gate than caches that earlier waves left off, until it is not waited for
 any more: a statement whose answer was lost may switch one on in that time."""
+
+
+LEAST_LOOK = 10.0
+"""Seconds that a cell is given for an answer however little time is left: attributes that come from ASM take some."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +56,7 @@ class Gatekeeper:
         poll: seconds between two looks.
         pause: waits so many seconds, or until the event is set.
         clock: seconds, for limits.
+        read_timeout: seconds that a look may take when there is time enough.
     """
 
     def __init__(
@@ -62,6 +69,7 @@ class Gatekeeper:
         cancel: threading.Event,
         pause: Pause,
         clock: Callable[[], float] = monotonic,
+        read_timeout: float = 60.0,
     ) -> None:
         self._fleet = fleet
         self._asm = asm
@@ -70,6 +78,7 @@ class Gatekeeper:
         self._cancel = cancel
         self._pause = pause
         self._clock = clock
+        self._read_timeout = read_timeout
 
     def wait(
         self, rolling: Rolling, number: int, *, offline: bool, cached: Collection[str] = (), others: str = ""
@@ -77,7 +86,8 @@ class Gatekeeper:
         """Return when the gate before wave ``number`` is open, has stayed closed for ``rolling.within`` seconds, or can't
         open by waiting: the lock is not held for a cell that only a statement mends.
 
-        The last look is the first that began after that time: one cell's late answer does not make it the only one.
+        The last look is the first that began after that time: one cell's late answer does not make it the only one. No look
+        waits for a cell longer than what is left of that time, and an interruption ends it.
         """
         wave, of = rolling.waves[number - 1], len(rolling.waves)
         cells = tuple(dict.fromkeys((*rolling.others, *wave)))
@@ -87,7 +97,11 @@ class Gatekeeper:
         alone: float | None = None
         while not self._cancel.is_set():
             waited = self._clock() - began
-            reasons = self._look(cells, wave, rolling, offline=offline, cached=cached)
+            seconds = min(self._read_timeout, max(rolling.within - waited, LEAST_LOOK))
+            look = partial(self._look, cells, wave, rolling, offline=offline, cached=cached, seconds=seconds)
+            reasons = unless_interrupted(look, self._cancel)
+            if reasons is None:
+                break
             if not reasons:
                 return Passage(open=True, waited=waited, met=met)
             met = met or spoken(reasons)
@@ -141,8 +155,9 @@ class Gatekeeper:
         *,
         offline: bool,
         cached: Collection[str],
+        seconds: float,
     ) -> tuple[Closed, ...]:
-        answers = self._fleet.query(tuple(cells), GATE_FACTS)
+        answers = self._fleet.query(tuple(cells), GATE_FACTS, timeout=seconds)
         silent = [
             Closed(target=cell, reason=f"no answer: {answer.problem}")
             for cell, answer in answers.answers.items()
@@ -153,7 +168,7 @@ class Gatekeeper:
         busy = []
         for name in rolling.clusters:
             try:
-                known = self._asm[name].facts()
+                known = self._asm[name].facts(timeout=seconds)
             except ExacellError as error:
                 busy.append(Closed(target=f"ASM {name}", reason=error.message))
                 continue

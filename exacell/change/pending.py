@@ -163,7 +163,7 @@ def _object(row: Entry) -> str:
 def undoes(row: Entry) -> int:
     """Return the change that the change of a plan row was made to take back; 0 for none."""
     verb, _, number = str(row.body.get("origin")).partition(" ")
-    return int(number) if verb == "undo" and number.isdigit() else 0  # A recipe may be named undo.
+    return int(number) if verb == "undo" and number.isdecimal() else 0  # A recipe may be named undo.
 
 
 def half_undone(journal: Journal, rack: str) -> Entry | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from exacell.asm import AsmClient
 from exacell.cellcli import iorm
 from exacell.errors import ExacellError
-from exacell.fleet import Fleet
+from exacell.fleet import Answer, Fleet
+from exacell.meanwhile import unless_interrupted
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import failure
@@ -102,6 +105,10 @@ def _group_record(asm: AsmFacts, group: DiskGroup) -> dict[str, Any]:
     }
 
 
+_NOT_YET = "no answer yet"
+"""What is said of a target that somebody did not wait for."""
+
+
 class Prober:
     """Answers which checks fail, per target."""
 
@@ -109,20 +116,28 @@ class Prober:
         self._fleet = fleet
         self._asm = asm
 
-    def cells(self, wanted: Mapping[str, Iterable[Check]]) -> dict[str, dict[int, str]]:
+    def cells(
+        self, wanted: Mapping[str, Iterable[Check]], cancel: threading.Event | None = None
+    ) -> dict[str, dict[int, str]]:
         """Return for each cell the checks that fail: the check's place → why.
 
         A cell that does not answer fails at the place NO_ANSWER, with its problem as the reason.
+
+        Args:
+            cancel: set by somebody who does not wait for cells that keep silent.
         """
         checks = {cell: list(items) for cell, items in wanted.items()}
         objects = sorted({check.object for items in checks.values() for check in items})
         if not objects:
             return {cell: {} for cell in checks}
         every = [check for items in checks.values() for check in items]
-        answers = self._fleet.query(list(checks), [_statement(name, every) for name in objects])
+        answers = self._answers(list(checks), [_statement(name, every) for name in objects], cancel)
         failures: dict[str, dict[int, str]] = {}
         for cell, items in checks.items():
-            answer = answers.answers[cell]
+            answer = answers.get(cell)
+            if answer is None:
+                failures[cell] = {NO_ANSWER: _NOT_YET}
+                continue
             if answer.problem:
                 failures[cell] = {NO_ANSWER: answer.problem}
                 continue
@@ -130,15 +145,31 @@ class Prober:
             failures[cell] = _failures(items, tables)
         return failures
 
-    def asm(self, cluster: str, checks: Sequence[Check], *, first: str = "") -> dict[int, str]:
+    def _answers(
+        self, cells: Sequence[str], statements: Sequence[str], cancel: threading.Event | None
+    ) -> Mapping[str, Answer]:
+        """Return what the cells answer; of those alone that have answered, when somebody does not wait for the others."""
+        if cancel is None:
+            return self._fleet.query(cells, statements).answers
+        came: dict[str, Answer] = {}
+        look = partial(
+            self._fleet.query, cells, statements, on_answer=lambda answer: came.update({answer.cell: answer})
+        )
+        every = unless_interrupted(look, cancel)
+        return dict(came) if every is None else every.answers
+
+    def asm(
+        self, cluster: str, checks: Sequence[Check], *, first: str = "", cancel: threading.Event | None = None
+    ) -> dict[int, str]:
         """Return the checks that fail on an ASM cluster, as :meth:`cells` does."""
         if not checks:
             return {}
+        ask = partial(self._asm[cluster].facts, first=first)
         try:
-            records = asm_records(self._asm[cluster].facts(first=first))
+            facts = ask() if cancel is None else unless_interrupted(ask, cancel)
         except ExacellError as error:
             return {NO_ANSWER: error.message}
-        return _failures(checks, records)
+        return {NO_ANSWER: _NOT_YET} if facts is None else _failures(checks, asm_records(facts))
 
 
 def _statement(name: str, checks: Iterable[Check]) -> str:

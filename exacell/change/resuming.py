@@ -19,7 +19,7 @@ from exacell.journal.caching_off import caching_off
 from exacell.journal.record import Entry, Row
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result, together
-from exacell.plan.rolling import flags_again
+from exacell.plan.rolling import manner_again, with_given
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -189,7 +189,7 @@ def _finish(ctx: Context, row: Entry, flags: Mapping[str, Value]) -> Result:
     if back:
         from exacell.change.undoing import undo
 
-        return undo(ctx, [back], flags)
+        return undo(ctx, [back], with_given(manner_again(row.body), flags))
     statement = str(row.body.get("statement"))
     if "plan" not in row.body:
         raise RefusedError(
@@ -200,7 +200,7 @@ def _finish(ctx: Context, row: Entry, flags: Mapping[str, Value]) -> Result:
     if not dry:
         found = settle(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change))
         if found:
-            told = ", ".join(f"{count} {state}" for state, count in sorted(found.items()))
+            told = ", ".join(f"{count} {_SEEN.get(state, state)}" for state, count in sorted(found.items()))
             ctx.console.say(f"change {row.change}: statements whose end was not recorded: {told}")
     targets = _open_targets(ctx, row)
     if not targets and not dry:
@@ -213,23 +213,26 @@ def _finish(ctx: Context, row: Entry, flags: Mapping[str, Value]) -> Result:
     return again(ctx, row, f"resume {row.change}", targets, _in_its_manner(row, {**kept, **flags}))
 
 
+_SEEN = {"not done": "not seen to be done"}
+"""What is said of a statement whose answer never came and whose effect is not there: it may come yet."""
+
 _FIRST = "so that resume can plan"
 """Origin of a change that resume needs before it can plan the rest; not the resumed change itself."""
 
 
 def _plain(flags: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the flags without those that say how cells take turns."""
+    """Return the flags without those that say how cells take turns in waves."""
     return {name: value for name, value in flags.items() if name not in ("rolling", "canary", "pause", "on-error")}
 
 
 def _in_its_manner(row: Entry, flags: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the flags for the rest of a change: the statement's own ones, how it rolled, and ``flags``, which win.
+    """Return the flags for the rest of a change: the statement's own ones, whether and how it rolled, and ``flags``, which
+    win.
 
-    All cells together (--no-rolling) is another manner than the recorded one, of which nothing holds then.
+    All cells together (--no-rolling) is another manner than in waves, of which nothing holds then.
     """
     own = row.body.get("flags")
-    before = {**(own if isinstance(own, Mapping) else {}), **flags_again(row.body)}
-    return {**(_plain(before) if flags.get("no-rolling") else before), **flags}
+    return with_given({**(own if isinstance(own, Mapping) else {}), **manner_again(row.body)}, flags)
 
 
 def _abandoned(ctx: Context, row: Entry) -> Result:
@@ -249,7 +252,9 @@ def again(ctx: Context, row: Entry, origin: str, targets: Sequence[str], flags: 
     rack = ctx.need_rack()
     cells = [target for target in targets if target in rack.cells]
     statement = str(row.body.get("statement"))
-    ctx.console.say(f"{origin}: {statement}" + (f" on {fold(cells)}" if cells else ""))
+    together = rack.production and flags.get("no-rolling") and len(cells) > 1
+    how = ", all cells together" if together else ""
+    ctx.console.say(f"{origin}: {statement}" + (f" on {fold(cells)}{how}" if cells else ""))
     root = root_of(ctx.journal, rack.name, row.change)
     for told in (*drops_to_come(chain(ctx.journal, rack.name, root)), *_made_since(ctx, row, targets)):
         ctx.console.say(told)
@@ -276,8 +281,8 @@ def _made_since(ctx: Context, row: Entry, targets: Sequence[str]) -> Iterator[st
     root = root_of(ctx.journal, rack, row.change)
     statements: dict[int, str] = {}
     touched: dict[int, set[str]] = {}
-    for entry in ctx.journal.since(row.at):
-        if entry.rack != rack or entry.change <= row.change:
+    for entry in ctx.journal.after(row.change):
+        if entry.rack != rack:
             continue
         if entry.kind == "plan" and entry.body.get("finishes") != root and not undoes(entry):
             statements[entry.change] = str(entry.body.get("statement"))

@@ -209,9 +209,7 @@ def _look_longer(
     ctx: Context, sent: Sequence[tuple[Step, Entry]], states: dict[tuple[str, str], tuple[str, str]]
 ) -> None:
     """Look again, into ``states``, at what is not done yet of what was sent less than some looks ago."""
-    from exacell.change.changing import EMULATED_POLL, POLL  # Every start may import this module; few ask this.
-
-    poll = EMULATED_POLL if ctx.need_rack().emulated else POLL
+    poll = ctx.need_rack().poll
     now = datetime.now(UTC)
     left = {}
     for step, row in sent:
@@ -238,7 +236,7 @@ def steps_of(plan: Mapping[str, Any]) -> list[tuple[Step, bool]]:
 
 
 def _look(ctx: Context, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return (target, what) → state and reason, from what each step was to prove."""
+    """Return (target, what) → state and reason, from what each step was to prove; an interruption waits for no silent cell."""
     clusters = {step.asm for step in steps if step.asm and step.proves}
     prober = Prober(ctx.fleet, {name: ctx.asm(name) for name in clusters})
     states: dict[tuple[str, str], tuple[str, str]] = {}
@@ -250,9 +248,9 @@ def _look(ctx: Context, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[st
         moving = tuple(hope for hope in step.hopes if hope.object == "asm.operation")
         checks = (*step.proves, *moving)
         failures = (
-            prober.asm(step.asm, checks, first=step.target)
+            prober.asm(step.asm, checks, first=step.target, cancel=ctx.interrupted)
             if step.asm
-            else prober.cells({step.target: checks})[step.target]
+            else prober.cells({step.target: checks}, ctx.interrupted)[step.target]
         )
         ended = not moving or any(place >= len(step.proves) for place in failures)
         unproven = {place: why for place, why in failures.items() if place < len(step.proves)}

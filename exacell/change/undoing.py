@@ -11,6 +11,9 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from exacell.cellcli.fold import neutral_text
+from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.statement import Change
 from exacell.cellset import fold
 from exacell.change.caching import again
 from exacell.change.changing import refuse_read_only
@@ -20,13 +23,14 @@ from exacell.change.probe import NO_ANSWER, Prober
 from exacell.change.resuming import older_to_undo
 from exacell.change.reviving import activate_again, bring_back, revive
 from exacell.change.settling import attempts, chain, drops_to_come, refuse_running, root_of, settle, states_of
-from exacell.errors import ExitCode, MovedError, RefusedError
+from exacell.errors import ExitCode, MovedError, RefusedError, StatementError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
 from exacell.journal.record import Entry, Row
-from exacell.language.line import with_call_flags
+from exacell.language.line import parse_line, with_call_flags
 from exacell.output.result import Result, together
 from exacell.plan.gate import UNMOUNTED
+from exacell.plan.guard_targets import takes_own_name
 from exacell.plan.model import Check, Step, Undo, step_from_json
 from exacell.plan.rolling import flags_again
 from exacell.values import dataclass
@@ -336,14 +340,33 @@ def _caching_again(ctx: Context, done: Done) -> list[str]:
 
 
 def _statements(ctx: Context, done: Done) -> list[str]:
-    """Return the inverse statements in order, with ON for the cells on which the change was done."""
+    """Return the inverse statements in order, with ON for the cells on which the change was done.
+
+    Those that differ only in the cell's own name are one statement: nobody is asked once a cell.
+    """
     cells = ctx.need_rack().cells
     groups: dict[tuple[str, ...], list[str]] = {}
     for target, statements in done.inverse.items():
         if target in done.touched:
-            groups.setdefault(statements, []).append(target)
+            same = tuple(_for_all(statement, target) for statement in statements) if target in cells else statements
+            groups.setdefault(same, []).append(target)
     found = []
     for statements, targets in groups.items():
         on = [target for target in targets if target in cells]
+        if len(on) == 1:  # Its name in full is easier read.
+            statements = tuple(for_cell(statement, on[0]) for statement in statements)
         found += [f"on {fold(on)} {statement}" if on else statement for statement in statements]
     return found
+
+
+def _for_all(statement: str, cell: str) -> str:
+    """Return a statement with ``{cell}`` in the names of its disks, as it is where the cell would not get the very same."""
+    neutral = neutral_text(statement, cell)
+    if neutral == statement or for_cell(neutral, cell) != statement:
+        return statement
+    try:
+        line = parse_line(neutral)
+    except StatementError:
+        return statement  # What speaks of one cell by its name, as online cell does.
+    change = line.cellcli if line is not None else None
+    return neutral if isinstance(change, Change) and takes_own_name(change) else statement

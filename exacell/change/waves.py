@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.journal.caching_off import FLASHCACHE
-from exacell.plan.gate import first_cells
+from exacell.plan.gate import first_cells, flushed_cells
 from exacell.plan.model import Plan
 from exacell.plan.rolling import Asked, roll
 
@@ -39,6 +40,18 @@ def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:
     )
 
 
+def _refuse_shut_out(ctx: Context, plan: Plan, canary: str) -> None:
+    """Refuse a canary whose gate only the cells open that wait for it: their flush is in force until their own turn."""
+    holding = [cell for cell in flushed_cells(ctx.last_facts) if cell in plan.targets and cell != canary]
+    if canary in plan.targets and holding:
+        hold = "holds its gate" if len(holding) == 1 else "hold its gate"
+        raise RefusedError(
+            f"{plan.statement}: the canary {canary} can't go first: {fold(holding)} {hold} closed, whose flush is in force "
+            "until their own turn; nothing was sent",
+            hint="without --canary they go first",
+        )
+
+
 def rolled(ctx: Context, plan: Plan, flags: Mapping[str, Value]) -> Plan:
     """Return the plan with its cells in waves where that was asked for, or the rack or the plan demands it.
 
@@ -46,6 +59,7 @@ def rolled(ctx: Context, plan: Plan, flags: Mapping[str, Value]) -> Plan:
         RefusedError: it was asked for and can't be done.
     """
     rack = ctx.need_rack()
+    _refuse_shut_out(ctx, plan, str(flags.get("canary") or ""))
     creating = {step.target for step in plan.steps if step.caching_on and step.cache == FLASHCACHE}
     return roll(
         plan,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.errors import RefusedError, StatementError
@@ -35,6 +36,7 @@ def plan(ctx: Context, call: Call) -> Result:
     from datetime import UTC, datetime
 
     from exacell.cellset import fold
+    from exacell.change.changing import UNSENT
     from exacell.language.line import with_call_flags
     from exacell.plan.saved import SavedPlan, flatten, kept_flags, stages_json
     from exacell.store import Store
@@ -47,6 +49,7 @@ def plan(ctx: Context, call: Call) -> Result:
     ctx.last_plan, ctx.last_facts = None, {}
     result = ctx.execute(line)
     name = call.text_arg("as")
+    said = "nothing was sent"
     if name and ctx.last_plan is not None:
         # Applied from another session it must mean the same cells.
         some = () if set(ctx.cells()) == set(ctx.need_rack().cells) else ctx.cells()
@@ -62,8 +65,9 @@ def plan(ctx: Context, call: Call) -> Result:
             flags=kept_flags(line.flags),
         )
         Store(ctx.home.state_dir / "store.db").save_plan(saved)
-        ctx.console.say(f"kept as {name}: apply {name}")
-    return result
+        said = f"nothing was sent; kept as {name}: apply {name} carries it out"
+    # Nobody typed the -n that the note speaks of.
+    return replace(result, notes=[said if note == UNSENT else note for note in result.notes])
 
 
 _SHOWN = "-n behind dcli, sh, copy and run shows what of it changes cells"

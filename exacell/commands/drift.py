@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.errors import ExacellError, ExitCode, RefusedError, StatementError
+from exacell.errors import ExitCode, RefusedError, StatementError
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
 from exacell.output.result import Column, Result, worst
 from exacell.units import counted
@@ -16,29 +16,6 @@ if TYPE_CHECKING:
     from exacell.plan.drift import Difference
 
 GROUP = "change control"
-
-
-def _read_cells(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
-    from exacell.plan.drift import STATEMENTS, neutral
-
-    answers = ctx.query(*STATEMENTS.values())
-    facts = {cell: neutral(cell, answer.tables) for cell, answer in answers.good.items()}
-    return facts, list(answers.problems), answers.exit_code
-
-
-def read_all(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
-    """Return the facts of the selected cells and of the rack's ASM clusters."""
-    from exacell.change.probe import asm_records
-    from exacell.plan.drift import ASM, of_asm
-
-    facts, problems, code = _read_cells(ctx)
-    for name in ctx.need_rack().asm:
-        try:
-            facts[ASM + name] = of_asm(asm_records(ctx.asm(name).facts())["asm.diskgroup"])
-        except ExacellError as error:
-            problems.append(f"{ASM}{name}: {error.message}")
-            code = worst([code, ExitCode.FAILED])
-    return facts, problems, code
 
 
 def _read_list(ctx: Context, text: str) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
@@ -79,6 +56,7 @@ def _read_list(ctx: Context, text: str) -> tuple[dict[str, dict[str, str]], list
 )
 def drift(ctx: Context, call: Call) -> Result:
     """Return one record per difference."""
+    from exacell.driftfacts import read_all, read_cells
     from exacell.plan.drift import ASM, between_cells, from_baseline, gone, told
     from exacell.store import Store
 
@@ -90,7 +68,7 @@ def drift(ctx: Context, call: Call) -> Result:
         facts, problems, code = read_all(ctx)
         found = [*told(from_baseline(before, facts), facts, before), *gone(before, ctx.need_rack().cells)]
     else:
-        facts, problems, code = _read_list(ctx, statement) if statement else _read_cells(ctx)
+        facts, problems, code = _read_list(ctx, statement) if statement else read_cells(ctx)
         found = told(between_cells(facts), facts)
     rows = [_row(d) for d in found]
     cells = [target for target in facts if not target.startswith(ASM)]
@@ -155,6 +133,7 @@ def save_baseline(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: a cell gave no answer and --partial was not given.
     """
+    from exacell.driftfacts import read_all
     from exacell.plan.drift import ASM
     from exacell.store import Store
 

@@ -240,7 +240,7 @@ def verify(ctx: Context, call: Call) -> Result:
 def _without_head(journal: Journal, head: str) -> str:
     """Return what is wrong when the row that a printed head names is not in the journal; empty when it is."""
     number, colon, start = head.partition(":")
-    if not colon or not number.isdigit() or not start:
+    if not colon or not number.isdecimal() or not start:
         raise JournalError(f"head={head}: a head is a row number and the begin of its hash, such as 17:1f0c2b3a4d5e")
     found = journal.rows("seq = ?", [int(number)])
     if not found:

@@ -54,9 +54,9 @@ def sql_asm(ctx: Context, call: Call) -> Result:
         return _rows(node, rows)
     own = own_statement(sql)
     if own:
+        own += f" asm={name}" if name else ""
         ctx.console.say(f"this is: {own}")
-        line = with_call_flags(own + (f" asm={name}" if name else ""), call.flags)
-        return ctx.execute(line)
+        return ctx.execute(with_call_flags(own, call.flags))
     group = mounts(sql)
     if group:
         return _mount(ctx, call, group, name)
@@ -162,7 +162,8 @@ def _change(
     ctx.console.say(f"{where} would get: {sql}")
     if flags.get("dry-run"):
         return Result(notes=["-n: nothing was sent"])
-    ctx.lock().refuse_held()
+    ctx.lock().refuse_held()  # Nobody is asked for what is refused then.
+    ctx.journal.refuse_damaged()
     if not flags.get("yes"):
         ask(ctx.console, sql[:60], hint="-y answers yes")
     group = Group(ctx=ctx, targets=(target(request.target),))
@@ -205,12 +206,20 @@ def sh(ctx: Context, call: Call) -> Result:
     """Return one record per cell: exit status and output.
 
     Raises:
+        StatementError: its here-document has no end.
         RefusedError: a guard forbids it, or it can't be read and was not accepted.
     """
     from exacell.dcli.scan import scan_command
+    from exacell.dcli.shellwords import cut_off
     from exacell.dcli.work import Step
 
     text, flags = command_given(ctx, call)
+    if mark := cut_off(text):
+        # A shell would take what there is of it, with a warning: cat >file <<EOF would empty the file.
+        raise StatementError(
+            f"sh: the here-document <<{mark} has no end: a statement ends with its line; nothing was sent",
+            hint="dcli -x FILE carries a script with its here-documents, copy takes a file to the cells",
+        )
     findings = scan_command(text)
     from exacell.logins import goes_bare, restricted_cells
 
@@ -335,7 +344,7 @@ def _work(
     record = None if findings.harmless else Record(group, judgement, call.text, flags=flags, what=name)
     outcomes = _done_everywhere(group, judgement, steps, record)
     if record is None:
-        ctx.remember([o.target for o in outcomes], [o.target for o in outcomes if o.status or not o.ran])
+        ctx.remember([o.target for o in outcomes], [o.target for o in outcomes if o.status])
     printing = str(call.flags.get("format") or ctx.settings.format) in ("table", "raw")
     return _told(outcomes, printing=printing)
 
@@ -372,7 +381,7 @@ def _told(outcomes: Sequence[Outcome], *, printing: bool) -> Result:
     from exacell.dcli.output import UNREACHABLE
 
     good = [o for o in outcomes if o.ran and o.status != UNREACHABLE]
-    failed = [o for o in outcomes if o.status or not o.ran]
+    failed = [o for o in outcomes if o.status]
     rows = [{"cell": o.target, "exitStatus": o.status, "text": "\n".join(o.lines).rstrip()} for o in good]
     problems = [f"{o.target}: {o.refused or o.said.strip() or _status(o.status, ran=o.ran)}" for o in failed]
     code = ExitCode.DONE if not failed else ExitCode.FAILED if good else ExitCode.NOT_EXECUTED

@@ -194,11 +194,10 @@ def wait(ctx: Context, call: Call) -> Result:
         if ctx.interrupted.wait(seconds):
             raise InterruptedByUserError(f"the wait of {format_duration(seconds)} was interrupted")
         return Result()
-    from exacell.change.changing import EMULATED_POLL, POLL
     from exacell.recipes.checking import failures
 
     example = "wait until all flashcache.status = normal"
-    poll = EMULATED_POLL if ctx.need_rack().emulated else POLL
+    poll = ctx.need_rack().poll
     waited = 0.0
     while wrong := failures(ctx, words[1] if len(words) > 1 else "", example=example):
         if waited > LONGEST_WAIT:

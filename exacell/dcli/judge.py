@@ -172,5 +172,6 @@ def agree(
         return
     for plan in judgement.plans:
         group.ctx.console.show_plan(plan)
-    group.ctx.lock().refuse_held()
+    group.ctx.lock().refuse_held()  # Nobody is asked for what is refused then.
+    group.ctx.journal.refuse_damaged()
     ask(group.ctx.console, judgement.plans[0].statement, hint=f"exacell -y {what} … answers yes")

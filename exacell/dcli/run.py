@@ -112,7 +112,7 @@ class _Run:
         if options.list_targets:
             self.print([f"Target hosts: {name_list([t.label for t in targets])}"])
         self._tell_ignored()
-        findings = self._findings(watch)
+        findings = self._findings()
         if not (options.words or self.delivery or watch or self._keys):
             return ExitCode.DONE
         with reached(self.ctx, targets, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
@@ -130,7 +130,7 @@ class _Run:
             if self._keys:
                 for group in groups:
                     refuse_read_only(group.ctx)
-            self._refuse_restricted(groups, watch, findings)
+            self._refuse_restricted(groups, findings)
             for group, judgement in judged:
                 agree(group, judgement, flags, login=options.user(group.login))
             steps = self._steps(watch, findings)
@@ -192,33 +192,31 @@ class _Run:
     def _text(self) -> str:
         return f"dcli {shlex.join(self.options.argv)}"
 
-    def _findings(self, watch: Watch | None) -> Findings:
+    def _findings(self) -> Findings:
         """Return what the command or the script would do; copied files are never read, so they are opaque."""
-        if watch is not None:
-            return Findings()
         if self.delivery is not None and self.delivery.script is not None:
             self.scanned = self.delivery.script.read_bytes()
             return scan_script(self.scanned, self.delivery.script.name)
-        findings = scan_command(self.options.command) if self.options.words else Findings()
+        findings = scan_command(self.options.command)
         if self.delivery is not None:
             names = " ".join(path.name for path in self.delivery.upload.sources)
             findings.unread.insert(0, f"copy {names} to {self.options.destination or 'the home directory'}")
         return findings
 
-    def _refuse_restricted(self, groups: Sequence[Group], watch: Watch | None, findings: Findings) -> None:
+    def _refuse_restricted(self, groups: Sequence[Group], findings: Findings) -> None:
         """Find out whether the logins of some cells run single commands only, and refuse what is more than that.
 
         Raises:
             RefusedError: their release lets the login do none of it.
         """
-        single = bool(self.options.words) and not (findings.unread or self.options.root_temporary or self._keys)
-        single = single and self.options.timeout is None and watch is None and self.delivery is None
+        # Without a command there is none that could go bare; a copy beside one can't be read.
+        single = not findings.unread and not self._keys and self.options.timeout is None
         for group in groups:
             login = self.options.user(group.login)
             closed = restricted_cells(group.ctx, group.cells, login)
             if single and goes_bare(self.options.command, closed):
                 self.bare = True
-            elif closed:
+            else:
                 refuse_restricted(group.ctx, self._text[:60], closed, login)
 
     def _steps(self, watch: Watch | None, findings: Findings) -> list[Step]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from exacell.values import dataclass
 
@@ -64,11 +65,16 @@ class Operator:
 
 
 class Lexer:
-    """Cuts one text into words and operators."""
+    """Cuts one text into words and operators.
+
+    Attributes:
+        unended: the mark of the first here-document so far that ended with the text, and not with its mark.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text.replace("\r\n", "\n")
         self._at = 0
+        self.unended = ""
         self._waiting: list[tuple[Operator, bool]] = []
         self._marks: list[Word] = []
         self._counts: list[str] = []
@@ -131,6 +137,8 @@ class Lexer:
                 if line == mark.text:
                     break
                 lines.append(line)
+            else:
+                self.unended = self.unended or mark.text
             body = "".join(f"{line}\n" for line in lines)
             operator.body = Word(text=body, quoted=True) if mark.quoted else expanded(body)
         self._waiting, self._marks = [], []
@@ -302,6 +310,15 @@ class Lexer:
                 return at
             at += 1
         raise UnreadableError(f"a {mark} is missing")
+
+
+def cut_off(text: str) -> str:
+    """Return the mark of a here-document whose end the text does not hold; empty for none."""
+    lexer = Lexer(text)
+    with suppress(UnreadableError):
+        for _ in lexer.tokens():
+            pass
+    return lexer.unended
 
 
 def expanded(text: str) -> Word:

@@ -23,6 +23,9 @@ RESTART = "journal restart puts it aside and begins a new one"
 PIECE = 500
 """Rows that are read at a time where all are: a journal of years is not held in memory as a whole."""
 
+NUMBERS = range(2**63)
+"""Of rows and changes that SQLite can hold, and 0 for none."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
@@ -78,7 +81,7 @@ class JournalFile:
         try:
             words = self.head_path.read_text(encoding="ascii").split()
             pairs = [(int(number), digest) for number, digest in zip(words[::2], words[1::2], strict=True)]
-            if len(pairs) not in (1, 2):
+            if len(pairs) not in (1, 2) or any(number not in NUMBERS for number, _ in pairs):
                 raise ValueError("it is no head")
         except FileNotFoundError:
             return None
@@ -140,6 +143,8 @@ class JournalFile:
 
     def _whose(self, path: Path) -> str:
         """Return the way out of a file that can't be opened."""
+        if self._is_read_only():
+            return "its file system is mounted read-only: mount it for writing, or name a directory elsewhere by EXACELL_HOME"
         try:
             owner = path.stat().st_uid
         except OSError:
@@ -149,6 +154,17 @@ class JournalFile:
                 "it belongs to another user: each has a journal of their own, in the directory that EXACELL_HOME names"
             )
         return "give exacell the right to read and write it"
+
+    def _is_read_only(self) -> bool:
+        """Whether the file system takes no writing, whoever asks."""
+        for folder in self.path.absolute().parents:
+            try:
+                return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+            except (FileNotFoundError, NotADirectoryError):
+                continue  # It was to be made.
+            except OSError:
+                break
+        return False
 
     def _way_out(self, path: Path) -> str:
         """Return the way out of a file that this user may open and that can't be read all the same, or may not."""
@@ -183,9 +199,7 @@ class JournalFile:
             except JournalError:
                 if not lenient:
                     raise
-                rows = self._read(query, (behind, until, until), lenient=True)
-                if rows:
-                    yield rows
+                yield self._read(query, (behind, until, until), lenient=True)
                 return
             if self._which() != which:
                 raise JournalError(
@@ -274,6 +288,8 @@ class JournalFile:
         try:
             with in_words():
                 return connection.execute(query, values).fetchall()
+        except OverflowError:
+            return []  # A number that SQLite can't hold is none of a row's.
         except sqlite3.OperationalError as error:
             if "decode" not in str(error):
                 raise
@@ -284,6 +300,12 @@ class JournalFile:
             connection.close()
 
     def _unreadable(self, error: Exception) -> JournalError:
+        if "readonly" in str(error):
+            return JournalError(
+                f"the journal {self.path} can't be read: whoever wrote to it last was killed, and what that left in "
+                f"{self.path}-journal can't be rolled back without writing",
+                hint=self._whose(self.path),
+            )
         return JournalError(
             f"the journal {self.path} can't be read: {self.amiss(error)}", hint=self._way_out(self.path)
         )
@@ -317,15 +339,13 @@ class JournalFile:
             )
 
     def damage(self) -> str:
-        """Return what SQLite finds wrong with the file itself, one line; empty when nothing is or nothing is there."""
-        if not self.is_there(self.path):
-            return ""
+        """Return what SQLite finds wrong with the file itself, one line; empty when nothing is."""
         try:
             # Damaged indexes hide rows from who asks by them; the rows themselves are the chain's to check.
             found = self._ask("pragma integrity_check(1)", (), mode="ro")
             odd = strange(self._ask(OBJECTS, (), mode="ro"))
         except sqlite3.Error as error:
             return f"the journal {self.path} can't be read: {self.amiss(error)}"
-        said = " ".join(str(found[0][0]).split()) if found else "ok"
+        said = " ".join(str(found[0][0]).split())
         said = odd if said == "ok" else said
         return f"the file {self.path} is damaged: {said}" if said else ""

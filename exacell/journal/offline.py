@@ -11,8 +11,9 @@ from exacell.errors import JournalError
 from exacell.journal.record import Entry, Journal, Row
 from exacell.values import dataclass
 
-LOOKED_BACK = 20
-"""Of so many changes that switched grid disks, the newest, the rows are read: this is done at every start."""
+LOOKED_BACK = 100
+"""Of so many changes that switched grid disks, the newest, the rows are read: this is done at every start. A round over
+all cells of a rack, each taken offline and brought back by changes of its own, hides no cell that was left at its beginning."""
 
 _SWITCH = re.compile(r"ALTER\s+GRIDDISK\s+(.+?)\s+(INACTIVE|ACTIVE)\b", re.IGNORECASE | re.DOTALL)
 _NOT_DONE = ("failed", "not done", "refused")
@@ -54,15 +55,10 @@ def offline_disks(journal: Journal, rack: str) -> tuple[Offline, ...]:
     Raises:
         JournalError: the journal can't be read.
     """
-    changes = dict.fromkeys(entry.change for entry in journal.switching_intents(rack))
-    if not changes:
-        return ()
-    rows = [row for change in tuple(changes)[-LOOKED_BACK:] for row in journal.entries(rack=rack, change=change)]
-    rows += [row for row in journal.of_kinds(rack, ("observed",)) if "online" in row.body]
     away: dict[str, Offline] = {}
     before: dict[str, Offline | None] = {}
     asked: dict[tuple[int, str, str], re.Match[str]] = {}
-    for row in sorted({row.seq: row for row in rows}.values(), key=lambda row: row.seq):
+    for row in journal.switching_rows(rack, LOOKED_BACK):
         _play(row, away, before, asked)
     alike: dict[tuple[int, bool], list[str]] = {}
     for cell, item in away.items():
@@ -83,8 +79,9 @@ def _play(
     if row.kind == "undone":
         for gone in [name for name, item in away.items() if item.change == row.change]:
             del away[gone]
-    elif row.kind == "observed" and row.body.get("online"):
-        away.pop(cell, None)
+    elif row.kind == "observed":
+        if row.body.get("online"):
+            away.pop(cell, None)
     elif row.kind == "intent":
         switch = _SWITCH.match(str(row.body.get("statement")))
         if switch is None:
@@ -117,9 +114,10 @@ def _ended(
 
 
 def _names(switch: re.Match[str]) -> frozenset[str]:
-    """Return the names of the grid disks that a statement switches, lower case; empty for ALL."""
-    words = [word.strip().lower() for word in switch[1].split(",")]
-    return frozenset() if words[0].split()[0] == "all" else frozenset(words)
+    """Return the names of the grid disks that a statement switches, lower case; empty for ALL. Those of a medium are a name of
+    their own: ALL HARDDISK brings back what ALL HARDDISK took away, and a part of what ALL did."""
+    words = [" ".join(word.lower().split()) for word in switch[1].split(",")]
+    return frozenset() if words == ["all"] else frozenset(words)
 
 
 def observe_online(journal: Journal, rack: str, cells: Iterable[str]) -> str:

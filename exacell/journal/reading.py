@@ -180,25 +180,39 @@ class JournalReader(JournalFile):
         """Return the plan rows of a change, for eyes."""
         return self._select(change=change, extra="kind = 'plan'", lenient=True)
 
-    def since(self, at: str) -> list[Entry]:
-        """Return the rows that were written from ``at`` on, in order; it is as :attr:`Entry.at`.
+    def newest_change(self) -> int:
+        """Return the number of the newest change, of any rack; 0 for none.
 
         Raises:
             JournalError: the file is no journal.
         """
-        return self._select(extra="at >= ?", given=[at])
+        found = self._read("select coalesce(max(change), 0) from entry", ())
+        return change_number(found[0][0]) if found else 0
+
+    def after(self, change: int) -> list[Entry]:
+        """Return the rows of all changes behind ``change``, in order. Numbers only grow; a clock may be set back.
+
+        Raises:
+            JournalError: the file is no journal.
+        """
+        return self._select(extra="change > ?", given=[change])
 
     def caching_entries(self, rack: str) -> list[Entry]:
         """Return the rows that say something about caching being off or on, in order; quick in a long journal."""
         return self._select(rack=rack, extra=CACHING)
 
-    def service_intents(self, rack: str) -> list[Entry]:
-        """Return a rack's intents that speak of services, in order; quick in a long journal."""
-        return self._select(rack=rack, extra=SERVICES)
+    def service_rows(self, rack: str) -> list[Entry]:
+        """Return the rows of a rack's changes with intents that speak of services, in order, but not their plans; quick in a
+        long journal."""
+        changes = f"select change from entry where rack = ? and {SERVICES}"
+        return self._select(rack=rack, extra=f"change in ({changes}) and kind <> 'plan'", given=[rack])
 
-    def switching_intents(self, rack: str) -> list[Entry]:
-        """Return a rack's intents that make grid disks active or inactive, in order; quick as well."""
-        return self._select(rack=rack, extra=SWITCHING)
+    def switching_rows(self, rack: str, newest: int) -> list[Entry]:
+        """Return the rows of so many of a rack's changes, the newest, that made grid disks active or inactive, in order, but
+        not their plans; quick as well."""
+        # The signs keep SQLite from walking all changes, newest first, until there are enough.
+        changes = f"select distinct +change from entry where rack = ? and {SWITCHING} order by +change desc limit ?"
+        return self._select(rack=rack, extra=f"change in ({changes}) and kind <> 'plan'", given=[rack, newest])
 
     def plans_to_confirm(self, rack: str) -> list[Entry]:
         """Return the plan rows of a rack's changes that were made with --confirm-within, in order; quick as well."""
@@ -271,10 +285,8 @@ class JournalReader(JournalFile):
 
     def is_over(self, row: Entry) -> bool:
         """Whether the change that a plan row's change belongs to was taken back behind it."""
-        verb, _, number = str(row.body.get("origin") or "").partition(" ")
-        root = row.body.get("finishes") or (number if verb == "undo" and number.isdigit() else 0)
-        if not root:
-            return False
+        verb, _, number = str(row.body.get("origin")).partition(" ")  # A recipe may be named undo.
+        root = row.body.get("finishes") or (number if verb == "undo" and number.isdecimal() else 0)
         return any(
             entry.kind == "undone" and entry.seq > row.seq for entry in self.entries(rack=row.rack, change=int(root))
         )

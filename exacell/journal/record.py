@@ -12,6 +12,7 @@ Source: SQLite, "PRAGMA synchronous".
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -24,7 +25,7 @@ from typing import Any
 
 from exacell.errors import JournalError
 from exacell.journal.chain import GENESIS, Follower, Walk, against_head, digest, walk
-from exacell.journal.file import RESTART
+from exacell.journal.file import NUMBERS, RESTART
 from exacell.journal.reading import Entry, JournalReader
 from exacell.journal.schema import COLUMNS, OBJECTS, SCHEMA, in_words, strange
 from exacell.turns import flock
@@ -88,6 +89,7 @@ class Journal(JournalReader):
             try:
                 connection.execute("begin immediate")
                 self._refuse_edited(connection, self._end(connection)[0])
+                self._next_change(connection)
                 connection.execute("rollback")
             except sqlite3.Error as error:
                 raise self._unwritable(error) from error
@@ -163,7 +165,7 @@ class Journal(JournalReader):
                 self._refuse_another(connection, change)
             if change is None:
                 self._refuse_edited(connection, seq)
-                change = 1 + connection.execute("select coalesce(max(change), 0) from entry").fetchone()[0]
+                change = self._next_change(connection)
             for row in rows:
                 seq += 1
                 at = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -185,7 +187,8 @@ class Journal(JournalReader):
         return change
 
     def _unwritable(self, error: Exception) -> JournalError:
-        denied = isinstance(error, PermissionError) or (self.is_there(self.path) and not os.access(self.path, os.W_OK))
+        refused = isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
+        denied = refused or (self.is_there(self.path) and not os.access(self.path, os.W_OK))
         if denied:
             hint = self._whose(self.path)
         elif os.path.isdir(self.path) or type(error) is sqlite3.DatabaseError:
@@ -274,6 +277,16 @@ class Journal(JournalReader):
                 f"the journal {self.path} is damaged: {problem}; nothing that changes cells is sent",
                 hint=f"journal verify shows where; {RESTART}",
             )
+
+    def _next_change(self, connection: sqlite3.Connection) -> int:
+        """Return the number of a new change; raise when a row, however old, holds one that no change can have."""
+        (newest,) = connection.execute("select coalesce(max(change), 0) from entry").fetchone()
+        if not isinstance(newest, int) or newest + 1 not in NUMBERS:
+            raise JournalError(
+                f"the journal {self.path} is damaged: {newest!r} is no number of a change; nothing that changes cells is sent",
+                hint=f"journal verify shows where; {RESTART}",
+            )
+        return newest + 1
 
     def verify(self) -> str:
         """Return what is wrong with the chain, one line naming the first bad row; empty when it is whole."""

@@ -38,6 +38,8 @@ def legible(path: Path, *, last: int = 0) -> list[tuple[Any, ...]]:
     try:
         with tempfile.TemporaryDirectory(prefix="exacell-") as folder:
             copy = Path(folder) / "journal.db"
+            with suppress(FileNotFoundError):  # First: what a killed writer left is rolled back in the copy, too.
+                shutil.copyfile(f"{path}-journal", f"{copy}-journal")
             shutil.copyfile(path, copy)
             _lengthen(copy)
             with closing(sqlite3.connect(copy)) as connection:
@@ -54,7 +56,7 @@ def _lengthen(copy: Path) -> None:
         header = stream.read(_HEADER)
         size = int.from_bytes(header[_SIZE_AT : _SIZE_AT + 2], "big")
         size = 65536 if size == 1 else size
-        if len(header) < _HEADER or size < 512:
+        if size < 512:
             return
         there = -(-copy.stat().st_size // size)
         pages = max(there, min(int.from_bytes(header[_PAGES_AT : _PAGES_AT + 4], "big"), there + _GROWN // size))

@@ -1,4 +1,4 @@
-"""What this process has sent since a moment, as the journal tells: an intent is on disk before its statement leaves."""
+"""What this process has sent since some change, as the journal tells: an intent is on disk before its statement leaves."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Sent(StrEnum):
     """The outcome of some of it is not known."""
 
 
-def sent_since(journal: Journal, at: str) -> Sent:
-    """Return what became of the statements that this process has sent since ``at``, which is as :attr:`Entry.at`.
+def sent_since(journal: Journal, change: int) -> Sent:
+    """Return what became of the statements that this process has sent in changes behind ``change``; 0 for all.
 
     Raises:
         JournalError: the journal can't be read.
     """
-    rows = journal.since(at)
+    rows = journal.after(change)
     me = actor()
     own = {
         row.change
@@ -34,7 +34,7 @@ def sent_since(journal: Journal, at: str) -> Sent:
         if row.kind == "plan" and all(row.body.get(key) == me[key] for key in ("host", "pid", "started"))
     }
     intents = Counter(_step(row) for row in rows if row.kind == "intent" and row.change in own)
-    intents_left = intents - Counter(_step(row) for row in rows if row.kind == "outcome" and row.change in own)
+    intents_left = intents - Counter(_step(row) for row in rows if row.kind == "outcome")
     if not intents:
         return Sent.NOTHING
     return Sent.UNDER_WAY if intents_left else Sent.ENDED

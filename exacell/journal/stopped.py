@@ -31,8 +31,8 @@ class Stopped:
 
     @property
     def mend(self) -> str:
-        """The statement that starts them again: with CELLSRV the cell's grid disks come back too, cell by cell."""
-        if "cellsrv" in self.services and "ms" not in self.services:
+        """The statement that starts them again: with CELLSRV alone the cell's grid disks come back too, cell by cell."""
+        if self.services == ("cellsrv",):
             return f"online cell {self.cells[0]}"
         service = "all" if len(self.services) > 1 else self.services[0]
         return f"on {fold(self.cells)} alter cell startup services {service}"
@@ -55,16 +55,9 @@ def stopped_services(journal: Journal, rack: str) -> tuple[Stopped, ...]:
     Raises:
         JournalError: the journal can't be read.
     """
-    intents = journal.service_intents(rack)
-    if not intents:
-        return ()
-    rows = [
-        row for change in dict.fromkeys(entry.change for entry in intents) for row in journal.entries(change=change)
-    ]
-    rows += [row for row in journal.of_kinds(rack, ("observed",)) if "services" in row.body]
     down: dict[tuple[str, str], tuple[int, bool]] = {}
     asked: dict[tuple[int, str, str], tuple[str, tuple[str, ...]]] = {}
-    for row in sorted({row.seq: row for row in rows}.values(), key=lambda row: row.seq):
+    for row in journal.service_rows(rack):
         _play(row, down, asked)
     found: dict[tuple[int, str, bool], list[str]] = {}
     for (cell, service), (change, sure) in down.items():
@@ -95,18 +88,20 @@ def _play(
         services: tuple[str, ...] = _ALL if action[2].upper() == "ALL" else (str(action[2]).lower(),)
         asked[key] = (action[1].upper(), services)
         if action[1].upper() == "SHUTDOWN":
-            down.update({(row.target, service): (row.change, False) for service in services})
+            for service in services:  # One that an earlier change stopped, and nothing started, is no matter of doubt.
+                down.setdefault((row.target, service), (row.change, False))
     elif row.kind == "outcome":
         # A start that was not needed was never sent: CELLSRV ran.
         action_of, services = asked.get(key, ("STARTUP", ("cellsrv",)) if key[2] == "start CELLSRV" else ("", ()))
         state = str(row.body.get("state"))
-        for service in services:
-            if action_of == "SHUTDOWN" and state in _NOT_DONE:
-                down.pop((row.target, service), None)
-            elif action_of == "SHUTDOWN" and state == "done" and (row.target, service) in down:
-                down[row.target, service] = (row.change, True)
-            elif action_of and action_of != "SHUTDOWN" and state in _UP:
-                down.pop((row.target, service), None)
+        for place in [(row.target, service) for service in services]:
+            if action_of != "SHUTDOWN":
+                if state in _UP:
+                    down.pop(place, None)
+            elif state in _NOT_DONE and down.get(place) == (row.change, False):
+                del down[place]
+            elif state == "done" and place in down:  # Not what was started, or seen running, before that was known.
+                down[place] = (row.change, True)
 
 
 def observe_services(journal: Journal, rack: str, running: Mapping[str, Iterable[str]]) -> str:

@@ -11,6 +11,8 @@ from exacell.language.registry import Kind, Param, Value
 from exacell.units import parse_duration, parse_size
 
 _TRUE = {"yes": True, "on": True, "true": True, "1": True, "no": False, "off": False, "false": False, "0": False}
+_LONGEST = 18
+"""Digits of the largest whole numbers: they fit into 64 bits."""
 _NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_.+\-]*")
 
 
@@ -48,6 +50,8 @@ def _convert(param: Param, text: str) -> Value:
         case Kind.INT | Kind.CHANGE:
             if not re.fullmatch(r"[0-9]+", text):
                 raise StatementError(f"'{text}' is not a whole number")
+            if len(text) > _LONGEST:
+                raise StatementError(f"'{text[:_LONGEST]}…' is too large a number")
             return int(text)
         case Kind.NUMBER:
             if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):

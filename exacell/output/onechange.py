@@ -26,6 +26,9 @@ _REPLY_LINES = 3
 _GOOD = ("done", "not needed", "nothing to do")
 
 
+_UNSEEN = "its answer never came, and when it was looked for it was not seen to be done"
+
+
 def change_page(
     rows: Sequence[Row], rack: str, *, later: Sequence[Row] = (), zone: tzinfo | None = UTC, width: int | None = None,
     color: bool = False,
@@ -127,6 +130,9 @@ class _Sent:
         if outcome is not None:
             self.state = str(outcome.get("state") or "-")
             self.good = self.state in _GOOD
+            if self.state == "not done" and outcome.get("settled"):
+                # Somebody looked because no answer had come: what is not there then may come yet.
+                self.state = _UNSEEN
             self.reason = str(outcome.get("reason") or "")
             self.verified = str(outcome.get("verified") or "")
             self.reply = _told(str(outcome.get("reply") or ""))

@@ -170,7 +170,7 @@ def _steps(stage: Stage, page: _Page) -> Iterator[str]:
     for steps in _alike(stage.steps):
         first, targets = steps[0], [step.target for step in steps]
         mask = masker(first.target) if len(targets) > 1 else str
-        asm = f" (ASM {first.asm})" if first.asm and not first.shell else ""
+        asm = f" (ASM {first.asm})" if first.asm else ""
         act = first.statement.strip() if first.statement else first.what
         yield from page.text(mask(act), f"    on {_fold(targets)}{asm}: ")
         for line in _changes(steps):
@@ -202,7 +202,6 @@ def _alike(steps: Sequence[Step]) -> list[list[Step]]:
             mask(step.statement),
             step.what if not step.statement else "",
             step.asm,
-            step.shell,
             step.watch,
             step.undo,
             mask(step.inverse) if step.undo is Undo.IMPOSSIBLE else "",

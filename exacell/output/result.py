@@ -74,11 +74,12 @@ def worst(codes: Sequence[ExitCode]) -> ExitCode:
 
 
 def together(results: Sequence[Result]) -> Result:
-    """Return what several statements of one kind answered as one: all that was said, the widest table, the worst code."""
+    """Return what several statements of one kind answered as one: all that was said, each note once, the widest table, the
+    worst code."""
     return Result(
         records=[record for result in results for record in result.records],
         columns=max((result.columns for result in results), key=len, default=()),
-        notes=[note for result in results for note in result.notes],
+        notes=list(dict.fromkeys(note for result in results for note in result.notes)),
         problems=[problem for result in results for problem in result.problems],
         shown=bool(results) and all(result.shown for result in results),
         exit_code=worst([result.exit_code for result in results]),

@@ -333,15 +333,19 @@ def _checked_files(
             hint=f'sql asm "alter diskgroup {group.name} mount" first',
         )
     _refuse_strangers(asm, group, nodes)
+    if group.voting_files:
+        raise RefusedError(
+            f"{begin}: it holds the cluster's voting files, and a node that can't reach most of these leaves the cluster; "
+            "nothing was sent",
+            hint=_voting_elsewhere(asm, group),
+        )
     if group.files and not may_ask and group.name not in (item.upper() for item in accepted):
-        voting = " and voting files" if group.voting_files else ""
         used = f", in use by {', '.join(group.clients)}" if group.clients else ""
         raise RefusedError(
-            f"{begin}: it has {counted(group.files, 'file')}{voting}{used}; nothing was sent",
-            hint=f"move them away first; --accept-data-loss={group.name} would destroy them",
+            f"{begin}: it has {counted(group.files, 'file')}{used}; nothing was sent",
+            hint="move them away first"
+            + ("" if group.clients else f"; --accept-data-loss={group.name} would destroy them"),
         )
-    if group.voting_files:
-        raise RefusedError(f"{begin}: it holds voting files; the cluster would stop")
     if group.clients:
         raise RefusedError(
             f"{begin}: {', '.join(group.clients)} {'is' if len(group.clients) == 1 else 'are'} connected to it; nothing "
@@ -349,6 +353,25 @@ def _checked_files(
             hint="stop them or move them to another disk group first",
         )
     return group.files
+
+
+_VOTING_FAILGROUPS = {"EXTERN": 1, "NORMAL": 3, "HIGH": 5}
+"""So many failure groups a disk group needs to take the voting files, by v$asm_diskgroup.type. Source: reference asm.md 4."""
+
+
+def _voting_elsewhere(asm: AsmFacts, group: DiskGroup) -> str:
+    """Return how the voting files are moved out of a disk group: to the fitting one with most failure groups, if any."""
+    spread = {
+        other.name: len({disk.failgroup for disk in asm.members(other)})
+        for other in asm.groups
+        if other.name != group.name and other.state == "MOUNTED"
+    }
+    needed = {other.name: _VOTING_FAILGROUPS.get(other.type, 3) for other in asm.groups}
+    fit = [name for name in spread if spread[name] >= needed[name]]
+    move = "move them first, on a database node: crsctl replace votedisk"
+    if fit:
+        return f"{move} +{max(fit, key=spread.__getitem__)}; then drop diskgroup {group.name} again"
+    return f"{move} +OTHER, to a mounted disk group of 3 failure groups (5 with high redundancy); there is none now"
 
 
 def _drop_stages(asm: AsmFacts, name: str, drop: Step, others: Sequence[str], nodes: Mapping[str, str]) -> list[Stage]:

@@ -102,6 +102,11 @@ class CellDisk:
         """Whether it is on a hard disk."""
         return not self.flash and not self.pmem
 
+    @property
+    def kind(self) -> str:
+        """Its diskType, in small letters."""
+        return "flashdisk" if self.flash else "pmem" if self.pmem else "harddisk"
+
 
 @dataclass(frozen=True, kw_only=True)
 class GridDisk:

@@ -113,13 +113,18 @@ def offline_cells(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
     )
 
 
+def flushed_cells(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
+    """Return the cells whose flash cache is there and does not cache; only a statement ends that, waiting does not."""
+    return tuple(cell for cell, fact in facts.items() if fact.flash_cache and fact.flash_cache.caching == "off")
+
+
 def first_cells(facts: Mapping[str, CellFacts], creating: Collection[str] = ()) -> tuple[str, ...]:
     """Return the cells that go before the others because their own turn mends them: disks away, caching off, cache gone.
 
     Args:
         creating: cells whose flash cache the plan creates; one that has none now caches nothing until its turn.
     """
-    off = {cell for cell, fact in facts.items() if fact.flash_cache and fact.flash_cache.caching == "off"}
+    off = set(flushed_cells(facts))
     off |= {cell for cell in creating if cell in facts and facts[cell].flash_cache is None}
     return tuple(cell for cell in facts if cell in off or cell in offline_cells(facts))
 

@@ -15,6 +15,7 @@ from exacell.plan.guard_disks import flush, slow, unused
 from exacell.plan.guard_settings import settings_proof
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.guard_targets import means
+from exacell.plan.media import kinds_meant
 from exacell.plan.model import Check, Op, Plan, Risk, Step
 
 
@@ -106,14 +107,17 @@ def _altered(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
     """CREATE, IMPORT, or ALTER of attributes, which are read back."""
     if statement.verb != "ALTER":
         return simple(rack, facts, statement, text, Risk.PERFORMANCE)
-    names = {name.lower() for name in statement.names}
-    disks = {
-        cell: [disk.name for disk in fact.cell_disks if disk.name.lower() in names or statement.all]
-        for cell, fact in facts.items()
-    }
-    whole = statement.media is None
     steps = [
-        guarded_step(c, statement, Risk.PERFORMANCE, proves=settings_proof(statement, disks[c]) if whole else ())
-        for c in facts
+        guarded_step(c, statement, Risk.PERFORMANCE, proves=settings_proof(statement, disks) if disks else ())
+        for c, disks in ((c, _altered_disks(fact, statement)) for c, fact in facts.items())
     ]
     return guarded_plan(rack, text, steps)
+
+
+def _altered_disks(fact: CellFacts, statement: CellChange) -> list[str]:
+    """The cell disks that ALTER means; none where only the cell knows."""
+    if not statement.all:
+        names = {name.lower() for name in statement.names}
+        return [disk.name for disk in fact.cell_disks if disk.name.lower() in names]
+    kinds = kinds_meant(fact, statement) or ()
+    return [disk.name for disk in fact.cell_disks if disk.kind in kinds]

@@ -16,6 +16,7 @@ from exacell.plan.griddisk import Headers, refuse_used
 from exacell.plan.guard_settings import only_words, settings_proof
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy
 from exacell.plan.guard_targets import items, names_made, own_of, prefixes, targets_of
+from exacell.plan.media import grids_meant
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
 from exacell.units import counted, format_size, parse_size, round_down
 
@@ -46,8 +47,16 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
         if statement.verb == "DROP":
             return Plan(statement=text, rack=rack, done=dict.fromkeys(facts, "it has no such grid disk"))
         raise RefusedError(f"{text}: there is no such grid disk on {fold(facts)}; nothing was sent")
-    facts = {cell: fact for cell, fact in facts.items() if hit[cell]}
+    meant = {cell: grids_meant(fact, statement, hit[cell]) for cell, fact in facts.items()}
+    if all(meant[cell] == () for cell in facts if hit[cell]):
+        raise RefusedError(
+            f"{text}: there is no such grid disk on {fold(facts)}: from release 24.1 on, ALL alone means hard disks on cells "
+            "that have some; nothing was sent",
+            hint="ALL FLASHDISK means those on flash",
+        )
+    facts = {cell: fact for cell, fact in facts.items() if hit[cell] and meant[cell] != ()}
     hit = {cell: hit[cell] for cell in facts}
+    sure = {cell: grids for cell, grids in meant.items() if grids}
     changed = {s.attribute.lower() for s in statement.settings}
     if statement.verb == "DROP" or statement.has("FORCE") or "size" in changed:
         refuse_used(text, hit, headers)
@@ -59,9 +68,8 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     if statement.action in ("FLUSH", "CANCEL FLUSH"):
         return flush(rack, facts, statement, text)
     free = {cell: unused(hit[cell]) for cell in facts}
-    # What a WHERE leaves of them only the cell knows.
-    expect = {cell: 0 if statement.filters else len(hit[cell]) for cell in facts}
-    proves = {cell: () if statement.filters else _proof(hit[cell], statement) for cell in facts}
+    expect = {cell: len(sure.get(cell, ())) for cell in facts}
+    proves = {cell: _proof(sure[cell], statement) if cell in sure else () for cell in facts}
     if statement.has("FORCE"):
         reason = "FORCE drops grid disks under whoever uses them"
         return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), always=free, proves=proves)
@@ -76,13 +84,13 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
                 expect=expect[c],
                 inverse=gone,
                 proves=proves[c],
-                changes=_gone(hit[c]) if proves[c] else (),
+                changes=_gone(sure[c]) if proves[c] else (),
             )
             for c in facts
         ]
         return guarded_plan(rack, text, steps)
     if statement.action in ("INACTIVE", "ACTIVE"):
-        return _switch(rack, hit, statement, text, expect, proves)
+        return _switch(rack, hit, sure, statement, text, expect, proves)
     needs = free if "size" in changed else {cell: _apart(text, hit[cell], statement) for cell in facts}
     risk = Risk.NONE if only_words(statement) else Risk.PERFORMANCE
     steps = [
@@ -158,19 +166,25 @@ def flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text
 def _switch(
     rack: str,
     hit: Mapping[str, Sequence[GridDisk]],
+    sure: Mapping[str, Sequence[GridDisk]],
     statement: CellChange,
     text: str,
     expect: Mapping[str, int],
     proves: Mapping[str, tuple[Check, ...]],
 ) -> Plan:
-    """INACTIVE and ACTIVE; each takes the other back on the disks whose state it changes."""
+    """INACTIVE and ACTIVE; each takes the other back on the disks whose state it changes.
+
+    Args:
+        hit: what it may mean.
+        sure: what it means, for the cells of which that is known.
+    """
     leaving = statement.action == "INACTIVE"
     if leaving:
         refuse_offline(text, hit)
     back: dict[str, tuple[str, ...]] = {}
     steps = []
     for cell, grids in hit.items():
-        undo, inverse = _taken_back(grids, statement)
+        undo, inverse = _taken_back(sure.get(cell), statement)
         if undo is Undo.STATEMENT:
             back[cell] = (inverse,)
         offline = leaving and any(needed(grid) and grid.status == "active" for grid in grids)
@@ -185,7 +199,7 @@ def _switch(
                 offline=offline,
                 undo=undo,
                 inverse=inverse,
-                changes=_switched(grids, statement),
+                changes=_switched(sure.get(cell, ()), statement),
             )
         )
     return guarded_plan(rack, text, steps, inverse=back)
@@ -199,10 +213,10 @@ def _gone(grids: Sequence[GridDisk]) -> tuple[Change, ...]:
 
 
 def _switched(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Change, ...]:
-    """The state of those disks whose state changes; nothing where only the cell knows which these are."""
+    """The state of those disks whose state changes."""
     after = statement.action.lower()
     moved = [grid for grid in grids if grid.status != after]
-    return () if statement.filters or not moved else _count(moved, "status", moved[0].status, after)
+    return _count(moved, "status", moved[0].status, after) if moved else ()
 
 
 def _count(grids: Sequence[GridDisk], attribute: str, before: str, after: str) -> tuple[Change, ...]:
@@ -211,10 +225,10 @@ def _count(grids: Sequence[GridDisk], attribute: str, before: str, after: str) -
     return (Change(object="griddisk", name=name, attribute=attribute, before=before, after=after),)
 
 
-def _taken_back(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Undo, str]:
+def _taken_back(grids: Sequence[GridDisk] | None, statement: CellChange) -> tuple[Undo, str]:
     """What takes INACTIVE or ACTIVE back on a cell, or why nothing can."""
-    if statement.filters:
-        return Undo.IMPOSSIBLE, "only the cell knows which disks WHERE left"
+    if grids is None:
+        return Undo.IMPOSSIBLE, f"only the cell knows which disks {'WHERE left' if statement.filters else 'ALL means'}"
     states = {grid.status for grid in grids}
     if states == {statement.action.lower()}:
         return Undo.NOTHING, ""

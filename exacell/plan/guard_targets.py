@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.ownname import for_cell, has_own_name
 from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Filter, Group, Media, Operator, Scalar, Setting, Statement
+from exacell.cellcli.statement import Filter, Grant, Group, Media, Operator, Scalar, Setting, Statement, render
 from exacell.plan.facts import CellFacts, GridDisk
 
 _PLACE = "celldisk"
@@ -30,6 +30,20 @@ def without_names(statement: CellChange) -> CellChange:
     """Return the statement without what :func:`own_of` gives each cell."""
     rest = tuple(setting for setting in statement.settings if setting.attribute.lower() != _PLACE)
     return replace(statement, names=(), settings=rest)
+
+
+_OWN_NAMES = frozenset(
+    {("ALTER", "GRIDDISK"), ("DROP", "GRIDDISK"), ("CREATE", "GRIDDISK"), ("ALTER", "CELLDISK"), ("DROP", "CELLDISK")}
+)
+"""Statements that each cell gets with its own name where ``{cell}`` stands in the names of disks."""
+
+
+def takes_own_name(statement: CellChange | Grant) -> bool:
+    """Return whether each cell gets its own name wherever ``{cell}`` stands in a change; True where it stands nowhere."""
+    rest: CellChange | Grant = statement
+    if isinstance(statement, CellChange) and (statement.verb, statement.object) in _OWN_NAMES:
+        rest = without_names(statement)
+    return not has_own_name(render(rest))
 
 
 def targets_of(fact: CellFacts, statement: CellChange) -> tuple[GridDisk, ...]:

@@ -148,7 +148,6 @@ class Step:
         expect: how many objects the reply must report as done; 0 when the text is not counted.
         undo, inverse: see Undo.
         asm: the ASM cluster's name for SQL steps.
-        shell: True when ``statement`` is an operating-system command for the database node (srvctl).
         caching_off: this step leaves a cache not caching until a later step mends it.
         caching_on: this step brings caching back.
         cache: the one that ``caching_off`` and ``caching_on`` speak of: flashcache, pmemcache or xrmemcache.
@@ -174,7 +173,6 @@ class Step:
     inverse: str = ""
     changes: tuple[Change, ...] = ()
     asm: str = ""
-    shell: bool = False
     caching_off: bool = False
     caching_on: bool = False
     cache: str = "flashcache"
@@ -326,8 +324,12 @@ def as_data(value: Any) -> Any:
     return {name: as_data(item) for name, item in vars(value).items()}
 
 
+FORMER = frozenset({"shell"})
+"""What steps of journals and kept plans may tell that says nothing any more."""
+
+
 def step_from_json(data: Mapping[str, Any]) -> Step:
-    """Return the step that :func:`as_data` and JSON made ``data`` of."""
+    """Return the step that :func:`as_data` and JSON made ``data`` of, also by an exacell whose steps told more."""
 
     def check(item: Mapping[str, Any]) -> Check:
         value = item["value"]
@@ -342,7 +344,7 @@ def step_from_json(data: Mapping[str, Any]) -> Step:
 
     return Step(
         **{
-            **data,
+            **{name: value for name, value in data.items() if name not in FORMER},
             "only_if": tuple(check(c) for c in data["only_if"]),
             "needs": tuple(check(c) for c in data["needs"]),
             "proves": tuple(check(c) for c in data["proves"]),

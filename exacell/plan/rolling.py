@@ -223,3 +223,34 @@ def flags_again(body: Mapping[str, Any]) -> dict[str, Any]:
     if rolling["go_on"]:
         flags["on-error"] = "continue"
     return flags
+
+
+def manner_again(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the flags with which the rest of a journalled plan goes as it was confirmed: in waves, or all cells together.
+
+    A plan for one cell says nothing of how several take turns.
+
+    Args:
+        body: of the journal's plan row.
+    """
+    plan = body.get("plan") or {}
+    cells = {step["target"] for stage in plan.get("stages", ()) for step in stage["steps"] if not step.get("asm")}
+    if plan.get("rolling") or len(cells) < 2:
+        return flags_again(body)
+    return {"no-rolling": True}
+
+
+_TURNS: Mapping[str, frozenset[str]] = {
+    "rolling": frozenset({"no-rolling"}),
+    "canary": frozenset({"no-rolling"}),
+    "pause": frozenset({"no-rolling"}),
+    "on-error": frozenset({"no-rolling"}),
+    "no-rolling": frozenset({"rolling", "canary"}),
+}
+"""A remembered flag gives way to these: they say otherwise."""
+
+
+def with_given(remembered: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return remembered flags and those that are given now, which win."""
+    said = {name for name, value in given.items() if value not in (None, False)}
+    return {**{name: value for name, value in remembered.items() if not _TURNS.get(name, frozenset()) & said}, **given}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any
 
 from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts
-from exacell.plan.model import Plan, as_data
+from exacell.plan.model import FORMER, Plan, as_data
+from exacell.plan.rolling import with_given
 from exacell.units import and_more, format_size
 from exacell.values import dataclass
 
@@ -51,22 +52,15 @@ class SavedPlan:
         given = [f"--{name}" if value is True else f"--{name}={_typed(value)}" for name, value in self.flags.items()]
         return " ".join((self.statement, *given))
 
+    @property
+    def again(self) -> str:
+        """How it is planned again from what is there now, under its own name."""
+        return f"plan it again: plan as={self.name} {self.line}"
+
     def flags_with(self, given: Mapping[str, Value]) -> dict[str, Value]:
         """Return the flags to apply it with; those that are given now win."""
-        again = {
-            name: value for name, value in self.flags.items() if not (_TURNS.get(name, frozenset()) & given.keys())
-        }
-        return {**again, **given}
+        return with_given(self.flags, given)
 
-
-_TURNS: Mapping[str, frozenset[str]] = {
-    "rolling": frozenset({"no-rolling"}),
-    "canary": frozenset({"no-rolling"}),
-    "pause": frozenset({"no-rolling"}),
-    "on-error": frozenset({"no-rolling"}),
-    "no-rolling": frozenset({"rolling", "canary"}),
-}
-"""A kept flag gives way to these: they say otherwise."""
 
 _NOT_KEPT = frozenset({"yes", "dry-run", "detailed-exitcode", "accept-data-loss", "accept-opaque", "format", "diff"})
 """Flags that hold for one run only: nobody agrees, or accepts a loss, in advance."""
@@ -124,13 +118,13 @@ def moved(saved: SavedPlan, facts: Mapping[str, CellFacts]) -> RefusedError | No
     for cell, fact in facts.items():
         before, now = saved.facts.get(cell), flatten(fact)
         if before is None:
-            return RefusedError(f"plan {saved.name} was not made for {cell}; nothing was sent", hint=_AGAIN)
+            return RefusedError(f"plan {saved.name} was not made for {cell}; nothing was sent", hint=saved.again)
         other = [path for path in {*before, *now} if before.get(path, "absent") != now.get(path, "absent")]
         for path in sorted(other, key=lambda path: (path.endswith(".free"), path)):  # Free space is what follows.
             what, (was, now_is) = _spoken(path, before.get(path, "absent"), now.get(path, "absent"))
             more = and_more(len(other))
             return RefusedError(
-                f"plan {saved.name}: {cell}: {what} was {was} and is {now_is}{more}; nothing was sent", hint=_AGAIN
+                f"plan {saved.name}: {cell}: {what} was {was} and is {now_is}{more}; nothing was sent", hint=saved.again
             )
     return None
 
@@ -191,19 +185,21 @@ def refuse_other_plan(saved: SavedPlan, plan: Plan) -> None:
     Raises:
         RefusedError: the steps differ; names the first one that does, and in what.
     """
-    now = stages_json(plan)
-    if now != saved.stages:
-        why = _difference(_by_place(saved.stages), _by_place(now))
+    now, before = json.loads(stages_json(plan)), json.loads(saved.stages)
+    for step in (step for stage in before for step in stage["steps"]):
+        for name in FORMER & step.keys():
+            del step[name]
+    if now != before:
+        why = _difference(_by_place(before), _by_place(now))
         raise RefusedError(
-            f"plan {saved.name}: '{saved.statement}' would do something else now: {why}; nothing was sent", hint=_AGAIN
+            f"plan {saved.name}: '{saved.statement}' would do something else now: {why}; nothing was sent",
+            hint=saved.again,
         )
 
 
-def _by_place(stages: str) -> dict[tuple[str, str], dict[str, Any]]:
+def _by_place(stages: Sequence[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
     """Return (stage's title, target) → what a step is made of, in order."""
-    return {
-        (g["title"], step["target"]): {**step, "gate": g["gate"]} for g in json.loads(stages) for step in g["steps"]
-    }
+    return {(g["title"], step["target"]): {**step, "gate": g["gate"]} for g in stages for step in g["steps"]}
 
 
 def _difference(before: Mapping[tuple[str, str], dict[str, Any]], now: Mapping[tuple[str, str], dict[str, Any]]) -> str:
@@ -220,6 +216,3 @@ def _difference(before: Mapping[tuple[str, str], dict[str, Any]], now: Mapping[t
                 told = isinstance(was, str)
                 return f"{step}: {name} was {was} and is {would_be}" if told else f"{step} has other {name}"
     return "its steps come in another order"
-
-
-_AGAIN = "plan it again: plan as=NAME <statement>"

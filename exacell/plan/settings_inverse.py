@@ -38,16 +38,19 @@ def _step(step: Step, back: dict[str, tuple[str, ...]]) -> Step:
 
 
 def _statements(changes: Sequence[Change]) -> tuple[str, ...]:
-    """Return one statement for each object; none where a value can't be given back as it was told."""
+    """Return one statement for the objects that get the same back; none where a value can't be given back as it was told."""
     settings: dict[tuple[str, str], list[str]] = {}
     for change in changes:
         text = _setting(change)
         if not text:
             return ()
         settings.setdefault((change.object, change.name), []).append(text)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (kind, name), texts in settings.items():
+        alike.setdefault((kind, ", ".join(texts)), []).append(name)
     return tuple(
-        f"ALTER {kind.upper()} {'' if kind == 'cell' else f'{name} '}{', '.join(texts)}"
-        for (kind, name), texts in settings.items()
+        f"ALTER {kind.upper()} {'' if kind == 'cell' else ','.join(names) + ' '}{text}"
+        for (kind, text), names in alike.items()
     )
 
 

@@ -17,6 +17,7 @@ from exacell.cellcli.typed import typed_value
 from exacell.errors import ExacellError
 from exacell.plan import privileges
 from exacell.plan.facts import CellFacts
+from exacell.plan.media import DISKS
 from exacell.plan.model import Change as Moved
 from exacell.plan.model import Plan
 
@@ -77,7 +78,8 @@ def told_by(statement: Statement) -> str:
     if any(name in _DOES or name not in known for name in names):
         return ""
     spelled = [known[name].name for name in names]
-    return f"list {statement.object.lower()} attributes {', '.join(dict.fromkeys(['name', *spelled]))}"
+    medium = ["diskType"] if statement.all and statement.object in DISKS else []
+    return f"list {statement.object.lower()} attributes {', '.join(dict.fromkeys(['name', *medium, *spelled]))}"
 
 
 def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -85,7 +87,8 @@ def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) 
 
     Args:
         statement: one that :func:`told_by` has a LIST for.
-        rows: what a cell answered to :func:`told_by`. With ALL every object counts, also of another medium.
+        rows: what a cell answered to :func:`told_by`. With ALL every object in them counts: of disks only those that
+            :func:`exacell.plan.media.rows_meant` leaves.
     """
     if isinstance(statement, Grant):
         judge = privileges.holds_already if statement.object == "PRIVILEGE" else _granted
@@ -107,7 +110,7 @@ def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[M
     """Return the plan whose steps say what an ALTER of plain attributes makes of each object's values.
 
     Args:
-        told: cell → what it answered to :func:`told_by`.
+        told: cell → what it answered to :func:`told_by`; a cell of which that is not known is left out.
     """
     if not isinstance(statement, Change) or statement.verb != "ALTER":
         return plan

@@ -55,9 +55,7 @@ class Capabilities:
         for expression, why in self.never:
             if re.match(expression, text, re.IGNORECASE):
                 return why
-        if self.only and not re.match(self.only, text, re.IGNORECASE):
-            return self.only_why
-        return ""
+        return "" if re.match(self.only, text, re.IGNORECASE) else self.only_why
 
 
 SSH = Capabilities(name="ssh", fan_out="one kept connection a host")
@@ -205,5 +203,5 @@ def _request_problem(request: Request, capabilities: Capabilities) -> str:
 
 def capabilities_of(transport: Transport) -> Capabilities:
     """Return what a transport publishes; one that publishes nothing can do what ssh can."""
-    found = getattr(transport, "capabilities", SSH)
-    return found if isinstance(found, Capabilities) else SSH
+    found: Capabilities = getattr(transport, "capabilities", SSH)
+    return found

@@ -96,7 +96,8 @@ class DcliTransport(RackTransport):
         self._check(requests)
         batches = self._batches(requests)
         for batch in batches:
-            _refuse_shell_words(batch)
+            stand_in = self.rack.write_user if any(map(self._falls_back, batch.requests)) else ""
+            _refuse_shell_words(*batch.targets, batch.user, stand_in)
         waiting = deque(batches)
         ended: queue.SimpleQueue[list[Reply] | list[_Batch] | BaseException] = queue.SimpleQueue()
         limit = self.limit
@@ -264,13 +265,14 @@ class DcliTransport(RackTransport):
         return _reply(request, seconds, State.FAILED, problem, text)
 
 
-def _refuse_shell_words(batch: _Batch) -> None:
-    """Return when names are safe: dcli pastes hosts and login unquoted into a line for the local shell.
+def _refuse_shell_words(*words: str) -> None:
+    """Return when hosts and logins are safe: dcli pastes them unquoted into a line for the local shell; empty ones are not
+    given to it.
 
     Raises:
         RefusedError: one holds what a shell would take for something else; nothing was sent.
     """
-    for word in (*batch.targets, *([batch.user] if batch.user else [])):
+    for word in filter(None, words):
         if not _PLAIN.fullmatch(word):
             raise RefusedError(
                 f"'{word}' can't be given to dcli, which pastes it into a shell's line; nothing was sent"

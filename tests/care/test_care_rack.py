@@ -144,6 +144,15 @@ def test_sql_changes_are_guarded(rack) -> None:
     assert "more behind ;" in rack.say('sql asm "select 1 from dual; drop diskgroup DATA"').err
 
 
+def test_asm_sql_is_planned_where_there_are_words_for_it(rack) -> None:
+    """A mount is planned, also without acceptance; what nobody has words for is sent to ASM once it was accepted."""
+    mounted = rack.say('sql asm "alter diskgroup RECO mount" -y')
+    assert mounted.code == 0 and "--accept-opaque" not in mounted.err, mounted.err
+    assert rack.say('sql asm "alter diskgroup RECO scrub" -y').code == 2
+    sent = rack.say('sql asm "alter diskgroup RECO scrub" --accept-opaque -y')
+    assert sent.code == 0 and "ASM on " in sent.err and " would get: alter diskgroup RECO scrub" in sent.err, sent.err
+
+
 def test_sh_reads_and_is_guarded(rack) -> None:
     """sh shows equal answers once; CellCLI in it is guarded; a read-only session runs only what is known to read."""
     done = rack.say("sh", "id -un")

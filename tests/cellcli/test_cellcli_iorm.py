@@ -87,6 +87,14 @@ def test_several_attributes_change_together() -> None:
     assert iorm.render(less) == "((name=A,role=primary,share=8,limit=5),(name=A,role=standby,share=2))"
 
 
+def test_what_is_taken_out_excludes_nothing() -> None:
+    """A word that goes does not count as one that is set, and a plan without it stays as it is."""
+    text = "((name=SPOT,level=1,allocation=60,limit=50))"
+    assert iorm.render(iorm.set_attributes(iorm.parse(text), "SPOT", {"share": None})) == text
+    less = iorm.set_attributes(iorm.parse(text), "SPOT", {"share": None, "limit": None})
+    assert iorm.render(less) == "((name=SPOT,level=1,allocation=60))"
+
+
 def test_a_directive_can_be_taken_out() -> None:
     """Without its directive a database falls back to DEFAULT; one that has none is an error."""
     plan = iorm.parse("((name=A,share=3),(name=default,share=1))")

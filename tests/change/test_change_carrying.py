@@ -25,7 +25,7 @@ def test_what_the_transport_cannot_carry_is_refused_with_its_rule() -> None:
     assert "set transport ssh" in caught.value.hint
 
 
-@pytest.mark.parametrize("step", [{"asm": "main"}, {"shell": True}, {"statement": ""}, {"statement": "LIST CELL"}])
+@pytest.mark.parametrize("step", [{"asm": "main"}, {"statement": ""}, {"statement": "LIST CELL"}])
 def test_what_it_need_not_carry_is_none_of_its_business(step: dict[str, Any]) -> None:
     """Steps of database nodes, steps that send nothing, and what the transport carries refuse nothing."""
     refuse_plan(plan(**step), EXACLI_CLOUD)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from exacell.change.pending import pending
+from exacell.journal import offline
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
 from exacell.journal.offline import observe_online, offline_disks
@@ -58,6 +59,15 @@ CASES: dict[str, tuple[list[Row], list[str]]] = {
     "brought back by their names": ([*gone(ONE, f"{NAMES} INACTIVE"), *both(ONE, f"{NAMES.lower()} ACTIVE")], []),
     "a part brought back": ([*gone(ONE, f"{NAMES} INACTIVE"), *both(ONE, "A_CD_00 ACTIVE")], [told()]),
     "a part of all brought back": ([*gone(ONE), *both(ONE, "A_CD_00 ACTIVE")], [told()]),
+    "a medium brought back of all": ([*gone(ONE), *both(ONE, "ALL HARDDISK ACTIVE")], [told()]),
+    "a medium brought back": ([*gone(ONE, "ALL  HARDDISK INACTIVE"), *both(ONE, "all harddisk ACTIVE")], []),
+    "all brought back of a medium": ([*gone(ONE, "ALL HARDDISK INACTIVE"), *BACK], []),
+    "all brought back of some": ([*gone(ONE, f"{NAMES} INACTIVE"), *BACK], []),
+    "something else seen": ([*gone(ONE), Row(kind="observed", target=ONE, body={"caching": "on"})], [told()]),
+    "no outcome": (
+        [*gone(ONE, state=""), Row(kind="end", target=ONE, body={**gone(ONE)[1].body, "state": "failed"})],
+        [told(took="may have taken")],
+    ),
     "taken back": ([*gone(ONE), Row(kind="undone", body={})], []),
     "taken offline again": ([*gone(ONE), *BACK, *gone(ONE)], [told()]),
     "with CELLSRV stopped, which online cell starts": (
@@ -104,12 +114,46 @@ def test_what_is_seen_online_is_told_no_more(tmp_path: Path) -> None:
     assert [item.sure for item in caching_off(journal.caching_entries("t1"))] == [False]
     journal.head_path.write_text("1 0000")
     assert "journal" in observe_online(journal, "t1", (TWO,))
+    assert observe_online(journal, "t1", ()) == ""
 
 
-def test_only_the_newest_switches_are_read(tmp_path: Path) -> None:
+def test_where_nothing_was_seen_online_nothing_is_written(tmp_path: Path) -> None:
+    """Who only looks at cells whose disks are still away needs no journal that can be written."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.append("t1", journal.begin("t1", {"statement": "s"}), gone(ONE))
+    turns = journal.path.with_suffix(".lock")
+    turns.unlink()
+    turns.mkdir()
+    assert observe_online(journal, "t1", (TWO,)) == ""
+    assert "can't be written" in observe_online(journal, "t1", (ONE,))
+
+
+def test_an_undo_brings_back_what_its_own_change_took(tmp_path: Path) -> None:
+    """Disks that another change took offline are told on when one was taken back."""
+    journal = Journal(tmp_path / "journal.db")
+    for cell in (ONE, TWO):
+        journal.append("t1", journal.begin("t1", {"statement": "s"}), gone(cell))
+    journal.append("t1", 2, [Row(kind="undone", body={})])
+    assert [(item.change, item.cells) for item in offline_disks(journal, "t1")] == [(1, (ONE,))]
+
+
+def test_a_cell_that_was_left_offline_is_told_after_a_round_over_the_others(tmp_path: Path) -> None:
+    """Each of a rack's other cells may have been taken offline and brought back since, by changes of its own."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.append("t1", journal.begin("t1", {"statement": "s"}), gone(ONE))
+    for number in range(2, 19):
+        for rows in (gone(f"exa1cel{number:02}"), both(f"exa1cel{number:02}", "ALL ACTIVE")):
+            journal.append("t1", journal.begin("t1", {"statement": "s"}), rows)
+    assert [item.cells for item in offline_disks(journal, "t1")] == [(ONE,)]
+
+
+def test_only_the_newest_switches_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a start reads of a long journal is bounded: the newest changes that switched disks."""
+    monkeypatch.setattr(offline, "LOOKED_BACK", 5)
     journal = Journal(tmp_path / "journal.db")
     journal.append("t1", journal.begin("t1", {"statement": "s"}), gone(TWO))
-    for _ in range(20):
+    for number in range(5):
+        assert [item.cells for item in offline_disks(journal, "t1")] == [(TWO,)], number
         journal.append("t1", journal.begin("t1", {"statement": "s"}), [*gone(ONE), *BACK])
+        journal.append("t1", journal.begin("t1", {"statement": "s"}), SHUT)
     assert offline_disks(journal, "t1") == ()

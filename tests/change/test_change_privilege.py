@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,7 @@ from exacell.dcli.judge import Judgement, agree
 from exacell.dcli.reach import Group
 from exacell.dcli.targets import target
 from exacell.errors import RefusedError
-from exacell.logins import refuse_login, refuse_restricted
+from exacell.logins import refuse_login, refuse_restricted, refuse_writer
 from exacell.plan.model import Plan, Stage, Step
 from exacell.transport.base import FleetResult, Reply, Request, Role, State
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH, refuse_uploads
@@ -53,12 +54,38 @@ def test_a_login_that_is_refused_is_named_before_confirmation() -> None:
     assert "-l USER" in refused.value.hint and "t1.toml" in refused.value.hint
 
 
+def test_the_way_out_of_a_refused_login_fits_who_chose_it() -> None:
+    """What is to be changed for good is the rack's file, or the rack itself where it has none; who named the login himself
+    is told of -l only."""
+    rack = RackConfig(name="t1", cells=("c1",), write_user="celladmin")
+    ctx: Any = SimpleNamespace(need_rack=lambda: rack, transport=Transport("c1"))
+    with pytest.raises(RefusedError) as refused:
+        refuse_writer(ctx, ("c1",))
+    assert refused.value.hint == "-l USER logs in as another one, write_user= in the rack's file for good (t1)"
+    for login in ("celladmin", "cellmonitor"):
+        with pytest.raises(RefusedError) as refused:
+            refuse_writer(ctx, ("c1",), login)
+        assert refused.value.hint == "-l USER logs in as another one"
+
+
+def test_a_readers_login_may_plan_what_changes_no_cell() -> None:
+    """Where nothing is written on a cell it should not matter who would write there."""
+    transport = Transport()
+    refuse_login(context(transport, "cellmonitor"), plan())
+    refuse_login(context(transport, "cellmonitor"), plan("db1", asm="main"))
+    assert transport.asked == []
+
+
 def test_only_the_cells_that_change_are_asked_as_writers() -> None:
     """It should log in for writes on the plan's cells only, and not where ASM does the work."""
     transport = Transport()
     refuse_login(context(transport), plan("c1", "c3"))
     refuse_login(context(transport), plan("db1", asm="main"))
-    assert transport.asked == [(("c1", "c3"), Role.WRITE)]
+    idle = replace(plan("c1").stages[0].steps[0], target="c2", statement="")
+    whole = plan("c1", "c3")
+    stages = (*whole.stages, Stage(title="t", steps=(idle,)))
+    refuse_login(context(transport), replace(whole, stages=stages))
+    assert transport.asked == [(("c1", "c3"), Role.WRITE)] * 2
 
 
 def test_a_readers_login_never_writes() -> None:
@@ -93,6 +120,19 @@ def test_scripts_and_copies_are_refused_where_the_release_lets_none() -> None:
 def test_another_login_is_not_restricted() -> None:
     """It should leave a login alone of which the release says nothing."""
     refuse_restricted(fleet_of(context(Transport(), write_user="root")), "copy f", ["c1"])
+    refuse_restricted(fleet_of(context(Transport())), "copy f", ["c1"], "root")
+
+
+def test_of_no_cells_nothing_is_asked() -> None:
+    """Work on database nodes alone should not ask for a release."""
+    refuse_restricted(context(Transport()), "copy f", [])
+
+
+def test_the_login_that_is_restricted_is_named() -> None:
+    """Whoever logs in by -l is told that it is he who may not, whoever writes otherwise."""
+    for writer in ("root", "celladmin"):
+        with pytest.raises(RefusedError, match="where cellmonitor may run CellCLI and a few commands"):
+            refuse_restricted(fleet_of(context(Transport(), write_user=writer)), "copy f", ["c1"], "cellmonitor")
 
 
 def test_a_program_as_transport_reads_as_the_writer_first() -> None:

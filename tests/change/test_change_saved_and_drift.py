@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -90,6 +91,31 @@ def test_other_steps_are_refused() -> None:
     refuse_other_plan(saved, _plan())
     with pytest.raises(RefusedError, match=r"something else now: .*: statement was .* and is CREATE FLASHCACHE ALL"):
         refuse_other_plan(saved, _plan("CREATE FLASHCACHE ALL"))
+
+
+def test_a_refused_plan_names_the_very_line_that_plans_it_again() -> None:
+    """It should say name, statement and flags of the plan, as a line that can be typed, wherever a kept plan is refused."""
+    flags: dict[str, Any] = {"rolling": 1, "reason": "two words", "limit": 90.0}
+    saved = replace(_saved(_fact("c1")), name="monday", statement="on c1 resize flashcache size=288g", flags=flags)
+    line = "plan as=monday on c1 resize flashcache size=288g --rolling=1 --reason='two words' --limit=90s"
+    refusals = [moved(saved, {"c1": _fact("c1", 200)}), moved(saved, {"c9": _fact("c9")})]
+    with pytest.raises(RefusedError) as refused:
+        refuse_other_plan(saved, _plan("CREATE FLASHCACHE ALL"))
+    assert [e and e.hint for e in (*refusals, refused.value)] == [f"plan it again: {line}"] * 3
+    again = parse_line(line)
+    assert again is not None and again.call is not None
+    assert again.call.text_arg("as") == "monday"
+
+
+def test_a_plan_that_an_older_exacell_kept_is_applied() -> None:
+    """It should not take for another plan what differs only in what steps told once and tell no more."""
+    saved = _saved(_fact("c1"))
+    stages = json.loads(saved.stages)
+    stages[0]["steps"][0]["shell"] = False
+    older = replace(saved, stages=json.dumps(stages))
+    refuse_other_plan(older, _plan())
+    with pytest.raises(RefusedError, match="statement was DROP FLASHCACHE and is CREATE FLASHCACHE ALL"):
+        refuse_other_plan(older, _plan("CREATE FLASHCACHE ALL"))
 
 
 def test_the_odd_cell_drifts_from_what_most_have() -> None:
@@ -282,6 +308,7 @@ KEPT = [
     ),
     ({"no-rolling": True}, {"rolling": 1}, {"rolling": 1}),
     ({"no-rolling": True}, {"yes": True}, {"no-rolling": True, "yes": True}),
+    ({"rolling": 2}, {"no-rolling": False}, {"rolling": 2, "no-rolling": False}),
     ({"reason": "a b"}, {"reason": "c"}, {"reason": "c"}),
 ]
 

@@ -68,6 +68,24 @@ CASES: dict[str, tuple[list[Row], list[str]]] = {
         [LEFT],
     ),
     "restarted alone": (both(ONE, AGAIN), []),
+    "started before it was found done": (
+        [*both(ONE, DOWN, "unknown"), *both(ONE, UP), ended(ONE, DOWN, "done")],
+        [],
+    ),
+    "something else not needed": ([*both(ONE, DOWN), ended(ONE, "", "not needed", what="mount DATA again")], [LEFT]),
+    "no outcome": ([sent(ONE, DOWN), Row(kind="end", target=ONE, body=ended(ONE, DOWN, "failed").body)], [MAYBE]),
+    "start not answered": ([sent(ONE, UP)], []),
+    "RS": (
+        both(ONE, "SHUTDOWN SERVICES RS"),
+        [f"change 1 left RS stopped on {ONE}: on {ONE} alter cell startup services rs starts it again"],
+    ),
+    "all but MS": (
+        [*both(ONE, ALL), *both(ONE, "STARTUP SERVICES MS")],
+        [
+            f"change 1 left CELLSRV, RS stopped on {ONE}: on {ONE} alter cell startup services all starts it again, then "
+            "online cell brings its disks back"
+        ],
+    ),
     "something else": (both(ONE, "comment='SHUTDOWN SERVICES CELLSRV'"), []),
 }
 
@@ -95,6 +113,39 @@ def test_what_is_seen_running_is_told_no_more(tmp_path: Path) -> None:
     # Stopped anew it is pending anew.
     journal.append("t1", journal.begin("t1", {"statement": "s"}), both(TWO, DOWN))
     assert [(item.change, item.cells) for item in stopped_services(journal, "t1")] == [(1, (ONE,)), (2, (TWO,))]
+
+
+AGAIN_STOPPED = [
+    *(("done", state, LEFT) for state in ("failed", "refused", "not done", "unknown", "")),
+    *(("unknown", state, MAYBE) for state in ("failed", "refused", "not done", "unknown", "")),
+    *((state, "done", LEFT.replace("change 1", "change 2")) for state in ("done", "unknown")),
+]
+
+
+@pytest.mark.parametrize(("first", "then", "told"), AGAIN_STOPPED)
+def test_what_is_stopped_stays_so_when_stopping_it_again_fails(
+    tmp_path: Path, first: str, then: str, told: str
+) -> None:
+    """A service that a change stopped is pending, as surely as it was, also when a later change tried to stop it again."""
+    journal = Journal(tmp_path / "journal.db")
+    for state in (first, then):
+        journal.append(
+            "t1", journal.begin("t1", {"statement": "s"}), both(ONE, DOWN, state) if state else [sent(ONE, DOWN)]
+        )
+    assert [item.sentence for item in stopped_services(journal, "t1")] == [told]
+    observe_services(journal, "t1", {ONE: ("cellsrv",)})
+    assert not stopped_services(journal, "t1")
+
+
+def test_where_nothing_was_seen_running_nothing_is_written(tmp_path: Path) -> None:
+    """Who only looks at services that still stand needs no journal that can be written."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.append("t1", journal.begin("t1", {"statement": "s"}), both(ONE, DOWN))
+    turns = journal.path.with_suffix(".lock")
+    turns.unlink()
+    turns.mkdir()
+    assert observe_services(journal, "t1", {ONE: ("ms",), TWO: ("cellsrv",)}) == ""
+    assert "can't be written" in observe_services(journal, "t1", {ONE: ("cellsrv",)})
 
 
 def test_a_journal_that_cannot_be_written_stops_no_reading(tmp_path: Path) -> None:

@@ -3,46 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
-
-
-class TableTransport:
-    """Answers every request by the first of its rules whose text is in the command."""
-
-    def __init__(self) -> None:
-        self.read_only = False
-        self.asked: list[Request] = []
-        self.rules: list[tuple[str, Callable[[str], str]]] = []
-        self.down: set[str] = set()
-
-    def run(
-        self,
-        requests: Sequence[Request],
-        *,
-        on_reply: ReplyHandler | None = None,
-        cancel: threading.Event | None = None,
-    ) -> FleetResult:
-        """Return one reply per request."""
-        self.asked += requests
-        replies = {request.target: self._reply(request) for request in requests}
-        return FleetResult(targets=tuple(r.target for r in requests), replies=replies)
-
-    def _reply(self, request: Request) -> Reply:
-        if request.target in self.down:
-            return Reply(target=request.target, state=State.UNREACHABLE, problem="connection refused")
-        for text, answer in self.rules:
-            if text in request.command.lower():
-                return Reply(target=request.target, state=State.OK, stdout=answer(request.target), exit_status=0)
-        return Reply(target=request.target, state=State.OK, stdout="\n", exit_status=0)
-
-    def close(self) -> None:
-        """Nothing is open."""
+from tests.support.sessions import TableTransport
 
 
 def _as_xml(cell: str) -> str:

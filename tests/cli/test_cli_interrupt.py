@@ -19,6 +19,7 @@ from exacell import cli
 from exacell.ending import ending_well, interruptible
 from exacell.interruption import Interruption
 from exacell.output.terminal import TerminalConsole
+from tests.support.clocks import set_back
 
 
 def test_ctrl_c_while_another_line_is_written() -> None:
@@ -69,6 +70,36 @@ def test_a_second_ctrl_c_says_what_is_true(
     rack.rules.insert(0, ("", detach))
     assert cli.main(["-r", "t1", statement]) == 4
     assert capsys.readouterr().err.splitlines() == [said]
+
+
+@pytest.mark.parametrize("clock", ["runs", "is set back"])
+def test_a_second_ctrl_c_says_what_has_left(
+    rack: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], clock: str
+) -> None:
+    """Who detaches from what was sent is told that it goes on, whatever the clock did meanwhile."""
+
+    def detach(cell: str) -> str:
+        raise KeyboardInterrupt
+
+    rack.rules.insert(0, ("touch", detach))
+    if clock == "is set back":
+        set_back(monkeypatch)
+    assert cli.main(["-r", "t1", "--accept-opaque", "sh touch x"]) == 4
+    assert capsys.readouterr().err.splitlines()[-1] == "interrupted; what was sent goes on without us"
+
+
+def test_a_second_ctrl_c_while_the_journal_cannot_be_read(
+    rack: Any, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What has left is not known where the journal can't be read, and nobody is told that nothing has."""
+
+    def detach(cell: str) -> str:
+        raise KeyboardInterrupt
+
+    (home / "journal.db").write_bytes(b"no journal\n" * 2000)
+    rack.rules.insert(0, ("", detach))
+    assert cli.main(["-r", "t1", "flush flashcache -y"]) == 4
+    assert capsys.readouterr().err.splitlines()[-1] == "interrupted; what was sent goes on without us"
 
 
 # -- SIGTERM and SIGHUP ------------------------------------------------------------------------------------------------

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from exacell.cli import main
-from exacell.errors import ExitCode
+from exacell.context import Options
+from exacell.errors import ExitCode, RefusedError
 from exacell.history import append_history
+from tests.support.sessions import Session, TableTransport
 
 
 def records(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
@@ -91,3 +93,65 @@ def test_refresh_keeps_the_selection(rack: object, capsys: pytest.CaptureFixture
     """refresh opens connections anew and leaves the cells in use as they were."""
     assert run("use exa1cel02", "refresh", "cells") == ExitCode.DONE
     assert [r["inUse"] for r in records(capsys)] == [False, True, False]
+
+
+def on(home: Path, rack: str, *, answer: str | None = None, monitor: bool = False) -> Session:
+    """A session on a configured rack."""
+    return Session(home, answer=answer, options=Options(rack=rack, monitor=monitor))
+
+
+def is_read_only(session: Session) -> tuple[bool, bool]:
+    """Whether the session says that it is, and whether its connections refuse writes."""
+    return session.ctx.read_only, session.ctx.transport.read_only
+
+
+@pytest.mark.parametrize("answer", ["prod", "  prod\n"])
+def test_a_production_rack_is_writable_once_its_name_is_typed(home: Path, answer: str) -> None:
+    """set mode rw on it asks for its name, once; back to ro nothing is asked, and the name is needed again."""
+    session = on(home, "prod", answer=answer)
+    assert is_read_only(session) == (True, True)
+    session.say("set mode rw")
+    assert is_read_only(session) == (False, False)
+    session.say("set mode rw")
+    assert session.console.questions == ["prod is a production rack: type its name for read-write: "]
+    session.say("set mode ro")
+    assert is_read_only(session) == (True, True) and len(session.console.questions) == 1
+    session.say("set mode rw")
+    assert is_read_only(session) == (False, False) and len(session.console.questions) == 2
+
+
+@pytest.mark.parametrize("answer", [None, "", "y", "yes", "PROD", "t1", "prod prod"])
+def test_a_production_rack_stays_read_only_without_its_name(home: Path, answer: str | None) -> None:
+    """Another word than the name, also yes, leaves it read-only, and so does nobody who could answer."""
+    session = on(home, "prod", answer=answer)
+    with pytest.raises(RefusedError, match="prod stays read-only: its name was not typed"):
+        session.say("set mode rw")
+    assert is_read_only(session) == (True, True) and len(session.console.questions) == 1
+
+
+def test_another_rack_changes_its_mode_unasked(home: Path) -> None:
+    """set mode ro and rw on a rack that is not in production ask nobody."""
+    session = on(home, "t1")
+    for mode, read_only in (("rw", False), ("ro", True), ("rw", False)):
+        session.say(f"set mode {mode}")
+        assert is_read_only(session) == (read_only, read_only), mode
+    assert session.console.questions == []
+
+
+@pytest.mark.parametrize("rack", ["t1", "prod"])
+def test_a_session_begun_with_m_stays_read_only(home: Path, rack: str) -> None:
+    """With -m nobody is asked for a name either, whichever the rack, and set mode ro is no error."""
+    session = on(home, rack, answer=rack, monitor=True)
+    with pytest.raises(RefusedError, match="-m was given: this session stays read-only"):
+        session.say("set mode rw")
+    session.say("set mode ro")
+    assert is_read_only(session) == (True, True) and session.console.questions == []
+
+
+def test_what_cannot_be_read_cannot_be_taken_back_at_a_deadline(
+    rack: TableTransport, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--confirm-within before a command that exacell can't read refuses it before any cell is asked."""
+    assert main(["-r", "t1", "--confirm-within=30m", "sh", "hostname"]) == ExitCode.NOT_EXECUTED
+    assert "--confirm-within needs a change that exacell can take back" in capsys.readouterr().err
+    assert rack.asked == []

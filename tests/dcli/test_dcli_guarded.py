@@ -98,6 +98,18 @@ def test_a_real_rack_asks_before_a_cellcli_change(dcli: Dcli) -> None:
     assert dcli(*words, rack="real", before=("-y",)).code == 0
 
 
+def test_sh_asks_before_a_cellcli_change_as_dcli_does(
+    dcli: Dcli, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """exacell sh with a change in it should need a yes on a rack that is not emulated, and journal nothing without."""
+    words = "cellcli -e alter iormplan objective=low_latency"
+    assert main(["-r", "real", "sh", words]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and "nobody is at the terminal to confirm" in said.err and "-y" in said.err
+    assert not journalled(home, f"sh {words}")
+    assert main(["-r", "real", "sh", f"-y {words}"]) == 0
+
+
 def test_production_and_read_only_racks_refuse_the_unreadable(dcli: Dcli) -> None:
     """Neither -y nor --accept-opaque should let opaque work on a production rack, nor -m anything but reads."""
     for rack, before in (("prod", ("--accept-opaque", "-y")), ("wb", ("-m",))):

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from exacell.cellcli.statement import Change, Grant, parse
-from exacell.dcli.judge import Judgement, judge
+from exacell.dcli.judge import Judgement, agree, judge
+from exacell.dcli.reach import Group
 from exacell.dcli.scan import scan_script
 from exacell.dcli.sequence import left_away, needs_now
-from exacell.errors import RefusedError
+from exacell.dcli.targets import target
+from exacell.errors import JournalError, RefusedError
 from exacell.plan.facts import CellDisk, CellFacts, FlashCache, PmemCache
 from exacell.plan.guard import guard_plan
+from exacell.plan.model import Plan, Stage, Step
 from tests.plan.plan_factory import grid
+from tests.support.sessions import Session
 
 USED = grid("CD_00_c", size=1)
 
@@ -342,3 +348,28 @@ def test_a_disk_group_goes_by_its_name_only() -> None:
         judge(target, found, call, serial=False, flags={"accept-opaque": True})
     target.ctx.accepted_loss = lambda _: ("data",)
     assert judge(target, found, call, serial=False, flags={}).opaque
+
+
+def test_nobody_is_asked_for_what_is_refused_then(tmp_path: Path) -> None:
+    """A lock that somebody else holds, and a journal that can't take the change, are said instead of the question."""
+    rack = Session(tmp_path)
+    steps = (Step(target="c1", what="w", statement="ALTER CELL"),)
+    work = Judgement(plans=(Plan(statement="alter cell", rack="r", stages=(Stage(title="t", steps=steps),)),))
+
+    def asked() -> None:
+        agree(Group(ctx=rack.ctx, targets=(target("c1"),)), work, {})
+
+    with pytest.raises(RefusedError, match="not confirmed; nothing was sent"):
+        asked()
+    assert rack.console.questions == ["proceed?"]
+    holder = {"user": "maria", "host": "elsewhere", "pid": "77", "since": "2026-01-01T00:00:00+00:00", "why": "resize"}
+    lock = rack.ctx.lock().path
+    lock.write_text(json.dumps({"running": {**holder, "kept": False}}))
+    with pytest.raises(RefusedError, match="rack r is locked by maria"):
+        asked()
+    lock.unlink()
+    rack.ctx.journal.begin("r", {"statement": "s"})
+    rack.ctx.journal.head_path.unlink()
+    with pytest.raises(JournalError, match=r"its kept head .* is missing"):
+        asked()
+    assert rack.console.questions == ["proceed?"]

@@ -1,4 +1,4 @@
-"""The main verbs on the oldest release that has a flash log, which lacks much of what they ask for elsewhere."""
+"""The main verbs on the oldest release that has a flash log, and what the newest ones mean by the same words."""
 
 from __future__ import annotations
 
@@ -42,3 +42,26 @@ def test_the_oldest_release_takes_every_verb(old: Any) -> None:
     assert typed.code == 1 and "CELL-02907" in typed.err
     refused = old("-r", "old", "set", "flashcache", "mode=writeback", "-y")
     assert refused.code == 2 and "knows no write-back flash cache" in refused.err
+
+
+@pytest.fixture
+def new(program: Any) -> Iterator[Any]:
+    """The program with a rack of a release in which ALL alone means hard disks."""
+    program.ok("emulator", "start", "new", "cells=2", "model=x10m", "release=24.1", "speed=600")
+    yield program
+    program.ok("emulator", "stop", "new")
+
+
+def test_all_means_what_the_release_says(new: Any) -> None:
+    """On 24.1, ALL alone changes hard disks: only those are told, read back and taken back, and twice changes nothing."""
+    done = new("-r", "new", "alter", "celldisk", "all", "comment=x", "-y")
+    assert done.code == 0, done.err
+    assert "FD_" not in done.err and "CD_[00-11]_{cell} comment: - -> x (12 objects)" in done.err
+    assert "verified" in done.out
+    again = new("-r", "new", "alter", "celldisk", "all", "harddisk", "comment=x", "-y")
+    assert again.code == 0 and "holds those values already" in again.out
+    new.ok("-r", "new", "alter", "celldisk", "all", "flashdisk", "comment=y", "-y")
+    back = new("-r", "new", "undo", "-y")
+    assert back.code == 0 and "CD_" not in back.err + back.out, back.err
+    rows = new.ok("-r", "new", "-o", "json", "list", "celldisk", "attributes", "name,comment").records
+    assert {(row["name"][:2], row["comment"]) for row in rows} == {("CD", "x"), ("FD", None)}

@@ -20,7 +20,7 @@ from exacell.journal.record import Row
 from exacell.language.line import Line
 from exacell.output.result import Result
 from exacell.paths import Home
-from exacell.plan.model import Plan, Stage, Step
+from exacell.plan.model import Plan, Rolling, Stage, Step
 
 DEAD = {"pid": "4194305"}
 """No process has this number: Linux gives at most 4194304. Source: proc(5), /proc/sys/kernel/pid_max."""
@@ -37,6 +37,7 @@ class Left:
         more: further rows behind all of these.
         body: whatever else the plan's row says.
         plan: whether the row holds a plan; opaque work has none.
+        waves: how its cells took turns; none for all cells together.
     """
 
     statement: str
@@ -46,6 +47,7 @@ class Left:
     more: Sequence[Row] = ()
     body: Mapping[str, Any] | None = None
     plan: bool = True
+    waves: tuple[tuple[str, ...], ...] = ()
 
 
 class Desk(Context):
@@ -85,6 +87,7 @@ class Desk(Context):
                 rack="t1",
                 stages=tuple(Stage(title=what, steps=tuple(steps)) for what, steps in stages.items()),
                 inverse=change.inverse or {},
+                rolling=Rolling(waves=change.waves) if change.waves else None,
             )
             body = {"statement": change.statement, **actor(), **DEAD, **(change.body or {})}
             number = self.journal.begin("t1", {**body, "plan": asdict(plan)} if change.plan else body)

@@ -132,11 +132,15 @@ class World(Fleet):
         statements: Sequence[str],
         *,
         timeout: float | None = None,
+        on_answer: Callable[[Answer], None] | None = None,
         cancel: threading.Event | None = None,
     ) -> Answers:
         """Return what the cells list."""
         self.tick()
-        return Answers(answers={cell: self._answer(self.cells[cell], statements) for cell in cells})
+        answers = {cell: self._answer(self.cells[cell], statements) for cell in cells}
+        for answer in answers.values() if on_answer is not None else ():
+            on_answer(answer)
+        return Answers(answers=answers)
 
     def _answer(self, cell: SimCell, statements: Sequence[str]) -> Answer:
         reply = Reply(target=cell.name, state=State.OK)

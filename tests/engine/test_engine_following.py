@@ -238,7 +238,11 @@ def proven(cases: Mapping[str, Proving], *, read: float = 0.0) -> tuple[list[Ste
         for cell, case in cases.items()
     ]
 
-    def probe(wanted: Mapping[str, tuple[Step, Sequence[Check]]]) -> dict[str, dict[int, str]]:
+    def probe(
+        wanted: Mapping[str, tuple[Step, Sequence[Check]]], cancel: threading.Event | None
+    ) -> dict[str, dict[int, str]]:
+        # What is waited for in any case is also looked at to the end.
+        assert cancel is (wait.cancel if all(step.within > PATIENT for step, _ in wanted.values()) else None)
         look = int(wait.waited / (POLL + read))
         wait.waited += read
         return {cell: dict(cases[cell].looks[min(look, len(cases[cell].looks) - 1)]) for cell in wanted}

@@ -16,6 +16,7 @@ from exacell.context import Options
 from exacell.errors import ExitCode, RefusedError
 from exacell.journal.record import Row
 from exacell.language.line import Line
+from exacell.language.registry import Value
 from exacell.output.result import Result
 from exacell.plan.model import Check, Step, Undo
 
@@ -191,3 +192,60 @@ def test_the_rest_of_a_recipe_is_told(desk: Desk, origin: str, told_of: bool) ->
     assert said not in resume(desk, {}).notes
     desk.code = ExitCode.DONE
     assert (said in resume(desk, {}).notes) is told_of
+
+
+MANNERS: list[tuple[tuple[tuple[str, ...], ...], dict[str, Value], dict[str, Value]]] = [
+    ((), {}, {"no-rolling": True}),
+    ((), {"rolling": 1}, {"rolling": 1}),
+    ((), {"canary": ONE}, {"canary": ONE}),
+    (((ONE,), (TWO,)), {}, {"rolling": 1}),
+    (((ONE, TWO),), {}, {"rolling": 2}),
+    (((ONE,), (TWO,)), {"no-rolling": True}, {"no-rolling": True}),
+]
+
+
+@pytest.mark.parametrize("verb", ["resume", "retry", "resume of its undo"])
+@pytest.mark.parametrize(("waves", "flags", "asked"), MANNERS)
+def test_the_rest_goes_in_the_manner_that_was_confirmed(
+    desk: Desk,
+    monkeypatch: pytest.MonkeyPatch,
+    waves: tuple[tuple[str, ...], ...],
+    flags: dict[str, Value],
+    asked: dict[str, Value],
+    verb: str,
+) -> None:
+    """What was made in waves goes on in waves, and what was made on all cells together (--no-rolling) goes on so on a rack
+    that rolls by itself; what is given now wins."""
+    steps = [(STEP, "open"), (replace(STEP, target=TWO), "open")]
+    if verb == "resume of its undo":
+        inverse = {ONE: (OTHER,), TWO: (OTHER,)}
+        desk.left(Left("alter it", [(s, "done") for s, _ in steps], inverse, {"exitCode": 0, "done": {"done": 2}}))
+        desk.left(Left(OTHER, steps, waves=waves, body={"origin": "undo 1"}))
+    else:
+        desk.left(Left(OTHER, steps, waves=waves))
+    lines: list[Line] = []
+    monkeypatch.setattr(desk, "execute", lambda line: lines.append(line) or Result())
+    (retry if verb == "retry" else resume)(desk, flags)
+    turns = {"rolling", "no-rolling", "canary"}
+    assert [{n: v for n, v in line.flags.items() if n in turns} for line in lines] == [asked]
+    assert not any("all cells together" in said for said in desk.bench.console.said)
+
+
+def test_a_rack_that_rolls_by_itself_is_told_that_the_rest_does_not(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a production rack what was confirmed for all cells together goes on so, and that is said before anybody is asked."""
+    rack = replace(desk.need_rack(), production=True)
+    monkeypatch.setattr(desk, "need_rack", lambda: rack)
+    desk.left(Left(OTHER, [(STEP, "open"), (replace(STEP, target=TWO), "open")]))
+    resume(desk, {})
+    assert f"resume 1: {OTHER} on exa1cel[01-02], all cells together" in desk.bench.console.said
+
+
+def test_one_cell_says_nothing_of_turns(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change of one cell did not roll because there was nothing to roll: its resume asks for neither manner."""
+    desk.left(Left(OTHER, [(STEP, "open")]))
+    lines: list[Line] = []
+    monkeypatch.setattr(desk, "execute", lambda line: lines.append(line) or Result())
+    resume(desk, {})
+    assert [(line.flags.get("rolling"), line.flags.get("no-rolling")) for line in lines] == [(None, None)]

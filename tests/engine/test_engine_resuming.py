@@ -24,6 +24,7 @@ from exacell.language.line import parse_line
 from exacell.plan.flashcache import flush_plan
 from exacell.plan.model import Check, Op, Step, Undo
 from exacell.transport.base import Reply
+from tests.support.clocks import set_back
 
 ONE, TWO, THREE = CELLS
 BACK = "alter iormplan objective=auto"
@@ -431,3 +432,14 @@ def test_what_was_made_since_is_told_before_a_change_is_gone_on_with(desk: Desk,
         resume(desk, {}, change=1)
     since = [line for line in desk.bench.console.said if line.startswith("since then")]
     assert since == ([told] if told else [])
+
+
+def test_what_was_made_since_is_told_when_the_clock_was_set_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change counts as made since by its number, whatever time its rows tell."""
+    desk.left(Left("alter cell comment=a", [(STEP, "open")]))
+    set_back(monkeypatch)
+    later, sentence = SINCE[0]
+    desk.left(*later)
+    with contextlib.suppress(RefusedError):
+        resume(desk, {}, change=1)
+    assert sentence in desk.bench.console.said

@@ -12,10 +12,10 @@ from engine_desk import Desk, Left
 from engine_fakes import CELLS, NODES, Bench
 
 from exacell.change import settling
-from exacell.change.changing import POLL
 from exacell.change.probe import NO_ANSWER
 from exacell.change.resuming import retry
 from exacell.change.settling import LATE_LOOKS, chain, drops_to_come, settle
+from exacell.config import POLL
 from exacell.context import Options
 from exacell.plan.model import Check, Op, Step
 
@@ -58,11 +58,13 @@ def test_it_is_done_under_way_or_not_done(
         def __init__(self, *_: object) -> None:
             pass
 
-        def asm(self, _: str, checks: Sequence[Check], *, first: str) -> Mapping[int, str]:
+        def asm(self, _: str, checks: Sequence[Check], *, first: str, cancel: object) -> Mapping[int, str]:
+            assert cancel is desk.interrupted
             asked.append(checks)
             return failures
 
-        def cells(self, wanted: Mapping[str, Sequence[Check]]) -> Mapping[str, Mapping[int, str]]:
+        def cells(self, wanted: Mapping[str, Sequence[Check]], cancel: object) -> Mapping[str, Mapping[int, str]]:
+            assert cancel is desk.interrupted
             asked.extend(wanted.values())
             return dict.fromkeys(wanted, failures)
 
@@ -97,7 +99,7 @@ def telling(monkeypatch: pytest.MonkeyPatch, *failures: Mapping[int, str]) -> No
         def __init__(self, *_: object) -> None:
             pass
 
-        def cells(self, wanted: Mapping[str, Sequence[Check]]) -> Mapping[str, Mapping[int, str]]:
+        def cells(self, wanted: Mapping[str, Sequence[Check]], cancel: object) -> Mapping[str, Mapping[int, str]]:
             return dict.fromkeys(wanted, left.pop(0) if len(left) > 1 else left[0])
 
     monkeypatch.setattr(settling, "Prober", Told)

@@ -72,8 +72,8 @@ def test_who_waited_for_a_silent_cell_is_looked_at_again(bench: Bench, monkeypat
     """It should notice what became of a cell while another one kept it waiting, before its statement leaves."""
     real, waited = Engine._probe, list[float]()
 
-    def slow(self: Engine, wanted: Mapping[str, tuple[Step, Sequence[Check]]]) -> dict[str, dict[int, str]]:
-        found = real(self, wanted)
+    def slow(self: Engine, wanted: Mapping[str, tuple[Step, Sequence[Check]]], *rest: Any) -> dict[str, dict[int, str]]:
+        found = real(self, wanted, *rest)
         if not waited and any(step.statement == DROP for step, _ in wanted.values()):
             waited.append(FRESH + 1)
             bench.passed += FRESH + 1

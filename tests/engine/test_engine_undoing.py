@@ -9,6 +9,7 @@ import pytest
 from engine_desk import Desk, Left, told
 from engine_fakes import CELLS, NODES, Bench
 
+from exacell.cellcli.ownname import for_cell
 from exacell.change import undoing
 from exacell.change.pending import pending
 from exacell.change.resuming import newest_to_undo, resume, retry, unfinished
@@ -272,6 +273,44 @@ def test_a_stopped_resume_of_an_undone_change_is_not_gone_on_with(desk: Desk) ->
 TWICE = {ONE: (BACK,), TWO: (MORE,)}
 PARTS = [(step(ONE), "done"), (step(TWO), "done")]
 HALF = "undo of change 1 (alter it) ended before all of it was taken back: undo 1 goes on with it"
+
+
+OWN: list[tuple[str, list[str]]] = [
+    # CREATE, too, and the disk that a grid disk is on; in capitals, as ASM spells it.
+    ("ALTER GRIDDISK D_00_{cell},D_01_{cell} comment='x'", ["on exa1cel[01-03] {}"]),
+    ("CREATE GRIDDISK P_00_{cell} celldisk=CD_00_{cell}, size=16M", ["on exa1cel[01-03] {}"]),
+    ("DROP GRIDDISK D_00_{CELL}", ["on exa1cel[01-03] {}"]),
+    # {cell} would stay as it is in a value, and in what is no disk.
+    ("ALTER GRIDDISK D_00_{cell} comment='of {cell}'", ["on exa1cel01 {}", "on exa1cel02 {}", "on exa1cel03 {}"]),
+    ("online cell {cell}", ["on exa1cel01 {}", "on exa1cel02 {}", "on exa1cel03 {}"]),
+    ("ALTER CELL name={cell}", ["on exa1cel01 {}", "on exa1cel02 {}", "on exa1cel03 {}"]),
+]
+
+
+@pytest.mark.parametrize(("inverse", "statements"), OWN, ids=[inverse for inverse, _ in OWN])
+def test_what_differs_only_in_the_cells_own_name_is_asked_for_once(
+    desk: Desk, inverse: str, statements: list[str]
+) -> None:
+    """Undo takes disks whose names hold the cell's own back by one statement for all cells, where each cell would get the
+    very same as by its own; elsewhere by one a cell."""
+    back = {cell: (for_cell(inverse, cell),) for cell in CELLS}
+    desk.left(Left("alter it", [(step(cell), "done") for cell in CELLS], back, OVER))
+    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    several = len(statements) > 1
+    assert desk.done == [
+        text.format(for_cell(inverse, cell) if several else inverse)
+        for text, cell in zip(statements, CELLS, strict=False)
+    ]
+
+
+def test_a_cell_that_gets_another_value_back_is_a_statement_of_its_own(desk: Desk) -> None:
+    """Only cells that get the same back are taken back together, and one cell alone is called by its name."""
+    text = "ALTER GRIDDISK D_00_{cell} comment="
+    back = {ONE: f"{text}'x'", TWO: f"{text}'y'", THREE: f"{text}'x'"}
+    inverse = {cell: (for_cell(statement, cell),) for cell, statement in back.items()}
+    desk.left(Left("alter it", [(step(cell), "done") for cell in CELLS], inverse, OVER))
+    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert desk.done == [f"on exa1cel[01,03] {text}'x'", "on exa1cel02 ALTER GRIDDISK D_00_exa1cel02 comment='y'"]
 
 
 def test_an_interrupted_undo_begins_no_further_statement(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,3 +96,16 @@ def test_what_no_plan_can_hold(rack: MatrixRack, statement: str) -> None:
     answer = rack.operator().do(f"plan as=p {statement}")
     assert answer.code == 2
     assert ("changes nothing" in answer.text) is (statement == "list cell")
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("plan as=p disable flashlog db=SPOT", "nothing was sent; kept as p: apply p carries it out"),
+        ("plan disable flashlog db=SPOT", "nothing was sent"),
+        ("disable flashlog db=SPOT -n", "-n: nothing was sent"),
+    ],
+)
+def test_what_was_only_planned_says_what_became_of_it(rack: MatrixRack, statement: str, said: str) -> None:
+    """It should say of -n only where somebody gave it, and of a plan that was kept that apply carries it out."""
+    assert [line for line in rack.operator().do(statement).text.splitlines() if "nothing was sent" in line] == [said]

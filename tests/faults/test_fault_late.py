@@ -13,8 +13,8 @@ from matrix_run import prepared, reference, state_of
 from matrix_verbs import VERBS, Verb
 
 from exacell.change import settling
-from exacell.change.changing import EMULATED_POLL
 from exacell.change.settling import LATE_LOOKS
+from exacell.config import EMULATED_POLL
 
 DROPS = [
     ("resize flashcache (smaller)", 2, "DROP FLASHCACHE"),

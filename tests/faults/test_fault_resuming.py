@@ -72,7 +72,7 @@ def test_resume_tells_what_became_of_statements_without_an_answer(rack: MatrixRa
     """It should say, and journal, how many were done and how many were not, before it goes on."""
     operator = killed(rack, "carve griddisk prefix=p size=1G media=flash -y", 1, "some")
     operator.must("resume -y")
-    assert "change 1: statements whose end was not recorded: 1 done, 2 not done" in operator.console.said
+    assert "change 1: statements whose end was not recorded: 1 done, 2 not seen to be done" in operator.console.said
     settled = [e.body["state"] for e in operator.ctx.journal.entries(change=1) if e.body.get("settled")]
     assert sorted(settled) == ["done", "not done", "not done"]
 

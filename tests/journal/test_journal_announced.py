@@ -136,12 +136,15 @@ def test_a_head_that_is_taken_away_beside_verify_is_missing(journal: Journal, mo
 
 @pytest.mark.parametrize(("left", "told"), [(6, "row 7 was cut off"), (0, "rows 1 to 7 were cut off")])
 def test_an_announcement_hides_no_row_that_was_cut_off(journal: Journal, left: int, told: str) -> None:
-    """Rows that the head names are missed also when a killed writer had announced further ones."""
+    """Rows that the head names are missed also when a killed writer had announced further ones: verify tells of them, and
+    nothing is done because of those that are left."""
     last = journal.entries()[-1]
     journal.announce((last.seq, last.hash), (8, "f" * 64))
     with forging(journal.path) as connection:
         connection.execute("delete from entry where seq > ?", (left,))
     assert journal.verify() == told
+    with pytest.raises(JournalError, match="does not hold row 7, which its kept head"):
+        journal.entries()
 
 
 @pytest.mark.parametrize("step", ["announce", "keep_head"])
@@ -170,10 +173,13 @@ def test_a_first_row_that_was_only_announced_is_no_damage(tmp_path: Path) -> Non
 
 
 def test_a_head_of_no_row_that_announces_nothing_is_nobodys(tmp_path: Path) -> None:
-    """A head that says that there is no row is never written without an announcement; it stops writing."""
+    """A head that says that there is no row is never written without an announcement; it stops writing, and nothing is done
+    because of what is there."""
     journal = Journal(tmp_path / "journal.db")
     journal._connect().close()
     journal.keep_head(0, GENESIS)
     assert "is not the one that was written" in journal.verify()
     with pytest.raises(JournalError, match="rows are missing or edited"):
         journal.begin("t1", {})
+    with pytest.raises(JournalError, match="does not hold row 0, which its kept head"):
+        journal.entries()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from exacell.commands.journal import verify
-from exacell.errors import ExitCode, StatementError
+from exacell.errors import ExitCode, JournalError, StatementError
 from exacell.journal.auditing import CSV_COLUMNS, Filter, as_csv, as_jsonl, finished, moment, outlines_of, summary
 from exacell.journal.record import Entry, Journal, Row
 from exacell.language.line import parse_line
@@ -130,7 +130,7 @@ def test_what_another_change_finished_is_told(tmp_path: Path) -> None:
     assert summary(changes[2], 4)["ended"] == "did not end, finished by 4"
 
 
-@pytest.mark.parametrize("head", ["1:000000000000", "9:000000000000"])
+@pytest.mark.parametrize("head", ["1:000000000000", "9:000000000000", f"{10**20}:0"])
 def test_a_head_that_is_not_in_a_whole_journal(tmp_path: Path, head: str) -> None:
     """It should not be answered with journal restart, which a whole chain refuses, but with what that may mean."""
     journal = Journal(tmp_path / "journal.db")
@@ -141,6 +141,16 @@ def test_a_head_that_is_not_in_a_whole_journal(tmp_path: Path, head: str) -> Non
     )
     assert (good.exit_code, good.notes) == (ExitCode.DONE, [])
     assert bad.exit_code is ExitCode.FAILED and bad.notes[0].startswith("its chain is whole: ")
+
+
+@pytest.mark.parametrize("head", ["²:000000000000", "x:1", "1:", "1"])
+def test_what_is_no_head_is_refused(tmp_path: Path, head: str) -> None:
+    """It should say what a head looks like, whatever stands in its place."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.begin("t1", {"statement": "s"})
+    call = parse_line(f"journal verify head={head}").call
+    with pytest.raises(JournalError, match="a head is a row number and the begin of its hash"):
+        verify(cast("Context", SimpleNamespace(journal=journal)), cast("Call", call))
 
 
 def test_jsonl_holds_the_chain(rows: list[Entry]) -> None:

@@ -123,13 +123,19 @@ def test_verify_finds_a_chain_that_was_made_again(journal: Journal, tmp_path: Pa
     assert journal.verify() == "row 7 is not the one that was written"
 
 
-@pytest.mark.parametrize("text", ["", "x", "7", "seven abc", "7 abc def"])
+@pytest.mark.parametrize(
+    "text", ["", "x", "7", "seven abc", "7 abc def", "-7 abc", f"{2**63} abc", f"7 abc {2**63} def"]
+)
 def test_verify_finds_a_damaged_head(journal: Journal, text: str) -> None:
-    """A head that can't be read is found, and stops writing."""
+    """A head that can't be read, or whose numbers no row can have, is found; it stops writing, and nothing is done because of
+    rows whose end is not known."""
     journal.head_path.write_text(text)
     assert "is damaged" in journal.verify()
     with pytest.raises(JournalError, match="is damaged"):
         journal.begin("t1", {})
+    with pytest.raises(JournalError, match="is damaged"):
+        journal.entries()
+    assert len(journal.all_entries()) == 7
 
 
 @pytest.mark.parametrize("head", [f"7 {'0' * 64}", f"0 {'0' * 64}", f"3 {'f' * 64}"])
@@ -139,6 +145,8 @@ def test_verify_finds_a_forged_head(journal: Journal, head: str) -> None:
     assert "is not the one that was written" in journal.verify()
     with pytest.raises(JournalError, match="missing or edited"):
         journal.begin("t1", {})
+    with pytest.raises(JournalError, match=f"does not hold row {head[0]}, which its kept head"):
+        journal.entries()
 
 
 def test_verify_finds_missing_files(journal: Journal) -> None:
@@ -169,6 +177,14 @@ def test_a_damaged_journal_takes_no_rows(journal: Journal, statement: str) -> No
         journal.append("t1", 3, [Row(kind="end", body={})])
     assert "journal verify" in caught.value.hint
     assert journal.head_path.read_text() == head
+
+
+def test_a_number_that_no_row_can_have_finds_none(journal: Journal) -> None:
+    """Whoever asks for a change by a number that is too long is told that there is none."""
+    for found in (journal.entries, journal.all_entries):
+        assert found(change=10**20) == found(change=8) == []
+    assert journal.after(10**20) == journal.after(7) == []
+    assert not journal.gone_on_with("t1", 10**20)
 
 
 def test_nobody_tidies_up_by_mistake(journal: Journal) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from exacell.change.journal_restart import restart
 from exacell.change.pending import pending
 from exacell.errors import JournalError
+from exacell.journal import record
 from exacell.journal.auditing import Filter, as_csv, as_jsonl, moment, outlines_of, row_records, summary
 from exacell.journal.record import Journal, Row
 from tests.support.forging import forging
@@ -64,6 +66,28 @@ def test_an_edited_row_is_for_eyes_only(journal: Journal, edit: str) -> None:
             ask()
         except JournalError as error:
             assert "edited" in error.message or "can't be read" in error.message
+
+
+@pytest.mark.parametrize("number", ["'abc'", "1000.5", "x'ff'", str(2**63 - 1)])
+def test_an_old_row_with_an_impossible_change_stops_writing(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, number: str
+) -> None:
+    """A change's number that was overwritten in a row so old that no start looks at it is no number to count on from."""
+    monkeypatch.setattr(record, "RECENT", 2)
+    for _ in range(3):
+        journal.begin("t1", {})
+    with forging(journal.path) as connection:
+        connection.execute(f"update entry set change = {number} where seq = 1")
+    found = Journal(journal.path)
+    with pytest.raises(
+        JournalError, match=r"is damaged: .* is no number of a change; nothing that changes cells is sent"
+    ):
+        found.begin("t1", {})
+    with pytest.raises(JournalError, match="is no number of a change"):
+        found.refuse_damaged()
+    assert "row 1 " in found.verify()
+    assert restart(found).good == 0
+    assert found.begin("t1", {}) >= 4 and found.verify() == ""
 
 
 def test_an_unfinished_change_is_not_hidden_by_an_edited_row(journal: Journal) -> None:

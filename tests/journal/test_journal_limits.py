@@ -107,6 +107,37 @@ def test_a_commit_that_was_cut_off_is_rolled_back_for_readers(tmp_path: Path) ->
     assert journal.verify() == ""
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+def test_a_read_only_file_system(tmp_path: Path) -> None:
+    """Where nobody may write, reads work, and changes and what a killed writer left are refused with the way out; eyes see
+    the rows without that."""
+    if subprocess.run(["mount", "-t", "tmpfs", "none", str(tmp_path)], check=False).returncode:
+        pytest.skip("this host mounts nothing")
+    try:
+        journal = filled(tmp_path / "journal.db")
+        before = journal.entries()
+        subprocess.run(["mount", "-o", "remount,ro", str(tmp_path)], check=True)
+        assert journal.entries() == before and journal.verify() == ""
+        for write in (
+            lambda: journal.begin("t1", {}),
+            lambda: Journal(tmp_path / "new" / "journal.db").begin("t1", {}),
+        ):
+            with pytest.raises(JournalError, match=r"can't be written .*Read-only file system") as caught:
+                write()
+            assert caught.value.hint.startswith("its file system is mounted read-only: mount it for writing")
+        subprocess.run(["mount", "-o", "remount,rw", str(tmp_path)], check=True)
+        subprocess.run([sys.executable, "-c", CUT, str(journal.path)], check=False, timeout=60)
+        subprocess.run(["mount", "-o", "remount,ro", str(tmp_path)], check=True)
+        with pytest.raises(JournalError, match=r"whoever wrote to it last was killed, and what that left in") as caught:
+            journal.entries()
+        assert caught.value.hint.startswith("its file system is mounted read-only")
+        assert journal.all_entries() == before
+        subprocess.run(["mount", "-o", "remount,rw", str(tmp_path)], check=True)
+        assert journal.entries() == before and journal.verify() == ""
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+
+
 def context(home: Path) -> Context:
     rack = RackConfig(name="t1", cells=("c1",))
     return Context(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from exacell.change.journal_restart import restart
 from exacell.errors import JournalError
+from exacell.journal import file, salvage
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
 from exacell.journal.chain import is_whole
 from exacell.journal.record import Journal, Row
 from exacell.journal.salvage import legible
+from exacell.journal.stream import Stream
 
 PAGE = 4096
 DEAD = {**actor(), "pid": "4194305"}
@@ -74,12 +78,43 @@ def test_rows_on_both_sides_of_a_bad_page_are_read(journal: Journal) -> None:
     assert 0 < len(missing) < 30 and missing[0] > 1 and missing[-1] < ROWS
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_rows_far_behind_bad_pages_are_read_where_their_number_is_known(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, first: bool
+) -> None:
+    """It should look for each row up to the newest one, however many are lost before it, in the middle or at the beginning."""
+    monkeypatch.setattr(salvage, "_AHEAD", 2)
+    pages = range(last_page(journal))
+    middle = len(pages) // 2
+    for page in pages if first else (middle, middle + 1):
+        if not first or b'flush 1"' in journal.path.read_bytes()[page * PAGE : (page + 1) * PAGE]:
+            blank(journal, page)
+    found = seqs(journal.path, ROWS)
+    assert found and found[-1] > ROWS - 10 and max(b - a for a, b in pairwise([0, *found])) > 3
+    assert (found[0] > 3) is first
+
+
+@pytest.mark.parametrize("size", [512, 65536])
+def test_a_cut_file_is_read_whatever_its_pages_are(tmp_path: Path, size: int) -> None:
+    """It should read the first rows of a cut file with pages of any size that SQLite has."""
+    journal = Journal(tmp_path / "journal.db")
+    with closing(sqlite3.connect(journal.path)) as connection:
+        connection.executescript(f"pragma page_size = {size}; vacuum")
+    for number in range(20):
+        journal.append("t1", journal.begin("t1", {"n": number}), [Row(kind="end", body={"text": "x" * 15 * size})])
+    journal.path.write_bytes(journal.path.read_bytes()[: -20 * size])
+    found = seqs(journal.path, 40)
+    assert found[:20] == list(range(1, 21)) and len(found) < 40
+
+
 def test_a_whole_file_is_read_whole(journal: Journal) -> None:
     """It should read each row of a file in which nothing is wrong."""
     assert legible(journal.path) == journal.stored()
 
 
-@pytest.mark.parametrize("content", [b"", b"x", b"no journal\n" * 2000, b"SQLite format 3\x00" + b"\xff" * 5000])
+@pytest.mark.parametrize(
+    "content", [b"", b"x", b"no journal\n" * 2000, bytes(200), b"SQLite format 3\x00" + b"\xff" * 5000]
+)
 def test_what_is_no_journal_has_no_rows(tmp_path: Path, content: bytes) -> None:
     """It should find nothing in any other file, at once, and leave it as it is."""
     path = tmp_path / "journal.db"
@@ -136,6 +171,32 @@ def test_what_can_be_read_is_shown(journal: Journal) -> None:
     assert [entry.kind for entry in journal.all_entries(change=2)] == ["plan", "intent", "end"]
     with pytest.raises(JournalError, match="malformed"):
         journal.unfinished("t1")
+
+
+HARMS = {"cut": cut, "a bad page": lambda journal: blank(journal, last_page(journal) // 2)}
+
+
+@pytest.mark.parametrize("piece", [10, 1000])
+@pytest.mark.parametrize("harm", HARMS)
+def test_what_can_be_read_is_exported(journal: Journal, monkeypatch: pytest.MonkeyPatch, harm: str, piece: int) -> None:
+    """Each row that can be read is exported once, in order, however many are read at a time; verify says that SQLite refuses
+    the file instead of calling the others cut off."""
+    monkeypatch.setattr(file, "PIECE", piece)
+    HARMS[harm](journal)
+    rows = Stream(journal)
+    assert [row.seq for row in rows] == seqs(journal.path, ROWS)
+    assert rows.problem
+    assert "can't be read: database disk image is malformed" in journal.verify()
+
+
+def test_a_file_without_a_legible_row_exports_none(journal: Journal) -> None:
+    """It should say what is wrong with a file of which nothing can be read."""
+    rows = Stream(journal)
+    journal.path.write_bytes(b"no journal\n" * 2000)
+    with pytest.raises(JournalError, match="file is not a database"):
+        list(rows)
+    with pytest.raises(JournalError, match="file is not a database"):
+        Stream(journal)
 
 
 WAYS = {

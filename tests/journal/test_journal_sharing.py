@@ -171,7 +171,13 @@ def test_a_start_looks_at_no_row_that_does_not_matter(tmp_path: Path, monkeypatc
     pending(journal, "t1")
     searched = " / ".join(asked)
     assert "SCAN" not in searched
-    for index in ("entry_caching (", "entry_services (", "entry_confirming (", "entry_change (rack=? AND change=?)"):
+    for index in (
+        "entry_caching (",
+        "entry_services (",
+        "entry_switching (",
+        "entry_confirming (",
+        "entry_change (rack=? AND change=?)",
+    ):
         assert f"SEARCH entry USING INDEX {index}" in searched or f"SEARCH later USING INDEX {index}" in searched, index
 
 

@@ -73,11 +73,16 @@ def test_a_comparison_of_cells_is_no_redirection(text: str, cells: str, redirect
     assert (line.call.args["cells"], line.redirect) == (cells, redirect)
 
 
-def test_what_is_wrong_with_a_condition_on_cells_is_pointed_at() -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["use where griddisk.size", "on (where griddisk.size) list cell", "ON ( where griddisk.size) flush flashcache -y"],
+)
+def test_what_is_wrong_with_a_condition_on_cells_is_pointed_at(text: str) -> None:
     """An unfinished condition is refused where it stands, before anything is read."""
     with pytest.raises(StatementError, match="comparison is missing after size") as caught:
-        parse_line("use where griddisk.size")
-    assert (caught.value.start, caught.value.end) == (23, 23)
+        parse_line(text)
+    place = text.index("size") + len("size")
+    assert (caught.value.start, caught.value.end) == (place, place)
 
 
 FLAGS: list[tuple[str, dict[str, object]]] = [

@@ -26,6 +26,7 @@ from exacell.output.faults import sentence
         ("set timeut 5", "did you mean timeout"),
         ("watch show flashcache", "for example 90s or 1h30m; for example: watch 5 show flashcache"),
         ("undo abc", "'abc' is not a whole number; for example: undo 12 -y"),
+        ("undo " + "9" * 5000, "'999999999999999999…' is too large a number; for example: undo 12 -y"),
     ],
 )  # fmt: skip
 def test_the_way_out_is_in_the_line(text: str, told: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from exacell import sampling
+from exacell.config import RackConfig
 from exacell.errors import ExitCode
 from exacell.metrics.snapshot import CellCounters
 
@@ -39,7 +40,7 @@ def test_the_last_look_is_one_that_began_when_the_time_was_over(
         return {"c1": CellCounters(collected=2 if now[0] >= arrives else 1, values={}, passport={})}, (), ExitCode.DONE
 
     monkeypatch.setattr(sampling, "read_counters", read)
-    ctx = SimpleNamespace(interrupted=Never(), need_rack=lambda: SimpleNamespace(emulated=False))
+    ctx = SimpleNamespace(interrupted=Never(), need_rack=lambda: RackConfig(name="t1", cells=("c1",)))
     found = sampling.wait_for_collection(cast("Context", ctx), "flashcache", clock=lambda: now[0])
     assert found[2] is code
     if code is ExitCode.FAILED:

@@ -78,6 +78,18 @@ def test_a_statement_without_an_outcome_is_told_as_unknown() -> None:
     assert "never recorded: it may have happened or not" in text and "Ended: it did not end" in text
 
 
+def test_only_what_answered_is_called_not_done() -> None:
+    """A statement without an answer whose effect was looked for and is not there may come yet: it was not seen to be done."""
+    looked = came("c1", "not done", reason="the cache is there", settled=True, reply="")
+    text = "\n".join(page(PLAN, sent("c1", "drop", "DROP FLASHCACHE"), {**looked, "what": "drop"}, end(4)))
+    assert "its answer never came, and when it was looked for it was not seen to be done; the cache is there" in (
+        " ".join(text.split())
+    )
+    assert " not done" not in text
+    said = came("c1", "not done", reason="the cache is there")
+    assert "        not done; the cache is there" in page(PLAN, sent("c1"), said, end(1))
+
+
 @pytest.mark.parametrize(
     ("row", "told"),
     [

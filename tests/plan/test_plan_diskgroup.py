@@ -10,7 +10,7 @@ import pytest
 from plan_factory import CELLS, NODES, asm, asm_disk, free_grid, group, stage, step
 
 from exacell.errors import RefusedError
-from exacell.plan.asmfacts import AsmDisk, AsmFacts
+from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
 from exacell.plan.diskgroup import Wanted, create_plan, drop_plan, instance_nodes
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Check, Gate, Op, Plan, Risk, Undo
@@ -326,10 +326,10 @@ def test_drop_of_nothing() -> None:
     [
         ({"files": 3}, (), r"it has 3 files; nothing was sent"),
         ({"files": 3, "clients": ("ERP",)}, (), "it has 3 files, in use by ERP"),
-        ({"files": 3, "voting_files": True}, (), "3 files and voting files"),
+        ({"files": 3, "voting_files": True}, (), "holds the cluster's voting files"),
         ({"files": 3}, ("RECO",), "it has 3 files"),
-        ({"files": 3, "voting_files": True}, ("DATA",), "holds voting files"),
-        ({"voting_files": True}, (), "holds voting files"),
+        ({"files": 3, "voting_files": True}, ("DATA",), "holds the cluster's voting files"),
+        ({"voting_files": True}, (), "holds the cluster's voting files, .*; nothing was sent"),
         ({"clients": ("ERP",)}, (), "ERP is connected to it"),
         ({"files": 3, "clients": ("ERP", "SPOT")}, ("DATA",), "ERP, SPOT are connected"),
         ({"files": None}, ("DATA",), "its files can't be counted"),
@@ -339,6 +339,44 @@ def test_drop_refused(changes: dict[str, Any], accepted: Sequence[str], said: st
     """Files need the loss accepted by the group's name; clients, voting files and the unknown refuse in any case."""
     with pytest.raises(RefusedError, match=said):
         drop(asm([group(**changes)]), accepted=accepted)
+
+
+def others(name: str, number: int, failgroups: int, **changes: Any) -> tuple[DiskGroup, list[AsmDisk]]:
+    disks = [asm_disk(f"{name}_{n}", group=number, failgroup=f"CELL{n}") for n in range(failgroups)]
+    return group(name, number=number, **changes), disks
+
+
+@pytest.mark.parametrize(
+    ("beside", "way"),
+    [
+        ([others("RECO", 2, 3)], "crsctl replace votedisk +RECO; then drop diskgroup DATA again"),
+        ([others("RECO", 2, 3), others("DBFS", 3, 5, type="HIGH")], "crsctl replace votedisk +DBFS;"),
+        ([others("RECO", 2, 3), others("DBFS", 3, 4, type="HIGH")], "crsctl replace votedisk +RECO;"),
+        ([others("RECO", 2, 3, states={"1": "DISMOUNTED"}), others("TMP", 3, 1, type="EXTERN")], "votedisk +TMP;"),
+        ([others("RECO", 2, 2)], r"votedisk +OTHER, to a mounted disk group of 3 failure groups"),
+        ([], "votedisk +OTHER,"),
+    ],
+)
+def test_drop_of_voting_files_names_where_they_may_go(beside: list[tuple[DiskGroup, list[AsmDisk]]], way: str) -> None:
+    """The way out is a mounted group with failure groups enough for voting files; the group itself is never named."""
+    own, disks = others("DATA", 1, 7)
+    groups = [replace(own, voting_files=True), *(found for found, _ in beside)]
+    seen_disks = [*disks, *(disk for _, more in beside for disk in more)]
+    with pytest.raises(RefusedError) as refused:
+        drop(asm(groups, seen_disks))
+    assert refused.value.hint is not None
+    assert way in refused.value.hint
+    assert "crsctl replace votedisk +" in refused.value.hint
+
+
+def test_drop_offers_no_loss_that_would_be_refused() -> None:
+    """While a database uses the files, accepting their loss would help nobody and is not named."""
+    with pytest.raises(RefusedError) as refused:
+        drop(asm([group(files=3, clients=("ERP",))]))
+    assert refused.value.hint == "move them away first"
+    with pytest.raises(RefusedError) as refused:
+        drop(asm([group(files=3)]))
+    assert refused.value.hint == "move them away first; --accept-data-loss=DATA would destroy them"
 
 
 def test_drop_with_accepted_loss() -> None:

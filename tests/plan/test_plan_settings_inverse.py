@@ -30,6 +30,15 @@ BACK = [
         [("griddisk", "A_CD_00", "comment", "x"), ("griddisk", "B_CD_00", "cachingPolicy", "none")],
         ("ALTER GRIDDISK A_CD_00 comment='x'", "ALTER GRIDDISK B_CD_00 cachingPolicy=none"),
     ),
+    # Disks that held the same get it back together.
+    (
+        [
+            ("celldisk", "CD_00", "comment", "x"),
+            ("celldisk", "CD_01", "comment", "-"),
+            ("celldisk", "CD_02", "comment", "x"),
+        ],
+        ("ALTER CELLDISK CD_00,CD_02 comment='x'", "ALTER CELLDISK CD_01 comment=''"),
+    ),
     ([("threshold", "T.x", "critical", "120.0")], ("ALTER THRESHOLD T.x critical=120.0",)),
     ([("threshold", "T.x", "critical", "-")], ()),
     ([("cell", "c", "comment", "it's")], ()),

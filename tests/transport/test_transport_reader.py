@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import socket
 import threading
 import time
 import tracemalloc
@@ -222,6 +223,27 @@ class _Mute:
 
     def close(self) -> None:
         pass
+
+
+def test_a_connection_with_a_thread_of_its_own_is_kept_alive() -> None:
+    """While nothing comes from a server whose ciphers leave a connection its own thread, it should send what keeps it open."""
+    ours, theirs = socket.socketpair()
+    ours.settimeout(0.005)
+    sent = []
+
+    def keep() -> None:
+        sent.append("keepalive")
+        if len(sent) == 2:
+            theirs.sendall(b"word")
+
+    late = threading.Timer(30, theirs.sendall, [b"late"])
+    late.start()
+    with ours, theirs:
+        packetizer = packets.Packets(ours)
+        packetizer.set_outbound_cipher(object(), 16, None, 0, b"")  # Only a cipher's connection is kept so.
+        packetizer.set_keepalive(0.001, keep)
+        assert packetizer.read_all(4) == b"word"
+        late.cancel()
 
 
 @pytest.mark.sshd

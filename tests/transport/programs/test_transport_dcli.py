@@ -215,6 +215,17 @@ def test_names_never_reach_a_shell(tmp_path: Path, host: str, login: str) -> Non
     assert not (tmp_path / "calls").exists()
 
 
+def test_no_more_does_the_login_that_stands_in_for_reads(tmp_path: Path) -> None:
+    """The write login, as which a read would run where its own is refused, is looked at before that is tried."""
+    program = fake(tmp_path, NEW_HELP, 'echo "c1:u@c1: Permission denied (publickey)."; exit 1')
+    rack = RackConfig(name="x", cells=("c1",), read_user="u", write_user="w;id", reach=Reach(dcli=str(program)))
+    transport = DcliTransport(rack)
+    with pytest.raises(RefusedError, match="'w;id' can't be given to dcli, which pastes it into a shell's line"):
+        transport.run([read("c1", "cellcli -e 'list cell'")])
+    assert not (tmp_path / "calls").exists()
+    assert transport.run([read("c1", "cellcli -e 'list cell'", login="u")]).in_state(State.UNREACHABLE)
+
+
 @pytest.mark.parametrize("body", ["", "#!/bin/sh\nexit 3\n", "#!/bin/sh\necho usage\n"])
 def test_a_program_that_is_no_dcli_is_refused(tmp_path: Path, body: str) -> None:
     """A missing program, or one whose help is not dcli's, can't be chosen."""

@@ -71,6 +71,10 @@ COMMANDS = {
     "cellcli -e 'list cell' | wc -l": ("list cell | wc -l",),
     "hostname": None,
     "cellcli": None,
+    "cellcli -e": None,
+    "cellcli -n -x": None,
+    "cellcli start -e list cell": None,
+    "echo -e list cell": None,
     "cellcli -e 'unended": None,
 }
 
@@ -84,6 +88,7 @@ def test_only_one_run_of_cellcli_is_read_as_statements(command: str) -> None:
 def test_quotes_protect_semicolons() -> None:
     """A ; inside of quotes ends no statement; an unended quote is text."""
     assert split_statements("a 'x;y'; b \";\" ; c it's; d") == ["a 'x;y'", 'b ";"', "c it's", "d"]
+    assert split_statements("a; ;b;") == ["a", "b"]
 
 
 SERVICES = {
@@ -91,6 +96,7 @@ SERVICES = {
     "LIST CELL ATTRIBUTES name,msStatus DETAIL": "LIST CELL ATTRIBUTES name DETAIL",
     "list cell attributes cellsrvStatus": "list cell attributes cellsrvStatus",
     "list cell attributes name": "list cell attributes name",
+    "list cell attributes name,makeModel": "list cell attributes name,makeModel",
     "list griddisk attributes name, msStatus": "list griddisk attributes name, msStatus",
     "list cell": "list cell",
 }
@@ -112,6 +118,19 @@ def test_without_a_cookie_the_way_to_one_is_said(made: Any, tmp_path: Path) -> N
     )
     assert reply.state is State.UNREACHABLE
     assert f"--cookie-jar {jar} -e 'list cell'" in reply.problem
+
+
+def test_exacli_gets_the_statements_that_it_has(tmp_path: Path) -> None:
+    """A plan's read goes without the status of services, and a change as it is; what is refused starts no program."""
+    program, log = tmp_path / "exacli", tmp_path / "log"
+    program.write_text(f'#!/bin/sh\nfor last; do :; done\necho "$last" >> {log}\n')
+    program.chmod(0o700)
+    transport = ExacliTransport(RackConfig(name="t", cells=("c1",), reach=Reach(exacli=str(program))))
+    assert transport.run([read("c1", "cellcli -e 'list cell attributes name, msStatus; list griddisk'")]).ok
+    assert transport.run([write("c1", "cellcli -e 'alter cell comment=x'")]).ok
+    with pytest.raises(RefusedError, match="ExaCLI does not list the status of services"):
+        transport.run([read("c1", "cellcli -e 'list cell attributes msStatus'")])
+    assert log.read_text() == "list cell attributes name; list griddisk\nalter cell comment=x\n"
 
 
 def test_a_command_line_is_never_given_to_exacli(made: Any) -> None:

@@ -1,0 +1,32 @@
+"""What drift and a rehearsal compare: everything that cells and ASM tell, in neutral form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exacell.change.probe import asm_records
+from exacell.errors import ExacellError, ExitCode
+from exacell.output.result import worst
+from exacell.plan.drift import ASM, STATEMENTS, neutral, of_asm
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+
+
+def read_cells(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
+    """Return the facts of the selected cells: cell → ``object name attribute`` → value; the problems, and what they come to."""
+    answers = ctx.query(*STATEMENTS.values())
+    facts = {cell: neutral(cell, answer.tables) for cell, answer in answers.good.items()}
+    return facts, list(answers.problems), answers.exit_code
+
+
+def read_all(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
+    """Return the same of the selected cells and, under ``ASM name``, of the rack's ASM clusters."""
+    facts, problems, code = read_cells(ctx)
+    for name in ctx.need_rack().asm:
+        try:
+            facts[ASM + name] = of_asm(asm_records(ctx.asm(name).facts())["asm.diskgroup"])
+        except ExacellError as error:
+            problems.append(f"{ASM}{name}: {error.message}")
+            code = worst([code, ExitCode.FAILED])
+    return facts, problems, code

@@ -1,0 +1,208 @@
+"""What SQL, commands and files for somebody else must get past before anything is sent, on racks that only answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from exacell.config import AsmConfig
+from exacell.errors import ExacellError, ExitCode, JournalError, RefusedError, StatementError
+from exacell.plan.asmfacts import END
+from exacell.transport.capabilities import CLUSH, EXACLI
+from tests.support.sessions import Session
+
+SQL = 'sql db=SPOT "alter system switch logfile"'
+
+
+def session(folder: Path, **rack: Any) -> Session:
+    """A session whose rack has a node where a database takes every change, and cells of a release that restricts logins."""
+    asm = {"main": AsmConfig(name="main", nodes=("db1",), home="/grid")}
+    found = Session(folder, **{"asm": asm, "write_user": "root", **rack})
+    found.answers.rules += [
+        ("releaseversion", lambda cell: f"\t {cell}\t 26.1.0.0.0.260131\n"),
+        ("sqlplus", lambda node: f"{END}\n"),
+    ]
+    return found
+
+
+@pytest.fixture
+def opaque(tmp_path: Path) -> Session:
+    """A rack that is neither in production nor emulated."""
+    return session(tmp_path)
+
+
+def test_sql_that_changes_runs_once_it_is_accepted_and_agreed_to(opaque: Session) -> None:
+    """Neither --accept-opaque nor -y alone sends it; both do, and -n with them does not."""
+    with pytest.raises(RefusedError, match="exacell can't tell what it does; nothing was sent") as caught:
+        opaque.say(f"{SQL} -y")
+    assert "--accept-opaque" in caught.value.hint and opaque.console.questions == []
+    with pytest.raises(RefusedError):
+        opaque.say(f"{SQL} --accept-opaque")
+    assert len(opaque.console.questions) == 1
+    opaque.say(f"{SQL} --accept-opaque -y -n")
+    assert opaque.written == []
+    assert opaque.say(f"{SQL} --accept-opaque -y").exit_code is ExitCode.DONE
+    assert opaque.written == ["db1"]
+
+
+def test_a_production_rack_takes_no_sql_that_changes(tmp_path: Path) -> None:
+    """set mode rw, --accept-opaque and -y together do not bring it there."""
+    opaque = session(tmp_path, production=True)
+    with pytest.raises(RefusedError, match="refused on the production rack r; nothing was sent"):
+        opaque.say(f"{SQL} --accept-opaque -y")
+    assert opaque.answers.asked == []
+
+
+def test_a_read_only_session_sends_no_sql_that_changes(opaque: Session) -> None:
+    """It is refused before a node is looked for or anybody is asked, and a query is still answered."""
+    opaque.ctx.set_mode(read_only=True)
+    with pytest.raises(RefusedError, match="rack r is read-only"):
+        opaque.say(f"{SQL} --accept-opaque")
+    assert opaque.answers.asked == [] and opaque.console.questions == []
+
+
+def test_a_disk_group_is_not_lost_because_its_sql_was_accepted(opaque: Session) -> None:
+    """What takes a disk group's files needs its name, whatever else was accepted, also where PL/SQL executes it."""
+    inside = (
+        """sql db=SPOT "begin execute immediate 'alter diskgroup DATA drop file ''+DATA/x'''; end" --accept-opaque -y"""
+    )
+    for more in ("", " --accept-data-loss=RECO"):
+        with pytest.raises(RefusedError, match=r"data would be lost on DATA \(DATA: it loses files\)"):
+            opaque.say(inside + more)
+    assert opaque.answers.asked == []
+    assert opaque.say(f"{inside} --accept-data-loss=data").exit_code is ExitCode.DONE
+
+
+def test_nobody_is_asked_about_sql_while_the_rack_is_locked(opaque: Session) -> None:
+    """Whose lock it is, is said instead of the question."""
+    holder = {"user": "maria", "host": "elsewhere", "pid": "77", "since": "2026-01-01T00:00:00+00:00", "why": "resize"}
+    lock = opaque.ctx.lock()
+    lock.path.write_text(json.dumps({"kept": {**holder, "kept": True}}))
+    with pytest.raises(RefusedError, match="rack r is locked by maria"):
+        opaque.say(f"{SQL} --accept-opaque")
+    assert opaque.console.questions == [] and opaque.written == []
+
+
+def test_nobody_is_asked_about_sql_that_no_journal_can_take(opaque: Session) -> None:
+    """A damaged journal is said instead of the question."""
+    opaque.say(f"{SQL} --accept-opaque -y")
+    opaque.ctx.journal.head_path.unlink()
+    with pytest.raises(JournalError, match=r"its kept head .* is missing"):
+        opaque.say(f"{SQL} --accept-opaque")
+    assert opaque.console.questions == [] and opaque.written == ["db1"]
+
+
+def test_a_transport_of_cellcli_alone_carries_no_commands(opaque: Session, tmp_path: Path) -> None:
+    """Over exacli sh and copy are refused by what it carries, before a cell is asked anything."""
+    opaque.answers.capabilities = EXACLI  # type: ignore[attr-defined]
+    source = tmp_path / "note"
+    source.write_text("x")
+    for statement, name in (("sh uptime", "sh"), (f"copy {source}", "copy")):
+        with pytest.raises(RefusedError, match=f"^{name} needs command lines on the hosts"):
+            opaque.say(statement)
+    assert opaque.answers.asked == []
+
+
+def test_a_transport_without_copies_takes_commands_only(opaque: Session, tmp_path: Path) -> None:
+    """Over clush a copy is refused by its name and nothing is sent; sh goes its way."""
+    opaque.answers.capabilities = CLUSH  # type: ignore[attr-defined]
+    source = tmp_path / "note"
+    source.write_text("x")
+    with pytest.raises(RefusedError, match=f"^copy {str(source)[:40]}.*: the transport clush copies no files"):
+        opaque.say(f"copy {source} --accept-opaque")
+    assert opaque.answers.asked == []
+    assert opaque.say("sh uptime").exit_code is ExitCode.DONE
+
+
+def test_a_restricted_login_is_told_before_a_script_or_a_copy_goes(tmp_path: Path) -> None:
+    """celladmin on release 26.1 gets neither there, however they were accepted; one command that only shows something is
+    sent bare, and root is not restricted."""
+    source = tmp_path / "note"
+    source.write_text("x")
+    opaque, root = session(tmp_path, write_user="celladmin"), session(tmp_path)
+    scripts = ("sh --accept-opaque touch x", "sh uptime; hostname", f"copy {source} --accept-opaque")
+    for statement in scripts:
+        with pytest.raises(RefusedError, match=r"c\[1-2\] run release 26\.1 or later, where celladmin may run CellCLI"):
+            opaque.say(statement)
+        assert root.say(statement).exit_code is ExitCode.DONE
+    assert opaque.written == [] and sorted(root.written) == ["c1", "c1", "c2", "c2"]
+    root.say("sh uptime")
+    assert {request.command for request in root.answers.asked[-2:]} == {"(uptime\n) 2>&1"}
+    opaque.say("sh uptime")
+    assert {request.command for request in opaque.answers.asked[-2:]} == {"uptime"}
+
+
+def test_what_became_of_sql_is_told_and_journalled(opaque: Session) -> None:
+    """What passed is done; what the instance refuses has failed, with its words; where no answer came it is not known."""
+
+    def lost(node: str) -> str:
+        opaque.answers.down.add(node)  # From now on: whoever looks for the instance finds it still.
+        return f"{END}\n"
+
+    outcomes = (
+        (lambda node: f"{END}\n", ExitCode.DONE, "done", "done", ""),
+        (lambda node: "ORA-01109: database not open\n", ExitCode.FAILED, "failed", "failed", "db1: ORA-01109: database not open"),
+        (lost, ExitCode.FAILED, "failed", "unknown", "db1: connection refused"),
+    )  # fmt: skip
+    for answer, code, outcome, state, problem in outcomes:
+        opaque.answers.rules[-1] = ("sqlplus", answer)
+        result = opaque.say(f"{SQL} --accept-opaque -y")
+        assert (result.exit_code, result.problems) == (code, [problem] if problem else [])
+        assert list(result.records) == [{"cell": None, "where": "SPOT on db1", "outcome": outcome}]
+        assert "SPOT on db1 would get: alter system switch logfile" in opaque.console.said
+        rows = [row.body for row in opaque.ctx.journal.entries(rack="r") if row.kind == "outcome"]
+        assert rows[-1]["state"] == state
+
+
+def test_asm_sql_that_exacell_has_words_for_is_said_in_them(opaque: Session) -> None:
+    """A disk group's drop is guarded as a typed one whatever was accepted, on the cluster that was named; a new one is
+    refused with the statement that makes it."""
+    for cluster, means in (
+        ("", "this is: drop diskgroup DATA"),
+        (" asm=main", "this is: drop diskgroup DATA asm=main"),
+    ):
+        with pytest.raises(ExacellError):  # Nothing answers for ASM here, and a plan needs that.
+            opaque.say(f'sql asm "drop diskgroup DATA"{cluster} --accept-opaque -y')
+        assert opaque.console.said[-1] == means
+    with pytest.raises(RefusedError, match="create diskgroup is exacell's too") as caught:
+        opaque.say("sql asm \"CREATE DISKGROUP X external redundancy disk 'o/*/X*'\" --accept-opaque -y")
+    assert caught.value.hint.startswith("create diskgroup NAME")
+    assert opaque.written == []
+
+
+def test_a_recipes_command_is_not_done_again_by_resume(opaque: Session) -> None:
+    """What a command or a copy has done there can't be read back: resume names it and sends nothing."""
+    opaque.ctx.origin = "resume r"
+    (note,) = opaque.say("sh --accept-opaque touch x").notes
+    assert note.startswith("sh is not done again: look what it has done, then give it anew: sh")
+    assert opaque.answers.asked == []
+
+
+def test_a_dry_run_of_sh_names_what_cannot_be_read(opaque: Session) -> None:
+    """sh -n sends nothing that could change something, and journals nothing."""
+    notes = opaque.say("sh -n --accept-opaque touch x").notes
+    assert notes == ["can't be read: touch x", "-n: nothing was sent"]
+    assert opaque.answers.asked == [] and not opaque.ctx.journal.exists
+
+
+def test_only_what_may_change_something_is_journalled(opaque: Session) -> None:
+    """sh leaves no row for a command that only shows something, and cells where it failed are @failed then."""
+    opaque.answers.down.add("c2")
+    assert opaque.say("sh uptime").exit_code is ExitCode.FAILED
+    assert not opaque.ctx.journal.exists and list(opaque.ctx.resolve("@failed")) == ["c2"]
+    assert opaque.say("sh --accept-opaque touch x").exit_code is ExitCode.FAILED
+    states = {row.target: row.body["state"] for row in opaque.ctx.journal.entries(rack="r") if row.kind == "outcome"}
+    assert states == {"c1": "done", "c2": "unknown"}
+
+
+def test_a_command_is_not_sent_with_half_a_here_document(opaque: Session) -> None:
+    """A script's line that begins a here-document is refused with the ways out; whole in one statement it is sent."""
+    with pytest.raises(StatementError, match="sh: the here-document <<EOF has no end") as caught:
+        opaque.say("sh --accept-opaque -y cat >/tmp/cells.conf <<EOF")
+    assert "dcli -x FILE" in caught.value.hint and opaque.answers.asked == []
+    whole = "cat >/tmp/cells.conf <<EOF\nfast=yes\nEOF"
+    assert opaque.say(f"sh --accept-opaque -y '{whole}'").exit_code is ExitCode.DONE
+    assert [request.target for request in opaque.answers.asked if whole in request.command] == ["c1", "c2"]

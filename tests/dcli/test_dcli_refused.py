@@ -1,0 +1,121 @@
+"""What dcli refuses before anybody is asked and before a target is sent anything, on racks that only answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from exacell.context import Options
+from exacell.errors import ExitCode, RefusedError
+from exacell.transport.base import Role
+from exacell.transport.capabilities import CLUSH, EXACLI
+from tests.support.sessions import Session
+
+
+def session(folder: Path, **rack: Any) -> Session:
+    """A session whose cells run a release that restricts logins, with two files to copy in its home."""
+    found = Session(folder, options=Options(flags={"accept-opaque": True}), **rack)
+    found.answers.rules.append(("releaseversion", lambda cell: f"\t {cell}\t 26.1.0.0.0.260131\n"))
+    for name in ("one", "some.sh"):
+        (folder / name).write_text("cellcli -e list cell\n")
+        (folder / name).chmod(0o700)
+    return found
+
+
+def test_a_transport_of_cellcli_alone_carries_no_dcli(tmp_path: Path) -> None:
+    """Over exacli whatever dcli is to do is refused by what that carries, and no target is asked."""
+    rack = session(tmp_path, write_user="root")
+    rack.answers.capabilities = EXACLI  # type: ignore[attr-defined]
+    for words in ("-c c1 hostname", f"-c c1 -f {tmp_path}/one", "-c c1 -k", '-c c1 --vmstat="1 1"'):
+        with pytest.raises(RefusedError, match=r"^dcli needs command lines on the hosts, and the transport exacli"):
+            rack.say(f"dcli {words}")
+    assert rack.answers.asked == []
+
+
+def test_a_transport_without_copies_takes_commands_only(tmp_path: Path) -> None:
+    """Over clush -f and -x are refused by their words and no target is asked; a command goes its way."""
+    rack = session(tmp_path, write_user="root")
+    rack.answers.capabilities = CLUSH  # type: ignore[attr-defined]
+    for words in (f"-c c1 -f {tmp_path}/one", f"-c c1 -x {tmp_path}/some.sh"):
+        with pytest.raises(RefusedError, match=f"^dcli {words[:35]}.*: the transport clush copies no files"):
+            rack.say(f"dcli {words}")
+    assert rack.answers.asked == []
+    assert rack.say("dcli -c c1 hostname").exit_code is ExitCode.DONE
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("-f {0}/one", "copy one to the home directory"),
+        ("-f {0}/one -d /tmp", "copy one to /tmp"),
+        ("-f {0}/one -d /tmp hostname", "copy one to /tmp"),
+        ("touch x", "touch x"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, words: str, said: str) -> None:
+    """A command, or a copy with where it would go, that nobody accepted is named by the refusal; -y accepts nothing."""
+    rack = session(tmp_path, write_user="root")
+    for flags in ({}, {"yes": True}):
+        rack.ctx.options = Options(flags=flags)
+        with pytest.raises(RefusedError, match=f"^exacell can't tell what '{said}' does on c1; nothing was sent"):
+            rack.say(f"dcli -c c1 {words.format(tmp_path)}")
+    assert rack.answers.asked == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "hostname; uptime",
+        "touch x",
+        "-k hostname",
+        "--timeout=5 hostname",
+        "--hidestderr hostname; uptime",
+        "-f {0}/one",
+        "-f {0}/one hostname",
+        "-x {0}/some.sh",
+        "-k",
+        "--unkey",
+        "--vmstat=1",
+    ],
+)
+def test_a_restricted_login_is_told_before_anything_goes(tmp_path: Path, words: str) -> None:
+    """On release 26.1 celladmin, or cellmonitor by -l, gets nothing there that is more than one command: said by the
+    login's name, while no target was sent anything but the question for its release."""
+    rack = session(tmp_path)
+    for login, named in (("", "celladmin"), ("-l cellmonitor ", "cellmonitor")):
+        with pytest.raises(
+            RefusedError, match=rf"^dcli .*: c\[1-2\] run release 26\.1 or later, where {named} may run"
+        ):
+            rack.say(f"dcli -c c1,c2 {login}{words.format(tmp_path)}")
+    assert rack.answers.asked and {request.role for request in rack.answers.asked} == {Role.READ}
+    assert all("releaseVersion" in request.command for request in rack.answers.asked)
+
+
+def test_one_command_goes_bare_where_logins_are_restricted(tmp_path: Path) -> None:
+    """On release 26.1 a command that only shows something is sent as it is, and in its own shell where nobody is restricted."""
+    rack = session(tmp_path)
+    for login, sent in (("", "hostname"), ("-l root ", "( hostname) 2>&1")):
+        assert rack.say(f"dcli -c c1 {login}hostname").exit_code is ExitCode.DONE
+        assert rack.answers.asked[-1].command == sent
+
+
+def test_keys_are_not_pushed_by_a_read_only_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """-k and --unkey are refused before a key is made here or a target is asked, and a command that reads is not."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    rack = session(tmp_path, write_user="root")
+    rack.ctx.set_mode(read_only=True)
+    for words in ("-k", "--unkey", "-k hostname"):
+        with pytest.raises(RefusedError, match=r"rack r is read-only \(set mode rw changes that\); nothing was sent"):
+            rack.say(f"dcli -c c1 {words}")
+    assert rack.answers.asked == [] and not (tmp_path / ".ssh").exists()
+    assert rack.say("dcli -c c1 hostname").exit_code is ExitCode.DONE
+
+
+def test_words_that_contradict_each_other_reach_nobody(tmp_path: Path) -> None:
+    """A usage error ends it with dcli's status and no target asked."""
+    rack = session(tmp_path, write_user="root")
+    result = rack.say("dcli -c c1 -n -r x hostname")
+    assert result.exit_code is ExitCode.NOT_EXECUTED and "-n and -r exclude each other" in result.problems[-1]
+    assert rack.answers.asked == []

@@ -1,0 +1,35 @@
+"""Ctrl-C while a change waits for a cell that hangs: the wait ends, what other cells did is told, resume finds out the rest."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from exacell.journal.record import Journal
+from tests.support.patience import until
+from tests.support.program import InProcess, Program
+
+
+def test_ctrl_c_does_not_wait_for_a_cell_that_hangs(
+    shared: InProcess, outside: Program, fault: Callable[..., None]
+) -> None:
+    """The first Ctrl-C ends the reading back of a restart long before a read's time is over; resume then completes it."""
+    fault("exa1cel02", "hang", "match=(?i)list")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "exacell", "-r", "t1", "restart", "service", "ms", "-y"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=outside.env, text=True,
+    )  # fmt: skip
+    journal = Journal(outside.home / "journal.db")
+    assert until(lambda: any(entry.kind == "intent" for entry in journal.entries()), step=0.05)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, time.monotonic() - began < 40) == (4, True)
+    states = {cells: state for cells, state, *_ in map(str.split, out.splitlines()[2:])}
+    assert states == {"exa1cel[01,03]": "done", "exa1cel02": "unknown"}
+    assert "interrupted while waiting; no answer yet" in err and "on exa1cel02 was not waited for: resume" in err
+    shared.ok("emulator", "fault", "t1", "exa1cel02", "clear")
+    assert "nothing was left to do" in outside.ok("-r", "t1", "resume", "-y").err

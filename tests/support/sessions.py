@@ -1,0 +1,118 @@
+"""A session on a rack that only answers from a table, and somebody at its console who keeps what he is asked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from exacell.config import RackConfig, load
+from exacell.console import SilentConsole
+from exacell.context import Context, Options
+from exacell.language.line import Line, parse_line
+from exacell.output.result import Result
+from exacell.paths import Home
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+
+
+class TableTransport:
+    """Answers every request by the first of its rules whose text is in the command."""
+
+    def __init__(self) -> None:
+        self.read_only = False
+        self.asked: list[Request] = []
+        self.rules: list[tuple[str, Callable[[str], str]]] = []
+        self.down: set[str] = set()
+
+    def run(
+        self,
+        requests: Sequence[Request],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> FleetResult:
+        """Return one reply per request."""
+        self.asked += requests
+        replies = {request.target: self._reply(request) for request in requests}
+        return FleetResult(targets=tuple(r.target for r in requests), replies=replies)
+
+    def _reply(self, request: Request) -> Reply:
+        if request.target in self.down:
+            return Reply(target=request.target, state=State.UNREACHABLE, problem="connection refused")
+        for text, answer in self.rules:
+            if text in request.command.lower():
+                return Reply(target=request.target, state=State.OK, stdout=answer(request.target), exit_status=0)
+        return Reply(target=request.target, state=State.OK, stdout="\n", exit_status=0)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Asked(SilentConsole):
+    """Somebody who is asked, says no to every question and types one answer; None: nobody is there.
+
+    Attributes:
+        questions: what was asked so far.
+    """
+
+    def __init__(self, answer: str | None = "") -> None:
+        super().__init__()
+        self.answer = answer
+        self.questions: list[str] = []
+
+    def ask(self, question: str) -> str | None:
+        """Keep the question and return the answer."""
+        self.questions.append(question)
+        return self.answer
+
+    def confirm(self, question: str) -> bool | None:
+        """Keep the question and say no."""
+        self.questions.append(question)
+        return None if self.answer is None else False
+
+
+def parsed(text: str) -> Line:
+    """Return the line of a statement."""
+    line = parse_line(text)
+    assert line is not None
+    return line
+
+
+class Session:
+    """A session on the rack r: two cells and a node, neither in production nor emulated.
+
+    Args:
+        folder: its home; one with a configuration names the rack with ``options``.
+        answer: what is typed where it asks.
+        options: of the command line.
+        rack: what the rack has besides.
+
+    Attributes:
+        answers: what the rack answers, and what it was asked.
+    """
+
+    def __init__(self, folder: Path, *, answer: str | None = "", options: Options | None = None, **rack: Any) -> None:
+        self.answers, self.console = TableTransport(), Asked(answer)
+        home = Home.from_env({"EXACELL_HOME": str(folder)})
+        self.ctx = Context(
+            home=home,
+            config=load(home, {}),
+            console=self.console,
+            options=options or Options(),
+            env={},
+            transport=self.answers,
+        )
+        if options is not None and options.rack:
+            self.ctx.choose_rack()
+        else:
+            self.ctx.rack = RackConfig(name="r", cells=("c1", "c2"), **{"lock": folder / "r.lock", **rack})
+
+    def say(self, text: str) -> Result:
+        """Carry a statement out."""
+        return self.ctx.execute(parsed(text))
+
+    @property
+    def written(self) -> list[str]:
+        """The hosts that were sent what may change something."""
+        return [request.target for request in self.answers.asked if request.role in (Role.WRITE, Role.ASM_WRITE)]
