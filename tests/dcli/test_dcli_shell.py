@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from exacell.dcli.scan import scan_command, scan_script
 from exacell.dcli.shell import Script, read_shell
-from exacell.dcli.shellwords import UnreadableError
+from exacell.dcli.shellwords import UnreadableError, cut_off
 
 COMMANDS: dict[str, list[str]] = {
     "": [],
@@ -328,3 +328,23 @@ def test_the_scripts_of_this_project_are_read() -> None:
     for text in (*texts, *SCRIPTS[-2:]):
         for end in range(0, len(text), max(1, len(text) // 20)):
             scan_script(text[:end].encode(), "x.sh")
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("cat >f <<EOF", "EOF"),
+        ("cat >f <<EOF\nx", "EOF"),
+        ("cat >f <<EOF\nx\nEOF", ""),
+        ("cat >f <<EOF\nx\nEOF\ndate", ""),
+        ("cat >f <<-'EOF'\n\tx\n\tEOF", ""),
+        ("cat <<A 3<<B\nx\nA\ny", "B"),
+        ("cat <<A 3<<B\nx", "A"),
+        ("cat <<<EOF", ""),
+        ("cat <<EOF 'never closed", ""),
+        ("date", ""),
+    ],
+)
+def test_a_here_document_that_is_cut_off_is_told(text: str, mark: str) -> None:
+    """The first here-document whose end is not there is named by its mark; text that is no shell text is judged elsewhere."""
+    assert cut_off(text) == mark
