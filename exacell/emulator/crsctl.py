@@ -1,7 +1,10 @@
-"""The programs of the clusterware on an emulated database node: ``crsctl``, ``olsnodes``, ``kfod``; they only show.
+"""The programs of the clusterware on an emulated database node: ``crsctl``, ``olsnodes``, ``kfod``.
 
-Source: Oracle Clusterware Administration and Deployment Guide, "CRSCTL Utility Reference", "OLSNODES Command Reference";
-reference asm.md 5 (kfod) and 9. Starting and stopping is ``srvctl``'s here. What a wrong command line prints is ours.
+They show, and ``crsctl replace votedisk`` moves the voting files to another disk group.
+
+Source: Oracle Clusterware Administration and Deployment Guide, "CRSCTL Utility Reference", "OLSNODES Command Reference",
+"Managing Voting Files"; reference asm.md 5 (kfod) and 9. Starting and stopping is ``srvctl``'s here. What a wrong command
+line prints is ours.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from types import MappingProxyType
 from exacell.emulator.asm.attributes import version_text
 from exacell.emulator.asm.create import visible as discovered
 from exacell.emulator.asm.instance import Asm
+from exacell.emulator.asm.model import DiskGroup
 from exacell.emulator.asm.rows import cluster_name
 from exacell.emulator.crs_resources import FilterError, Resource, matcher, resources
 from exacell.emulator.program import Out, Program
@@ -28,6 +32,7 @@ _USAGE = (
     "       crsctl check {crs|cluster [-all]|css|evm|has}\n"
     "       crsctl query crs {activeversion [-f]|softwareversion|releaseversion}\n"
     "       crsctl query css votedisk\n"
+    "       crsctl replace votedisk +<diskgroup>\n"
     "       crsctl get {cluster {name|class|type|configuration|mode status}|css <parameter>|hostname|nodename}\n"
     "       crsctl config crs\n"
 )
@@ -89,6 +94,8 @@ def _run(asm: Asm, node: int, argv: Sequence[str], words: Sequence[str]) -> tupl
         return "".join(_version(asm, each, "softwareversion", False) for each in range(len(asm.nodes))), 0
     if words[:3] == ["query", "css", "votedisk"]:
         return _voting_disks(asm), 0
+    if words[:2] == ["replace", "votedisk"] and len(words) == 3 and len(words[2]) > 1 and words[2].startswith("+"):
+        return _replaced_voting_disks(asm, node, words[2].removeprefix("+").upper())
     raise _UsageError
 
 
@@ -258,16 +265,40 @@ def _settings(asm: Asm, node: int, words: Sequence[str]) -> str:
 def _voting_disks(asm: Asm) -> str:
     text = "##  STATE    File Universal Id                File Name Disk group\n"
     text += "--  -----    -----------------                --------- ---------\n"
-    count = 0
-    for group in sorted(asm.groups.values(), key=lambda g: g.number):
-        first: dict[str, str] = {}
-        for disk in sorted(group.disks.values(), key=lambda d: d.number) if group.voting_files else ():
-            first.setdefault(disk.fail_group, asm.path(disk))
-        for path in first.values():
-            count += 1
-            identity = hashlib.md5(path.encode(), usedforsecurity=False).hexdigest()
-            text += f"{count:2d}. ONLINE   {identity} ({path}) [{group.name}]\n"
-    return text + f"Located {count} voting disk(s).\n"
+    found = [(group, asm.path(disk)) for group in _voting_groups(asm) for disk in group.voting_places]
+    for number, (group, path) in enumerate(found, 1):
+        text += f"{number:2d}. ONLINE   {_identity(path)} ({path}) [{group.name}]\n"
+    return text + f"Located {len(found)} voting disk(s).\n"
+
+
+def _voting_groups(asm: Asm) -> list[DiskGroup]:
+    return [group for group in sorted(asm.groups.values(), key=lambda g: g.number) if group.voting_files]
+
+
+def _identity(path: str) -> str:
+    """Return the universal id of the voting file on a disk."""
+    return hashlib.md5(path.encode(), usedforsecurity=False).hexdigest()
+
+
+def _replaced_voting_disks(asm: Asm, node: int, name: str) -> tuple[str, int]:
+    """Move the voting files to a disk group that has the failure groups for them, mounted here."""
+    group = asm.groups.get(name)
+    fits = group is not None and len(group.voting_places) == group.redundancy.voting_files
+    if group is None or not fits or node not in group.mounted or group.voting_files:
+        return (
+            f"Failed to create voting files on disk group {name}.\n"
+            "Change to configuration failed, but was successfully rolled back.\n"
+            "CRS-4000: Command Replace failed, or completed with errors.\n"
+        ), 1
+    text = "".join(f"Successful addition of voting disk {_identity(asm.path(d))}.\n" for d in group.voting_places)
+    for old in _voting_groups(asm):
+        old.voting_files = False
+        text += "".join(f"Successful deletion of voting disk {_identity(asm.path(d))}.\n" for d in old.voting_places)
+    group.voting_files = True
+    return (
+        f"{text}Successfully replaced voting disk group with +{name}.\nCRS-4266: Voting file(s) successfully replaced\n",
+        0,
+    )
 
 
 def olsnodes(asm: Asm, node: int, argv: Sequence[str]) -> Program:

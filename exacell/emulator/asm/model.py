@@ -29,6 +29,11 @@ class Redundancy(StrEnum):
     EXTEND = "EXTEND"
 
     @property
+    def voting_files(self) -> int:
+        """How many voting files such a group holds, each in a failure group of its own. Source: reference asm.md 4."""
+        return {Redundancy.EXTERN: 1, Redundancy.HIGH: 5}.get(self, 3)
+
+    @property
     def copies(self) -> int:
         """How many copies of a data extent there are; FLEX and EXTENDED groups count as two, their files' default."""
         return {Redundancy.EXTERN: 1, Redundancy.HIGH: 3}.get(self, 2)
@@ -209,6 +214,14 @@ class DiskGroup:
     made_directories: list[str] = field(default_factory=list)
     user_aliases: dict[str, int] = field(default_factory=dict)
     user_templates: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def voting_places(self) -> tuple[AsmDisk, ...]:
+        """The disks on which it holds voting files, or would: the first of each failure group, as many as its kind has."""
+        first: dict[str, AsmDisk] = {}
+        for disk in sorted(self.disks.values(), key=lambda d: d.number):
+            first.setdefault(disk.fail_group, disk)
+        return tuple(first.values())[: self.redundancy.voting_files]
 
     @property
     def au_mb(self) -> int:

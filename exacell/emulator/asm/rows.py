@@ -191,11 +191,8 @@ def _member_row(
 
 
 def _voting(group: DiskGroup) -> set[int]:
-    """Return the numbers of the disks with a voting file: the first of each failure group, in a group that has them."""
-    first: dict[str, int] = {}
-    for disk in group.disks.values() if group.voting_files else ():
-        first[disk.fail_group] = min(disk.number, first.get(disk.fail_group, disk.number))
-    return set(first.values())
+    """Return the numbers of the disks with a voting file."""
+    return {disk.number for disk in group.voting_places} if group.voting_files else set()
 
 
 def partners(instance: Instance) -> Iterator[Mapping[str, Value]]:

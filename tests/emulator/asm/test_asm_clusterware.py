@@ -125,6 +125,35 @@ def test_voting_disks(lab):
     assert lines[-1] == "Located 3 voting disk(s)."
 
 
+def test_voting_files_move_to_another_disk_group(lab):
+    """``replace votedisk`` brings them to a mounted group with enough failure groups; then their old group can be dropped."""
+    ran = lab.run("crsctl", "replace", "votedisk", "+reco")
+    assert [line.rpartition(" ")[0] for line in ran.lines] == [
+        *["Successful addition of voting disk"] * 3,
+        *["Successful deletion of voting disk"] * 3,
+        "Successfully replaced voting disk group with",
+        "CRS-4266: Voting file(s) successfully",
+    ]
+    assert ran.status == 0 and ran.lines[-2].endswith(" +RECO.")
+    assert [line[-6:] for line in lab.run("crsctl", "query", "css", "votedisk").lines[2:5]] == ["[RECO]"] * 3
+    assert lab.rows("select name from v$asm_diskgroup where voting_files = 'Y'") == ["RECO"]
+
+
+@pytest.mark.parametrize("name", ["NOSUCH", "RECO", "DATA"])
+def test_voting_files_stay_where_the_other_group_can_not_take_them(lab, name):
+    """A group that is not there, is not mounted here or has them takes none, and nothing has changed."""
+    lab.sql("alter diskgroup reco dismount force;\n")
+    ran = lab.run("crsctl", "replace", "votedisk", f"+{name}")
+    assert ran.status == 1 and ran.lines[-1].startswith("CRS-4000: Command Replace failed")
+    assert [line[-6:] for line in lab.run("crsctl", "query", "css", "votedisk").lines[2:5]] == ["[DATA]"] * 3
+
+
+def test_voting_files_need_failure_groups(new_lab):
+    """A group of normal redundancy on two cells has no third failure group for a voting file."""
+    lab = new_lab(cells=2)
+    assert lab.run("crsctl", "replace", "votedisk", "+RECO").status == 1
+
+
 def test_kfod_lists_what_is_discovered(carved):
     """``disks=all`` counts all grid disks, ``disks=raw`` those that no disk group has."""
     assert len(carved.run("kfod", "disks=all").lines) == 3 + 3 * 24 + 48
