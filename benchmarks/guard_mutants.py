@@ -367,6 +367,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without isinstance(statement, CellChange) in isinstance(statement, CellChange) and (statement.verb, "
         "statement.object) in _OWN_NAMES",
     ): "GRANT and REVOKE are none of these; type checkers need the first side",
+    (
+        "change/undoing.py:_statements",
+        "True instead of target in cells",
+    ): "what goes to a database node is none of CellCLI's, and stays as it is",
     ("change/engine.py:_stages", "True instead of steps"): "a stage without steps reads, sends and journals nothing",
     (
         "change/engine.py:_stage",

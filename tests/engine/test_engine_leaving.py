@@ -18,6 +18,7 @@ from exacell.change.gatekeeper import LEAST_LOOK, Gatekeeper
 from exacell.change.probe import Prober
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.console import SilentConsole
+from exacell.errors import ExitCode
 from exacell.meanwhile import unless_interrupted
 from exacell.plan.model import Check, Op, Plan, Rolling, Stage, Step, Watch
 from exacell.transport.base import Reply, Request
@@ -134,6 +135,14 @@ def test_an_interruption_during_a_look_that_ends_sends_nothing(bench: Bench) -> 
     report = bench.run(plan(30.0, needs=(FINE,)))
     assert {result.outcome for result in report.results} == {Outcome.NOT_SENT}
     assert report.interrupted and bench.transport.sent == []
+
+
+def test_an_interruption_where_nothing_is_left_to_send_changes_nothing(bench: Bench) -> None:
+    """Ctrl-C during the look that finds the last statement not needed leaves a change that is complete, and says so."""
+    bench.transport.reading = bench.cancel.set
+    report = bench.run(plan(30.0, only_if=(BROKEN,)))
+    assert {result.outcome for result in report.results} == {Outcome.NOT_NEEDED}
+    assert not report.interrupted and report.exit_code is ExitCode.DONE
 
 
 def test_what_brings_caching_back_is_looked_at_to_the_end(
