@@ -269,6 +269,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         }.items()
     },
     "dcli/run.py": (("_findings", "_refuse_restricted"), ("tests/dcli",)),
+    "dcli/reach.py": (("_child",), ("tests/dcli",)),
     "passthrough.py": (ONLY_CALLS, ("tests/dcli", "tests/cellcli")),
     "language/shorthand.py": (("_refuse_short_change",), ("tests/language",)),
     "language/line.py": (ONLY_CALLS, ("tests/language",)),

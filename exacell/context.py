@@ -87,6 +87,8 @@ class Context:
             self.settings = self.settings.with_value("format", options.format)
         self.rack: RackConfig | None = None
         self.read_only = options.monitor
+        self.chose_read_only = False
+        """Whether ``set mode ro`` was given on this rack: then other hosts get nothing from here either."""
         self.interrupted = Interruption()
         self.origin = ""
         """The recipe whose line is being carried out, for the journal."""
@@ -178,6 +180,7 @@ class Context:
         self._leads = _text_of(rack.ssh_config) if rack.emulated else ""
         self._selection = None
         self.read_only = self.options.monitor or rack.production
+        self.chose_read_only = False
 
     def leave(self) -> None:
         """Be on no rack."""
@@ -441,7 +444,7 @@ class Context:
                 answer = self.console.ask(f"{rack.name} is a production rack: type its name for read-write: ")
                 if answer is None or answer.strip() != rack.name:
                     raise RefusedError(f"{rack.name} stays read-only: its name was not typed")
-        self.read_only = read_only
+        self.read_only = self.chose_read_only = read_only
         self._opened.set_mode(read_only=read_only)
 
     # -- talk ----------------------------------------------------------------------------------------------------

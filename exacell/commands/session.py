@@ -158,7 +158,7 @@ def racks(ctx: Context, call: Call) -> Result:
     group=GROUP,
     effect=Effect.LOCAL,
     summary="read-only or read-write; enforced below every statement",
-    details="rw on a production rack asks for the rack's name.",
+    details="rw on a production rack asks for the rack's name. After ro dcli changes nothing on hosts of other racks either.",
     example="set mode ro",
     params=(
         Param(

@@ -133,7 +133,8 @@ def _child(ctx: Context, rack: RackConfig, *, keep_mode: bool) -> Context:
     child = Context(home=ctx.home, config=ctx.config, console=ctx.console, options=options, env=ctx.env)
     child.settings = ctx.settings
     child.rack = rack
-    child.read_only = ctx.read_only if keep_mode else ctx.options.monitor or rack.production
+    own = ctx.options.monitor or rack.production or ctx.chose_read_only
+    child.read_only = ctx.read_only if keep_mode else own
     child.interrupted = ctx.interrupted
     child.while_changing = ctx.while_changing
     child.origin = ctx.origin

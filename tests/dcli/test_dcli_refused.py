@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
+from exacell.config import RackConfig
 from exacell.context import Options
+from exacell.dcli.reach import _child, reached
+from exacell.dcli.sshoptions import SshOptions
+from exacell.dcli.targets import target
 from exacell.errors import ExitCode, RefusedError
 from exacell.transport.base import Role
 from exacell.transport.capabilities import CLUSH, EXACLI
@@ -111,6 +115,48 @@ def test_keys_are_not_pushed_by_a_read_only_session(tmp_path: Path, monkeypatch:
             rack.say(f"dcli -c c1 {words}")
     assert rack.answers.asked == [] and not (tmp_path / ".ssh").exists()
     assert rack.say("dcli -c c1 hostname").exit_code is ExitCode.DONE
+
+
+@pytest.mark.parametrize(
+    ("production", "chosen", "refused"), [(False, False, False), (True, False, False), (False, True, True)]
+)
+def test_a_session_that_was_set_read_only_changes_no_other_host(
+    tmp_path: Path, production: bool, chosen: bool, refused: bool
+) -> None:
+    """set mode ro holds for hosts that belong to no rack as well; that a rack is in production says nothing of these."""
+    rack = session(tmp_path, production=production)
+    rack.ctx.read_only = production  # As a rack in production starts.
+    if chosen:
+        rack.ctx.set_mode(read_only=True)
+        with pytest.raises(RefusedError, match="is read-only"):
+            rack.say("dcli -c elsewhere touch x")
+    with reached(rack.ctx, [target("elsewhere")], options=SshOptions(), connect_timeout=None) as (group,):
+        assert group.ctx is not rack.ctx and group.ctx.read_only is refused
+    rack.ctx.console.answer = "r"  # type: ignore[attr-defined]
+    rack.ctx.set_mode(read_only=False)
+    with reached(rack.ctx, [target("elsewhere")], options=SshOptions(), connect_timeout=None) as (group,):
+        assert not group.ctx.read_only
+
+
+@pytest.mark.parametrize(
+    ("monitor", "other", "now", "same", "read_only"),
+    [
+        (False, False, True, False, False),
+        (True, False, False, False, True),
+        (False, True, False, False, True),
+        (False, True, False, True, False),
+        (False, False, True, True, True),
+    ],
+)
+def test_each_rack_is_as_read_only_as_its_own_mode(
+    tmp_path: Path, monitor: bool, other: bool, now: bool, same: bool, read_only: bool
+) -> None:
+    """Targets of another rack, in production or not, go by that and -m; those of the same one, over other ssh options, by the
+    session's mode."""
+    rack = Session(tmp_path, options=Options(monitor=monitor))
+    rack.ctx.read_only = now
+    child = _child(rack.ctx, RackConfig(name="x", cells=("h",), production=other), keep_mode=same)
+    assert child.read_only is read_only
 
 
 def test_words_that_contradict_each_other_reach_nobody(tmp_path: Path) -> None:
