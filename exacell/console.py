@@ -50,6 +50,9 @@ class Console(Protocol):
     def progress(self, progress: Progress | None) -> None:
         """Show where a plan stands; None ends the display."""
 
+    def waiting(self, text: str | None) -> None:
+        """Show one line about what is waited for until anything else is shown, where that can be; None takes it away."""
+
     def data(self, text: str) -> None:
         """Write data that can't wait for the statement's end, as it is, on standard output."""
 
@@ -79,6 +82,9 @@ class SilentConsole:
         return None
 
     def progress(self, progress: Progress | None) -> None:
+        """Show nothing."""
+
+    def waiting(self, text: str | None) -> None:
         """Show nothing."""
 
     def data(self, text: str) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from exacell.arrivals import Recording, told_while_waiting
 from exacell.cellset import fold
-from exacell.errors import ExacellError, RefusedError, ReplyError
+from exacell.errors import ExacellError, InterruptedByUserError, RefusedError, ReplyError
 from exacell.fleet import MUTE, problem_of
+from exacell.meanwhile import unless_interrupted
 from exacell.plan import doubts
 from exacell.plan import facts as f
 from exacell.plan.saved import moved
@@ -107,14 +110,11 @@ def read_facts(ctx: Context, statements: Sequence[str], cells: Sequence[str]) ->
 
     Raises:
         RefusedError: a cell gave no answer, since a plan needs them all.
+        InterruptedByUserError: somebody interrupted, and a cell kept silent.
     """
-
-    def query(cells: Sequence[str], statements: Sequence[str]) -> Answers:
-        return ctx.query(*statements, cells=cells)
-
     if not statements:
         return {cell: f.CellFacts(cell=cell) for cell in cells}
-    found, bad = gather(ctx.fleet, query, statements, cells, others=ctx.need_rack().cells)
+    found, bad = _gathered(ctx, statements, cells)
     if bad:
         ctx.remember(bad, bad)
         problems = [f"{cell}: {problem_of(bad[cell])}" for cell in cells if cell in bad]
@@ -128,6 +128,25 @@ def read_facts(ctx: Context, statements: Sequence[str], cells: Sequence[str]) ->
     if ctx.expected is not None:
         ctx.moved = ctx.moved or moved(ctx.expected, ctx.last_facts)
     return ctx.last_facts
+
+
+def _gathered(
+    ctx: Context, statements: Sequence[str], cells: Sequence[str]
+) -> tuple[dict[str, f.CellFacts], dict[str, Reply]]:
+    """Return what :func:`gather` does; whom that waits for is told, and a silent cell holds up nobody who interrupts."""
+    recording = Recording(ctx.fleet)
+    beside = ctx.aside(recording, same_interruption=True)
+
+    def query(cells: Sequence[str], statements: Sequence[str]) -> Answers:
+        return beside.query(*statements, cells=cells)
+
+    look = partial(gather, recording, query, statements, cells, others=ctx.need_rack().cells)
+    with told_while_waiting(recording, ctx.console.waiting):
+        found = unless_interrupted(look, ctx.interrupted)
+    if found is None:
+        raise InterruptedByUserError(f"interrupted, with no answer of {recording.waiting_for} yet: nothing was sent")
+    ctx.selection.take_over(beside.selection)
+    return found
 
 
 def _left_out(others: Sequence[str]) -> str:

@@ -358,6 +358,10 @@ class _Rehearsing:
         """Show where the plan stands."""
         self._console.progress(progress)
 
+    def waiting(self, text: str | None) -> None:
+        """Show what is waited for."""
+        self._console.waiting(text)
+
     def data(self, text: str) -> None:
         """Write data."""
         self._console.data(text)

@@ -171,6 +171,9 @@ class LogConsole:
     def progress(self, progress: Progress | None) -> None:
         """Show nothing; what was done is in the journal."""
 
+    def waiting(self, text: str | None) -> None:
+        """Show nothing."""
+
 
 def watch(
     journal: Journal,
