@@ -6,8 +6,9 @@
 guard is kept. Then each breakage is put into the function in memory, in a fork of the process that has collected the tests,
 and only the tests that come to its line are run, those that notice most first, up to the first that fails.
 Results are kept in ``build/mutants.jsonl``: a run that was ended goes on where it was, functions that have changed since are
-tried again, and so is whatever was not noticed; ``--afresh`` forgets them all. ``--quick`` runs only the tests that stand
-beside a function's file in ``guard_mutants.py``: what they do not notice another test may. Prints the breakages that no test
+tried again, and so is whatever was not noticed; ``--afresh`` tries all again, beginning with the test that noticed last
+time. ``--quick`` runs only the tests that stand beside a function's file in ``guard_mutants.py``: what they do not notice
+another test may. Prints the breakages that no test
 noticed and a table by module (``--write`` keeps it in docs/reliability.md), and leaves with 1 when EQUIVALENT does not
 explain them all. A terminal is told now and then how far it is, a pipe with ``--progress``.
 """
@@ -31,7 +32,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -85,10 +86,18 @@ class Trying:
         folder: the copy that is imported.
         todo: the mutants to try.
         report: called with each mutant, how it ended and the test that noticed.
+        before: mutant → the test that noticed it in an earlier run.
     """
 
-    def __init__(self, folder: Path, todo: Sequence[Mutant], jobs: int, report: Callable[[Mutant, str], None]) -> None:
-        self.folder, self.todo, self.jobs, self.report = folder, todo, jobs, report
+    def __init__(
+        self,
+        folder: Path,
+        todo: Sequence[Mutant],
+        jobs: int,
+        report: Callable[[Mutant, str], None],
+        before: Mapping[str, str],
+    ) -> None:
+        self.folder, self.todo, self.jobs, self.report, self.before = folder, todo, jobs, report, before
         self.kills: Counter[tuple[str, int]] = Counter()
 
     @pytest.hookimpl(tryfirst=True)
@@ -191,9 +200,11 @@ class Trying:
         """Start the tests of one mutant; return where the number of each test that begins is told, and the process."""
         preferred = TARGETS[mutant.file][1]
 
-        def rank(n: int) -> tuple[int, bool, float]:
+        last = self.before.get(mutant.name, "").removesuffix(_HUNG)
+
+        def rank(n: int) -> tuple[bool, int, bool, float]:
             elsewhere = not self.items[n].nodeid.startswith(preferred)
-            return -self.kills[mutant.file, n], elsewhere, self.known.seconds[n]
+            return self.items[n].nodeid != last, -self.kills[mutant.file, n], elsewhere, self.known.seconds[n]
 
         tests = sorted(self.known.covering(mutant), key=rank)
         reader, writer = os.pipe()
@@ -230,9 +241,12 @@ class Trying:
         if status != SURVIVED:
             number = int(begun[-1])
             self.kills[mutant.file, number] += 1
-            by = self.items[number].nodeid + (" (hung)" if status < 0 else "")
+            by = self.items[number].nodeid + (_HUNG if status < 0 else "")
         self.report(mutant, by)
 
+
+_HUNG = " (hung)"
+"""Behind the name of a test that noticed by not ending."""
 
 SURVIVED, NOTICED, BROKEN = 0, 1, 3
 """How the process that tries a mutant ends."""
@@ -283,7 +297,13 @@ def copy_project(folder: Path) -> Path:
 
 
 def try_on(
-    folder: Path, todo: Sequence[Mutant], jobs: int, report: Callable[[Mutant, str], None], *, quick: bool
+    folder: Path,
+    todo: Sequence[Mutant],
+    jobs: int,
+    report: Callable[[Mutant, str], None],
+    before: Mapping[str, str],
+    *,
+    quick: bool,
 ) -> None:
     """Try mutants on the copy in ``folder``, in this process, which has imported nothing of exacell."""
     os.chdir(folder)
@@ -295,7 +315,7 @@ def try_on(
     beside = [TARGETS[file][1] for file in ({mutant.file for mutant in todo} if quick else TARGETS)]
     more = () if quick else MORE
     named = {test for tests in beside for test in tests if not test.startswith(more)}
-    plugin = Trying(folder, todo, jobs, report)
+    plugin = Trying(folder, todo, jobs, report, before)
     status = pytest.main([*given, "--hypothesis-seed=0", *more, *sorted(named)], plugins=[plugin])
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"pytest ended with {status}")
@@ -344,13 +364,14 @@ def main() -> int:
     options.add_argument("--only", default="", help="only mutants whose description has one of these words")
     options.add_argument("--quick", action="store_true", help="run the tests beside the functions' files only")
     options.add_argument("--list", action="store_true", help="list the mutants, run nothing")
-    options.add_argument("--afresh", action="store_true", help="forget the results of earlier runs")
+    options.add_argument("--afresh", action="store_true", help="try again what earlier runs have tried")
     options.add_argument("--write", action="store_true", help="keep the table in docs/reliability.md")
     options.add_argument("--progress", action="store_true", help="say on standard error how far it is, also in a pipe")
     given = options.parse_args()
     if given.list:
         print("\n".join(map(str, chosen(ROOT, given.only))))
         return 0
+    before = results()
     if given.afresh:
         KEPT.unlink(missing_ok=True)
     KEPT.parent.mkdir(exist_ok=True)
@@ -378,7 +399,7 @@ def main() -> int:
         todo = [mutant for mutant in every if not noticed.get(mutant.name)]
         far.total = len(todo)
         if todo:
-            try_on(folder, todo, given.jobs, report, quick=given.quick)
+            try_on(folder, todo, given.jobs, report, before, quick=given.quick)
     seconds = time.monotonic() - started
     table, odd = told(every, noticed, seconds)
     for mutant in every:
