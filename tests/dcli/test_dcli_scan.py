@@ -440,6 +440,7 @@ def test_only_the_line_that_is_not_known_is_named() -> None:
 
 
 def test_what_is_named_is_cut_where_it_is_long() -> None:
-    """A phrase should fit into a sentence."""
+    """A phrase should fit into a sentence, and a command without a name be seen there."""
+    assert scan_command("''").unread == ["''"]
     assert scan_command("reboot " + "x" * 53).unread == ["reboot " + "x" * 53]
     assert scan_command("reboot " + "x" * 54).unread == ["reboot " + "x" * 50 + "..."]
