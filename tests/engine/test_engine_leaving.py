@@ -137,6 +137,23 @@ def test_an_interruption_during_a_look_that_ends_sends_nothing(bench: Bench) -> 
     assert report.interrupted and bench.transport.sent == []
 
 
+def test_an_interrupted_change_asks_nothing_more(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind Ctrl-C while statements are under way no cell is asked for what the next stage needs, and its steps say so."""
+    first = tuple(Step(target=cell, statement="ALTER IORMPLAN dbplan=", what="first") for cell in CELLS)
+    stages = (Stage(title="first", steps=first), *plan(30.0, needs=(FINE,)).stages)
+    carried_out, asked = bench.fleet.send, list[str]()
+
+    def sending(*given: object, **more: object) -> object:
+        bench.cancel.set()
+        bench.transport.reading = lambda: asked.append("read")
+        return carried_out(*given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(bench.fleet, "send", sending)
+    report = bench.run(Plan(statement="alter it", rack="t1", stages=stages))
+    assert [result.outcome for result in report.results] == [Outcome.DONE] * 3 + [Outcome.NOT_SENT] * 3
+    assert asked == [] and report.interrupted
+
+
 def test_an_interruption_where_nothing_is_left_to_send_changes_nothing(bench: Bench) -> None:
     """Ctrl-C during the look that finds the last statement not needed leaves a change that is complete, and says so."""
     bench.transport.reading = bench.cancel.set
