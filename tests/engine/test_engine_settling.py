@@ -152,6 +152,17 @@ def test_a_dry_run_leaves_open_what_may_yet_come(
     assert not pauses and [len(rows) for rows in written] == [1] * kept
 
 
+def test_a_wait_is_settled_and_counted_among_no_statements(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What resume says of statements whose end was not recorded leaves out steps that sent none, though they get an end."""
+    telling(monkeypatch, THERE)
+    wait = Step(target=CELLS[0], what="wait for it", proves=(SIZE,))
+    sent = Step(target=CELLS[0], what="w", statement="ALTER x", proves=(SIZE,))
+    desk = Desk(bench)
+    desk.left(Left("x", [(sent, "open"), (wait, "open")]))
+    assert settle(desk, 1) == {"not done": 1}
+    assert [row.body["what"] for row in bench.rows() if row.kind == "outcome"] == ["w", "wait for it"]
+
+
 def test_each_change_of_a_chain_is_settled_by_its_own_rows(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is open in a change that went on with another one says nothing of the first, which is settled already."""
     telling(monkeypatch, THERE)
