@@ -372,6 +372,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "change/undoing.py:_statements",
         "True instead of target in cells",
     ): "what goes to a database node is none of CellCLI's, and stays as it is",
+    (
+        "transport/exacli.py:_refuse_change",
+        "without () in statements_in(request.command) or ()",
+    ): "what is no run of CellCLI was refused before; type checkers need the second side",
     ("change/engine.py:_stages", "True instead of steps"): "a stage without steps reads, sends and journals nothing",
     (
         "change/engine.py:_stage",
