@@ -44,6 +44,8 @@ def caches(home: Path, rack: str) -> list[Any]:
 
 def journalled(home: Path, statement: str) -> list[tuple[str, str, dict[str, Any]]]:
     """The rows of the changes whose statement begins so."""
+    if not (home / "journal.db").exists():  # Nothing was journalled so far, and connecting would make an empty file.
+        return []
     with sqlite3.connect(home / "journal.db") as connection:
         rows = connection.execute("select change, kind, target, body from entry order by seq").fetchall()
     numbers = {n for n, kind, _, body in rows if kind == "plan" and json.loads(body)["statement"].startswith(statement)}
