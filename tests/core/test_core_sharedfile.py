@@ -31,7 +31,7 @@ def test_a_trap_is_told_as_what_it_is(tmp_path: Path, kind: str, write: bool) ->
     else:
         (tmp_path / "precious").write_text("x")
         path.hardlink_to(tmp_path / "precious")
-    with pytest.raises(OSError, match="it (is|has) ") as caught:
+    with pytest.raises(OSError, match=r"it (is|has) ") as caught:
         open_file(path, write=write)
     assert kind in str(caught.value.strerror)
 
