@@ -324,19 +324,20 @@ def _bug(error: BaseException) -> int:
     import traceback
     from pathlib import Path
 
-    from exacell.paths import Home, ensure_dir
+    from exacell.cellcli.secrets import masked
+    from exacell.paths import Home, ensure_dir, replace_file
 
     name = time.strftime("crash-%Y%m%d-%H%M%S.txt")
-    trace = "".join(traceback.format_exception(error))
+    trace = masked("".join(traceback.format_exception(error)))
     try:
         path = ensure_dir(Home.from_env().state_dir) / name
-        path.write_text(trace, encoding="utf-8")
+        replace_file(path, trace)
     except OSError:
         descriptor, fallback = tempfile.mkstemp(prefix="exacell-", suffix=".txt", text=True)
         with open(descriptor, "w", encoding="utf-8") as stream:
             stream.write(trace)
         path = Path(fallback)
-    _say(f"exacell: a mistake in exacell itself: {type(error).__name__}: {error}; details in {path}")
+    _say(f"exacell: a mistake in exacell itself: {type(error).__name__}: {masked(str(error))}; details in {path}")
     return _BUG
 
 

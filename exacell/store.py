@@ -11,6 +11,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
+from exacell.cellcli.secrets import masked_data
 from exacell.errors import ExacellError, ExitCode
 from exacell.metrics.snapshot import Snapshot, from_json, to_json
 from exacell.plan.saved import SavedPlan
@@ -186,7 +187,8 @@ class Store:
         taken = datetime.now(UTC).isoformat(timespec="seconds")
         with self._open() as connection:
             connection.execute(f"delete from {table} where rack=? and lower(name)=lower(?)", (rack, name))
-            connection.execute(f"insert into {table} values (?,?,?,?)", (rack, name, taken, json.dumps(body)))
+            text = json.dumps(masked_data(body))  # Attributes of cells hold communities and passwords.
+            connection.execute(f"insert into {table} values (?,?,?,?)", (rack, name, taken, text))
 
     def _kept(self, table: str, rack: str, name: str, *, what: str, hint: str) -> dict[str, dict[str, str]]:
         with self._open() as connection:
