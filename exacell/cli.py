@@ -123,9 +123,16 @@ def _main(words: list[str]) -> int:
     return _run(line)
 
 
+_SEEN = (
+    "all users of this host can read the arguments of a process, and these hold a password or a key: give such a statement "
+    "at the prompt, with -f, or on standard input"
+)
+
+
 def _run(line: CommandLine) -> int:
     import threading
 
+    from exacell.cellcli.secrets import holds_secret
     from exacell.opening import open_context
     from exacell.output.terminal import TerminalConsole
     from exacell.signals import SessionExit
@@ -142,6 +149,8 @@ def _run(line: CommandLine) -> int:
     except _WrongStatement as wrong:
         _say_error(wrong.error, text=wrong.text, place=wrong.place)
         return wrong.error.exit_code
+    if statements and not line.value("file") and any(holds_secret(text) for text in statements):
+        console.tell(_SEEN, "warning")
     ctx = open_context(options_of(line), console)
     ctx.more_to_come = statements is None or len(statements) > 1
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -63,6 +64,9 @@ class Store:
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(
+                os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            )  # SQLite would let others read it.
             connection = sqlite3.connect(self._path, timeout=30)
             try:
                 connection.executescript(_SCHEMA)

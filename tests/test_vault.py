@@ -9,7 +9,10 @@ import pytest
 from exacell import vault
 from exacell.cellcli.secrets import masked
 from exacell.cellcli.statement import parse, render
+from exacell.change.carrying import refuse_plan
 from exacell.errors import RefusedError
+from exacell.plan.model import Plan, Stage, Step
+from exacell.transport.capabilities import DCLI, EXACLI, SSH, Capabilities
 from exacell.vault import hide, refuse_forgotten, reveal
 
 STATEMENTS = (
@@ -56,3 +59,16 @@ def test_a_statement_without_secrets_is_itself() -> None:
     """Nothing should change in what holds none, and a password that CellCLI asks for is none."""
     for statement in ("list cell", "alter user joe password=*"):
         assert hide(statement) == reveal(statement) == statement
+
+
+@pytest.mark.parametrize("capabilities", [DCLI, EXACLI], ids=lambda found: found.name)
+def test_a_transport_that_would_show_it_is_refused_before_anybody_is_asked(capabilities: Capabilities) -> None:
+    """A transport that has only arguments of programs should carry no plan with a secret; one with an input should."""
+    step = Step(target="c1", what="w", statement=hide("ALTER IORMPLAN password='geheim'"))
+    plan = Plan(statement="s", rack="r", stages=(Stage(title="t", steps=(step,)),))
+    with pytest.raises(RefusedError, match="holds a password or a key, and the transport"):
+        refuse_plan(plan, capabilities)
+    refuse_plan(plan, SSH)
+    vault._kept.clear()
+    with pytest.raises(RefusedError, match="that exacell does not keep"):
+        refuse_plan(plan, SSH)

@@ -123,7 +123,7 @@ def ended_records(plan: Plan, report: Report) -> list[Record]:
         row: dict[str, Any] = {
             **_who(target, asm=asm),
             "outcome": _word(bad.outcome, sent) if bad is not None else str(Outcome.DONE),
-            "detail": detail,
+            "detail": masked(detail),
         }
         if flushed is not None and flushed.done:
             row |= {"dirtyAfterFlush": flushed.dirty, "usedAfterFlush": flushed.used}

@@ -16,6 +16,7 @@ HELD = {
     'CREATE USER joe PASSWORD="ge;heim"': "CREATE USER joe PASSWORD=***",
     "alter user joe password=geheim": "alter user joe password=***",
     "alter user joe password={geheim}": "alter user joe password=***",
+    "alter user joe passwordd='geheim'": "alter user joe passwordd=***",
     "alter user joe password 'geheim'": "alter user joe password ***",
     'alter user joe password="geheim': "alter user joe password=***",
     "alter cell snmpUser=((name=u, authProtocol=SHA, authPassword=geheim, privProtocol=AES, privPassword='geheim'))": (
