@@ -20,9 +20,9 @@ from exacell.opaque.lexing import refuse_bytes
 from exacell.opaque.shell import Reading, read_shell
 
 _CHANGE = re.compile(
-    r"\b(?:alter|create|drop|calibrate|assign|export|import|grant|revoke)\s+"
+    r"(?:\b|(?<=\\[nrt]))(?:alter|create|drop|calibrate|assign|export|import|grant|revoke)\s+"
     r"(?:flashcache|flashlog|pmemcache|pmemlog|xrmemcache|xrmemlog|griddisk|celldisk|cell|iormplan|lun|physicaldisk)\b"
-    r"[^\n;|&\"'`<>$]*",
+    r"[^\n;|&\"'`<>$\\]*",
     re.IGNORECASE,
 )
 """What a CellCLI change looks like inside of text that is not read."""
