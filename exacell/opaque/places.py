@@ -58,14 +58,14 @@ def refuse_place(word: str, *, glob: bool, shown: bool) -> None:
     parts = [part for part in word.split("/") if part not in ("", ".")]
     if ".." in parts:
         raise UnreadError(word, "a path that climbs out of its folder")
-    if not shown and not _DEVICES.isdisjoint(parts[1:]):
-        raise UnreadError(word, "a folder that may hold devices")
     if glob:
         _refuse_glob(word, parts)
         parts.pop()
     path = "/" + "/".join(parts)
-    if not glob and (SINGLE.fullmatch(path) or (shown and path == "/")):
+    if not glob and SINGLE.fullmatch(path):
         return
+    if not shown and not _DEVICES.isdisjoint(parts[1:]):
+        raise UnreadError(word, "a folder that may hold devices")
     if not any(path == folder or path.startswith(f"{folder}/") for folder in (SHOWN if shown else READ)):
         raise UnreadError(word, "a file outside of the folders that exacell reads from")
 

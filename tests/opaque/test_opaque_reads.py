@@ -79,6 +79,20 @@ def test_a_path_is_read_as_the_row_of_its_name() -> None:
     assert command.words[0] == "/bin/df"
 
 
+FIGURES = """
+/dev/null /proc/meminfo /proc/net/dev /proc/net/bonding/bondeth0 /proc/sys/kernel/hostname /proc/sys/vm/nr_hugepages
+/sys/class/net/eth0/speed /sys/class/infiniband/mlx4_0/ports/1/state /sys/class/dmi/id/product_name /proc//./loadavg
+"""
+
+
+@pytest.mark.parametrize("path", FIGURES.split())
+def test_well_known_figures_of_the_kernel_are_read(path: str) -> None:
+    """Files of /proc and /sys that only tell a figure are read, though nothing else there is."""
+    assert read_shell(f"cat {path}").pipelines
+    with pytest.raises(UnreadError):
+        read_shell(f"cat {path}/x")
+
+
 DOCUMENTS = {
     "cellcli <<EOF\nlist cell\n\nlist lun ;\nEOF\n": ("list cell\n\nlist lun ;\n", ("list cell", "list lun")),
     "cellcli <<'E_1'\nlist cell where name like '$x'\nE_1": (

@@ -31,7 +31,7 @@ EXAMPLES = {
     "FILE": ["/etc/hosts"],
     "FILES": ["/etc/hosts", "/etc/*release", "/etc/hosts /etc/passwd"],
     "PLACE": ["/etc/hosts", "/usr/bin/ls"],
-    "PLACES": ["/etc", "/", "/tmp/*", "/etc /var/log/messages"],
+    "PLACES": ["/etc", "/tmp/*", "/etc /var/log/messages"],
     "COUNT": ["5"],
     "START": ["20", "+20"],
     "SECONDS": ["1"],
