@@ -52,9 +52,12 @@ SEVERAL = (
 )
 """The way to do in exacell what here-documents and loops are for."""
 
+_QUOTE = "quote the whole statement: cellcli -e \"list griddisk where asmModeStatus = 'OFFLINE'\""
+
 _INSTEAD = {
     "$": "write the value itself; a recipe takes parameters",
     "`": "write the value itself; a recipe takes parameters",
+    "\\": _QUOTE,
     "(": SEVERAL,
     "{": SEVERAL,
     "<": SEVERAL,
@@ -209,7 +212,7 @@ class _Lexer:
             bare = found.lastindex is None
             piece = found[0] if bare else found[1]
             if bare and not text and piece.startswith("="):
-                raise UnreadError(piece, "a = that some shells replace by the path of a command")
+                raise UnreadError(piece, "a = that some shells replace by the path of a command", _QUOTE)
             glob = glob or (bare and re.search(r"[*?]", piece) is not None)
             text, pieces, at = text + piece, pieces + 1, found.end()
         if not pieces or (at < len(self._text) and self._text[at] not in " \t\n;|&"):

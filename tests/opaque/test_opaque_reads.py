@@ -137,6 +137,7 @@ WAYS_OUT = {
     "cat /etc/x.scl | cellcli": "-f FILE",
     "cellcli < x.scl": "-f FILE",
     "ls $HOME": "parameters",
+    "cellcli -e list griddisk where asmmodestatus = \\'OFFLINE\\'": "quote the whole statement",
     "uptime > /tmp/x": "> FILE",
     "list cell": "leave the sh",
     "scp x y:": "copy",

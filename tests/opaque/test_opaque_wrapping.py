@@ -63,8 +63,9 @@ def test_a_text_is_closed_on_a_line_of_its_own() -> None:
 
 
 def test_a_leading_parenthesis_begins_no_arithmetic() -> None:
-    """Two parentheses never meet at the beginning."""
+    """Two parentheses never meet at the beginning, nor a parenthesis and a comment."""
     assert wrapped("(uptime)") == "( (uptime)\n) 2>&1"
+    assert wrapped("# x\nuptime") == "( # x\nuptime\n) 2>&1"
 
 
 @pytest.mark.parametrize("text", ["true # x", ": <<EOF\nx\nEOF", "(true)", "true;", "true\n"], ids=ascii)
