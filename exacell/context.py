@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.cellset import CellSet
-from exacell.config import Config, RackConfig, Settings, load, named_cells, which_rack
+from exacell.config import Config, RackConfig, Settings, load, named_cells, trusted_group, which_rack
+from exacell.core.trust import refuse_untrusted
 from exacell.errors import CellSetError, ExitCode, JournalError, RefusedError, StatementError
 from exacell.fallbacks import Fallbacks
 from exacell.interruption import Interruption
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from exacell.plan import facts as f
     from exacell.plan.model import Plan
     from exacell.plan.saved import SavedPlan
+    from exacell.store import Store
     from exacell.transport.base import Transport
 
 
@@ -134,6 +136,18 @@ class Context:
 
         return Journal(self.home.state_dir / "journal.db")
 
+    def store(self) -> Store:
+        """Return the kept plans, snapshots and IORM plans, for somebody who acts upon what they say.
+
+        Raises:
+            ConfigError: others can write them.
+        """
+        from exacell.store import Store
+
+        path = self.home.state_dir / "store.db"
+        refuse_untrusted(path, trusted_group(self.home))
+        return Store(path)
+
     # -- the rack ------------------------------------------------------------------------------------------------
 
     def connect(self, name: str) -> RackConfig:
@@ -175,6 +189,10 @@ class Context:
         return Path(self.options.ssh_config).expanduser() if self.options.ssh_config else None
 
     def _take(self, rack: RackConfig) -> None:
+        if rack.ssh_config is not None:
+            refuse_untrusted(
+                rack.ssh_config, trusted_group(self.home)
+            )  # It names programs that are run to reach cells.
         self.close()
         self.rack = rack
         self._leads = _text_of(rack.ssh_config) if rack.emulated else ""
@@ -352,8 +370,7 @@ class Context:
         """Return the lock of the current rack."""
         from exacell.change.racklock import lock_of
 
-        rack = self.need_rack()
-        return lock_of(rack.name, rack.lock, emulated=rack.emulated, state_dir=self.home.state_dir)
+        return lock_of(self.need_rack(), self.home.state_dir)
 
     # -- lines ---------------------------------------------------------------------------------------------------
 
@@ -476,7 +493,7 @@ class Context:
         from exacell.change.racklock import LockedError
 
         with suppress(LockedError):  # Said when a change takes the lock.
-            self.lock().leave("", "")
+            self.lock().leave(0)
 
     @property
     def learned(self) -> NameCache:
