@@ -158,7 +158,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         for name in ("door", "lexing", "shell", "table", "places", "cellclitext", "scan", "wrapping", "sql")
     },
     "dcli/refusing.py": ((), ("tests/opaque/test_opaque_carriers.py",)),
-    "commands/host.py": (("judged", "pass_untyped", "_refuse_changes"), ("tests/recipes/test_recipes_host.py", "tests/opaque")),
+    "commands/host.py": (
+        ("judged", "pass_untyped", "_refuse_changes"),
+        ("tests/recipes/test_recipes_host.py", "tests/opaque"),
+    ),
     "care/asmlosses.py": ((), ("tests/care/test_care_asmlosses.py",)),
     "dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py")),
     "dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py",)),

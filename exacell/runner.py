@@ -81,7 +81,7 @@ class Runner:
         self._explained = False
         """Whether this session has said what stands for a cell's own name."""
         self.typed = False
-        """Whether what it runs is typed, at the prompt or on a command line: then ``!``, ``|`` and ``>`` are the operator's own."""
+        """Whether what it runs is typed, at the prompt or on a command line: ``!``, ``|`` and ``>`` are the operator's then."""
         self.pages = True
         """Whether what is longer than the screen is shown a screen at a time."""
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     "lines as they arrive. CellCLI changes in the command, in -x files and in .scl scripts are guarded like typed ones. "
     "What exacell can't read is refused on production and read-only racks; elsewhere it needs --accept-opaque as the first "
     "word behind dcli, and there the guard ends. It is always journalled. A rack that is not in production may say opaque = "
-    "\"allow\" in its configuration, for scripts that used dcli.",
+    '"allow" in its configuration, for scripts that used dcli.',
     example="dcli -c exa1cel01,exa1cel02 cellcli -e list cell detail",
     params=(
         Param(

@@ -69,9 +69,7 @@ def journal_accepted(ctx: Context, unread: Sequence[str], *, statement: str, fla
     ctx.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
 
 
-def _body(
-    ctx: Context, unread: Sequence[str], statement: str, flags: Mapping[str, Value]
-) -> dict[str, object]:
+def _body(ctx: Context, unread: Sequence[str], statement: str, flags: Mapping[str, Value]) -> dict[str, object]:
     return {
         "statement": statement,
         "reason": str(flags.get("reason") or ""),

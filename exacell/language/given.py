@@ -11,7 +11,6 @@ from exacell.language.kinds import convert
 from exacell.language.line import Line
 from exacell.language.registry import COMMON_FLAGS, Value
 
-
 _ACCEPT = "accept-opaque"
 
 

@@ -42,27 +42,30 @@ class Door:
             accept: how to accept it, in one line.
             instead: how to do it in exacell; empty where that is not known.
         """
-        named = f"'{unread[0]}'{and_more(len(unread))}"
+        named = f"{unread[0]}{and_more(len(unread))}"
         if self.production:
             return RefusedError(
-                f"rack {self.rack} is a production rack, and exacell can't tell what {named} does; {undone}",
+                f"rack {self.rack} is a production rack, and exacell can't tell what this does: {named}; {undone}",
                 hint=instead or "say it in exacell's statements or in CellCLI",
             )
         if self.read_only:
             return RefusedError(
-                f"rack {self.rack} is read-only, and {named} is no read that exacell knows; {undone}",
+                f"rack {self.rack} is read-only, and this is no read that exacell knows: {named}; {undone}",
                 hint=instead or "set mode rw",
             )
         if accepted or self.allows:
             return None
         place = f" on {where}" if where else ""
         hint = f"{instead}; {accept}" if instead else accept
-        return RefusedError(f"exacell can't tell what {named} does{place}; {undone}", hint=hint)
+        return RefusedError(f"exacell can't tell what this does{place}: {named}; {undone}", hint=hint)
 
 
 OURS = frozenset(
-    ("--accept-opaque", "--accept-data-loss", "--detailed-exitcode", "--dry-run", "--no-rolling", "--rolling", "--on-error")
-    + ("--confirm-within", "--reason", "--ticket")
+    f"--{name}"
+    for name in (
+        *("accept-opaque", "accept-data-loss", "detailed-exitcode", "dry-run", "no-rolling", "rolling"),
+        *("on-error", "confirm-within", "reason", "ticket"),
+    )
 )
 """Long flags that are exacell's and no well-known command's."""
 

@@ -93,7 +93,7 @@ def test_what_is_unread_is_told() -> None:
     """Accepted opaque work is told as such beside the changes that were read; what is not accepted is named by its cells."""
     assert judged(group(), unread=("x.py",), accept=True).opaque == ("x.py",)
     assert judged(group(), "alter cell comment=x").opaque == ()
-    with pytest.raises(RefusedError, match=r"what 'a' \(and 2 more\) does on c\[1-2\]; nothing was sent") as caught:
+    with pytest.raises(RefusedError, match=r"what this does on c\[1-2\]: a \(and 2 more\); nothing was sent") as caught:
         judged(group(), unread=("a", "b", "c"))
     assert caught.value.hint == "exacell --accept-opaque dcli … runs it; the guard ends there"
 

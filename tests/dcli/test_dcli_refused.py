@@ -63,7 +63,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, words: str, said: str) -> 
     rack = session(tmp_path, write_user="root")
     for flags in ({}, {"yes": True}):
         rack.ctx.options = Options(flags=flags)
-        with pytest.raises(RefusedError, match=f"^exacell can't tell what '{said}' does on c1; nothing was sent"):
+        with pytest.raises(RefusedError, match=f"^exacell can't tell what this does on c1: {said}"):
             rack.say(f"dcli -c c1 {words.format(tmp_path)}")
     assert rack.answers.asked == []
 

@@ -35,7 +35,11 @@ CARRIERS = {
 
 def session(folder: Path, **rack: Any) -> Session:
     """A session in whose home lie a file, a script that is not read, and a CellCLI script that starts another one."""
-    for name, text in (("one.log", "x\n"), ("some.sh", f"#!/bin/sh\ntouch {folder / 'ran'}\n"), ("some.scl", "start y\n")):
+    for name, text in (
+        ("one.log", "x\n"),
+        ("some.sh", f"#!/bin/sh\ntouch {folder / 'ran'}\n"),
+        ("some.scl", "start y\n"),
+    ):
         (folder / name).write_text(text)
         (folder / name).chmod(0o700)
     return Session(folder, write_user="root", **rack)
@@ -73,7 +77,7 @@ def test_unread_work_is_turned_away(
         found.ctx.options.flags["accept-opaque"] = True  # type: ignore[index]
     with pytest.raises(RefusedError) as caught:
         found.say(line(text, tmp_path))
-    assert f"'{line(CARRIERS[text], tmp_path)}" in caught.value.message
+    assert f": {CARRIERS[text]}" in caught.value.message
     assert found.written == [] and not (tmp_path / "ran").exists()
     (row,) = rows(found)
     assert (row.kind, row.body["refused"], row.body["risk"]) == ("refused", caught.value.message, "unknown")
@@ -123,7 +127,9 @@ def test_a_flag_behind_the_command_is_pointed_out(text: str, said: str, tmp_path
     assert text.split()[0] in (caught.value.hint or "") and found.written == [] and rows(found) == []
 
 
-@pytest.mark.parametrize("text", ["sh -- ls --accept-opaque", "sh --accept-opaque -y -- ls -y", "host -- ls --reason=x"])
+@pytest.mark.parametrize(
+    "text", ["sh -- ls --accept-opaque", "sh --accept-opaque -y -- ls -y", "host -- ls --reason=x"]
+)
 def test_two_hyphens_end_our_flags(text: str, tmp_path: Path) -> None:
     """Behind -- every word is the command's; before it stand exacell's flags."""
     found = session(tmp_path)

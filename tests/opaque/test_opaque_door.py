@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.errors import RefusedError
 from exacell.opaque.door import Door, stray_flag
 
-PRODUCTION = "rack r is a production rack, and exacell can't tell what 'x.py' does; nothing was sent"
-READ_ONLY = "rack r is read-only, and 'x.py' is no read that exacell knows; nothing was sent"
-UNACCEPTED = "exacell can't tell what 'x.py' does on c1; nothing was sent"
+PRODUCTION = "rack r is a production rack, and exacell can't tell what this does: x.py; nothing was sent"
+READ_ONLY = "rack r is read-only, and this is no read that exacell knows: x.py; nothing was sent"
+UNACCEPTED = "exacell can't tell what this does on c1: x.py; nothing was sent"
 RACKS: list[tuple[dict[str, bool], bool, str]] = [
     ({"production": True}, False, PRODUCTION),
     ({"production": True}, True, PRODUCTION),
@@ -50,7 +49,7 @@ def test_a_refusal_names_the_way_out(rack: dict[str, bool], instead: str, hint: 
         ["a", "b", "c"], accepted=False, undone="nothing was run", accept="say so", instead=instead
     )
     assert found is not None and found.hint == hint
-    assert "'a' (and 2 more)" in found.message and found.message.endswith("; nothing was run")
+    assert ": a (and 2 more);" in found.message and found.message.endswith("nothing was run")
 
 
 @pytest.mark.parametrize(
