@@ -130,15 +130,17 @@ def _accepted(ctx: Context, call: Call, what: str, why: str) -> Mapping[str, Val
     Raises:
         RefusedError: the rack is read-only or in production, or it was not accepted.
     """
-    from exacell.change.changing import refuse_read_only
+    from exacell.dcli.refusing import refuse_unread
 
-    rack, flags = ctx.need_rack(), ctx.flags_of(call)
-    said = f"'{what[:60]}': {why}, and exacell can't tell what it does"
-    if rack.production:
-        raise RefusedError(f"{said}: refused on the production rack {rack.name}; nothing was sent")
-    refuse_read_only(ctx)
-    if not flags.get("accept-opaque"):
-        raise RefusedError(f"{said}; nothing was sent", hint="--accept-opaque runs it; the guard ends there")
+    ctx.need_rack()
+    flags = ctx.flags_of(call)
+    refuse_unread(
+        ctx,
+        [f"{what[:60]}: {why}"],
+        statement=call.text,
+        flags=flags,
+        accept="--accept-opaque runs it; the guard ends there",
+    )
     return flags
 
 
@@ -213,13 +215,13 @@ def sh(ctx: Context, call: Call) -> Result:
     from exacell.dcli.work import Step
     from exacell.logins import goes_bare, restricted_cells
     from exacell.opaque.scan import command_findings
-    from exacell.opaque.wrapping import arguments, wrapped
+    from exacell.opaque.wrapping import carried, wrapped
 
     text, flags = command_given(ctx, call)
     findings = command_findings(text)
     # One CellCLI statement, or a command that shows something, is let through on every release.
     bare = not findings.unread and goes_bare(text, restricted_cells(ctx, ctx.cells()))
-    command = text if bare else arguments(wrapped(text))
+    command = text if bare else carried(wrapped(text), read=not findings.unread)
     step = Step(command=command, reads=findings.harmless, deadline=_deadline(flags), carries=True)
     return _work(ctx, call, findings, (step,), flags, single=bare)
 

@@ -46,7 +46,7 @@ from exacell.errors import ExitCode
 from exacell.logins import goes_bare, refuse_restricted, restricted_cells
 from exacell.opaque.findings import Findings
 from exacell.opaque.scan import command_findings, script_findings
-from exacell.opaque.wrapping import arguments, wrapped
+from exacell.opaque.wrapping import arguments, carried, wrapped
 from exacell.output.result import Column, Result
 from exacell.transport.capabilities import capabilities_of, refuse_programs, refuse_uploads
 from exacell.values import dataclass
@@ -206,7 +206,7 @@ class _Run:
         """Return what the command or the script would do; copied files are never read, so they are opaque."""
         if self.delivery is not None and self.delivery.script is not None:
             return script_findings(self.delivery.script.read_bytes(), self.delivery.script.name)
-        findings = command_findings(self.options.command)
+        findings = command_findings(self.options.command) if self.options.words else Findings()
         if self.delivery is not None:
             names = " ".join(path.name for path in self.delivery.upload.sources)
             findings.unread.insert(0, f"copy {names} to {self.options.destination or 'the home directory'}")
@@ -251,7 +251,7 @@ class _Run:
         if options.words or watch is not None:
             before = f"cd {TEMPORARY}; " if options.root_temporary else ""
             errors = "2>/dev/null" if options.hide_stderr else "2>&1"
-            text = command if self.bare else arguments(wrapped(before + command, errors))
+            text = command if self.bare else carried(wrapped(before + command, errors), read=not findings.unread)
             steps.append(self._step(text, reads=findings.harmless, limited=True, carries=True))
         if options.drop_key:
             steps.append(self._step(keys.drop_command(line)))

@@ -16,6 +16,7 @@ from exacell.dcli.reach import Group
 from exacell.dcli.sequence import left_away, needs_now
 from exacell.dcli.targets import target
 from exacell.errors import JournalError, RefusedError
+from exacell.opaque.findings import Findings
 from exacell.opaque.scan import script_findings
 from exacell.plan.facts import CellDisk, CellFacts, FlashCache, PmemCache
 from exacell.plan.guard import guard_plan
@@ -68,13 +69,17 @@ def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False,
         origin="",
         journal=SimpleNamespace(note=lambda *_: 1),
     )
-    return SimpleNamespace(ctx=ctx, rack=found, cells=tuple(known))
+    return SimpleNamespace(ctx=ctx, rack=found, cells=tuple(known), targets=(target("n1"),))
 
 
 def judged(
     group: Any, *texts: str, unread: tuple[str, ...] = (), accept: bool = False, serial: bool = False
 ) -> Judgement:
-    findings = script_findings(("#!/bin/sh\n" + "".join(f"cellcli -e '{text}'\n" for text in texts)).encode(), "s.sh")
+    findings = (
+        Findings()
+        if not texts
+        else script_findings(("#!/bin/sh\n" + "".join(f"cellcli -e '{text}'\n" for text in texts)).encode(), "s.sh")
+    )
     findings.unread += unread
     call: Any = SimpleNamespace(text="dcli …")
     return judge(group, findings, call, serial=serial, flags={"accept-opaque": accept})
