@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -57,8 +58,14 @@ def one_line(done: Done) -> str:
     return line
 
 
-CHANGE = ("-r", "t1", "alter cell smtpPort=25", "-y")
+PORTS = count(1025)
 READ = ("-r", "t1", "list cell attributes name")
+
+
+def change() -> tuple[str, ...]:
+    """Return the words of a statement that changes something each time."""
+    return ("-r", "t1", f"alter cell smtpPort={next(PORTS)}", "-y")
+
 
 TRAPS: dict[str, tuple[Callable[[Path], tuple[str, ...]], str]] = {
     "FIFO": (lambda lock: ("mkfifo", "-m", "666", str(lock)), "it is a FIFO"),
@@ -77,11 +84,10 @@ def test_a_trap_in_the_place_of_the_lock_is_one_line(ours: Program, place: Path,
     config = (ours.home / "config.toml").read_text()
     made = neighbour(*make(place / "lock"))
     assert made.returncode == 0, made.stderr
-    ours("-r", "t1", "list cell attributes name", timeout=60)
     assert ours(*READ, timeout=60).code == 0
     if trap == "closed":
         return  # Root can read it.
-    done = ours(*CHANGE, timeout=60)
+    done = ours(*change(), timeout=60)
     line = one_line(done)
     assert done.code == 2 and told in line and SECRET not in done.err
     assert (ours.home / "config.toml").read_text() == config
@@ -107,11 +113,11 @@ def test_what_a_neighbour_writes_into_a_lock_is_not_said_to_us(ours: Program, pl
     for name, told in (("root;run:rm -rf /", "its user has a form"), ("maria", "is locked by maria on elsewhere")):
         text = json.dumps({"running": {**holder, "user": name}})
         assert neighbour("sh", "-c", f"umask 0; cat > {place}/lock", text=text).returncode == 0
-        done = ours(*CHANGE)
+        done = ours(*change())
         assert done.code == 2 and told in one_line(done) and "rm -rf" not in done.err
     assert ours("-r", "t1", "unlock", "--takeover", "-y").code == 0
     assert ours("-r", "t1", "plan", "drop griddisk nosuch").code == 2
-    assert ours(*CHANGE).code == 0
+    assert ours(*change()).code == 0
 
 
 WATCH = """
@@ -189,7 +195,7 @@ def test_no_file_of_ours_holds_a_password(ours: Program, shared: Program) -> Non
 def test_a_neighbour_reads_nothing_of_ours(ours: Program) -> None:
     """No file or folder of the home should be open to others, whatever made it."""
     ours.ok("-r", "t1", "snap flashcache as=x")
-    ours.ok(*CHANGE)
+    ours.ok(*change())
     open_to_all = [
         path
         for path in ours.home.rglob("*")
