@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from engine_fakes import DONE, NOT_NEEDED, REFUSED, Bench, outcomes
-from flash_plans import DROP, FLUSH, ONE, THREE, TWO, flush, resize
+from flash_plans import DROP, ONE, THREE, TWO, flush, resize
 
 from exacell.change import verdicts
 from exacell.change.running import Outcome, StepResult
@@ -29,7 +29,7 @@ def test_a_cache_that_became_dirty_again_is_not_dropped(bench: Bench) -> None:
     report = bench.run(resize(bench))
     assert DROP not in bench.transport.statements(TWO)
     refused = next(r for r in report.results if r.step.target == TWO and r.step.statement == DROP)
-    assert refused.outcome is Outcome.REFUSED and "flashcache status is normal" in refused.reason
+    assert refused.outcome is Outcome.REFUSED and "status is normal, not normal - flushed" in refused.reason
     assert report.exit_code is ExitCode.FAILED
 
 
