@@ -294,6 +294,8 @@ class Engine:
             board.set(result.step.target, phrase(result))
         self._keep(stage, [replace(r, mending=mending, wave=run.wave) for r in results], run)
         run.under_way = False
+        if any(result.outcome is Outcome.REFUSED for result in results):
+            run.report.stopped = run.report.stopped or self._permit()
 
     def _keep(self, stage: Stage, results: Sequence[StepResult], run: Run) -> None:
         run.add(stage, results)

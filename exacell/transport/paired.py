@@ -19,7 +19,7 @@ from enum import StrEnum
 from exacell.transport.base import Judgement, Looked, Pair
 from exacell.uptime import uptime
 
-AGE = 0.15
+AGE = 0.1
 """Seconds that may lie between a look's answer and its statement when it is about to be written."""
 
 LATE = 0.2
@@ -27,6 +27,12 @@ LATE = 0.2
 
 TICK = 0.02
 """Seconds after which a driver that hears nothing wakes."""
+
+QUICK = 0.25
+"""Seconds that a look may take from its asking to its answer: what came later may have been held up on its way."""
+
+PATIENT_LOOKS = 3
+"""So many looks are taken where they are not that quick; a cell that is always slow is believed then."""
 
 LOOKS = 8
 """So often one program is asked until the statement is given up."""
@@ -114,14 +120,15 @@ class Exchange:
             return Act.LOOK
         if self._arrived is None:
             return Act.WAIT
+        ours = self._pair.ours()
+        if ours:
+            return self._refuse(ours, ours=False)
         if self._judgement.why:
             return self._refuse(self._judgement.why, needless=self._judgement.needless)
-        if self._stood or self._clock() - self._arrived > AGE:
+        slow = self._looked.seconds > QUICK and self._looked.looks < PATIENT_LOOKS
+        if self._stood or slow or self._clock() - self._arrived > AGE:
             return self._again()
-        why = self._pair.ours()
-        if why is None:
-            return Act.WAIT
-        return self._refuse(why, ours=False) if why else Act.SEND
+        return Act.WAIT if ours is None else Act.SEND
 
     def fed(self) -> None:
         """Take note that the look is being fed."""

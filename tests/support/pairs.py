@@ -30,9 +30,8 @@ def carried_out(request: Request, read: Callable[[str], str], send: Callable[[],
                 if not exchange.judged:
                     return Reply(target=target, state=State.UNREACHABLE, problem="the look has no end")
             case Act.SEND if exchange.may():
-                reply = send()
                 exchange.left()
-                return replace(reply, looked=exchange.looked)
+                return replace(send(), looked=exchange.looked)
             case Act.SEND:
                 exchange.barred()
             case Act.END:

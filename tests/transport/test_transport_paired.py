@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from exacell.transport.base import Judgement, Pair
-from exacell.transport.paired import AGE, LOOKS, TICK, Act, Exchange
+from exacell.transport.paired import AGE, LOOKS, PATIENT_LOOKS, TICK, Act, Exchange
 
 
 class Clock:
@@ -99,16 +99,19 @@ def test_a_stop_in_the_middle_of_a_look_looks_again() -> None:
     assert bench.exchange.next() is Act.LOOK
 
 
-def test_a_slow_cell_is_waited_for_by_who_is_awake() -> None:
-    """A cell that takes its time is no reason to look again, as long as this process was awake all the time."""
+@pytest.mark.parametrize(("seconds", "looks"), [(0.2, 1), (0.3, PATIENT_LOOKS), (12.0, PATIENT_LOOKS)])
+def test_a_slow_cell_is_looked_at_a_few_times(seconds: float, looks: int) -> None:
+    """A look that took long may have been held up on its way, and is repeated; a cell that is always slow is believed then."""
     bench = Bench()
-    bench.exchange.next()
-    bench.exchange.fed()
-    for _ in range(600):
-        bench.clock.now += TICK
-        bench.exchange.tick()
-    bench.exchange.take(b"flushed END")
-    assert bench.exchange.next() is Act.SEND and bench.exchange.looked.seconds == pytest.approx(12.0)
+    for look in range(1, looks + 1):
+        assert bench.exchange.next() is Act.LOOK
+        bench.exchange.fed()
+        for _ in range(round(seconds / TICK)):
+            bench.clock.now += TICK
+            bench.exchange.tick()
+        bench.exchange.take(b"flushed END")
+        assert bench.exchange.next() is (Act.SEND if look == looks else Act.LOOK)
+    assert bench.exchange.looked.seconds == pytest.approx(seconds) and bench.exchange.looked.looks == looks
 
 
 def test_a_stop_behind_the_judgement_looks_again() -> None:
