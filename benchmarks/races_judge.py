@@ -108,8 +108,8 @@ def judge(race: Raced) -> Verdict:
     verdict.untold += _untold(race, verdict.lost > 0)
     if race.code in (70, -99) or race.code < 0:
         verdict.odd.append(f"it ended with {race.code}")
-    if race.taken is not None and race.other_failed:
-        verdict.odd.append(f"the takeover failed: {race.other_failed}")
+    if race.other_failed:
+        verdict.odd.append(f"no takeover: {race.other_failed}")
     return verdict
 
 
@@ -120,7 +120,7 @@ def _untold(race: Raced, harmed: bool) -> list[str]:
     if race.code == 0:
         why = "data was lost" if harmed else f"{race.script.victim} is not as intended"
         return [f"exit code 0, and {why}"]
-    named = re.search(r"exa1(cel|db)", race.text) or race.refused_targets
+    named = re.search(r"exa1(cel|db)|\bPP\b", race.text) or race.refused_targets
     return (
         []
         if named or "taken over" in race.text
