@@ -21,7 +21,7 @@ WORD = r"secret_[0-9a-f]{12}_not_kept"
 
 _WORDS = re.compile(rf"""(["']?){WORD}\1""")
 
-_NAMED_SO = r"\w*(?:pwd|passw\w*|passphrase\w*|privkeypw)"
+_NAMED_SO = r"\w*(?:pwd|passw\w*|passphrase\w*|privkeypw)|pw"
 """Names of passwords in any dialect. ``pwd`` alone is a shell's variable and no secret."""
 
 _QUOTED = "|".join(

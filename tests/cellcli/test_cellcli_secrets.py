@@ -16,6 +16,7 @@ HELD = {
     'CREATE USER joe PASSWORD="ge;heim"': "CREATE USER joe PASSWORD=***",
     "alter user joe password=geheim": "alter user joe password=***",
     "alter user joe password={geheim}": "alter user joe password=***",
+    "run r pw=geheim size=1g": "run r pw=*** size=1g",
     "alter user joe passwordd='geheim'": "alter user joe passwordd=***",
     "alter user joe password 'geheim'": "alter user joe password ***",
     'alter user joe password="geheim': "alter user joe password=***",
