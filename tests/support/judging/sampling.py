@@ -1,0 +1,138 @@
+"""Commands of the table by chance: each row with options that it lists and operands of the shapes that it takes."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from re import _constants as codes
+from re import _parser as patterns
+
+from exacell.opaque import places
+from exacell.opaque.table import Row, table
+
+FILES = (
+    "/var/log/messages", "/etc/hosts", "/etc/redhat-release", "/proc/meminfo", "/var/log//messages", "/etc/./hosts", "/var/log/a b", "/dev/null",
+    "/opt/oracle/x", "/var/log/-o", "/etc/--output=x", "/boot/x", "/etc/a=b", "/etc/x:y", "/etc/x,y@z%1+2",
+)  # fmt: skip
+GLOBS = ("/var/log/*", "/etc/*release", "/var/log/mess*", "/etc/*", "/var/log/?", "/var/log/*x", "/etc/a*b", "/opt/oracle/*.log", "/var/log/a?b", "/etc/*=x",
+         "/var/log/m?ss*", "/usr/share/none*", "/var/log//*", "/etc/./h*", "/var/log/zz*")  # fmt: skip
+CARRIED = ("cellcli", "sqlplus")
+"""Rows whose statements come from elsewhere: Grammar makes those."""
+
+
+def names() -> tuple[str, ...]:
+    """Return the rows of the table that a command can be made of."""
+    return tuple(name for name in table().rows if name not in CARRIED)
+
+
+def sample(chance: random.Random, name: str) -> tuple[str, ...]:
+    """Return the words of a command of a row, patterns as they are written."""
+    row = table().rows[name]
+    words = [chance.choice((name,) * 9 + (f"/bin/{name}", f"/usr/sbin/{name}"))]
+    options = [word for need in row.needs for word in _needed(chance, row, need)]
+    for _ in range(chance.choice((0, 0, 1, 1, 1, 2, 2, 3))):
+        options += _option(chance, row)
+    operands = _operands(chance, chance.choice(row.operands)) if row.operands else []
+    if chance.random() < 0.1:
+        options, operands = operands, options
+    return (*words, *options, *operands)
+
+
+def every_option(name: str) -> list[tuple[str, ...]]:
+    """Return commands of a row in which each of its options and each shape of its operands occurs."""
+    row, chance = table().rows[name], random.Random(name)
+    needed = [word for need in row.needs for word in _needed(chance, row, need)]
+    found = []
+    for shape in row.operands:
+        for option in ((), *((f"-{letter}",) for letter in row.letters), *(_one(chance, option) for option in row.options)):
+            found.append((name, *needed, *option, *_operands(chance, shape)))
+    return found
+
+
+def _needed(chance: random.Random, row: Row, need: str) -> Sequence[str]:
+    option = next((option for option in row.options if option.partition(" ")[0] == need), need)
+    return _one(chance, option)
+
+
+def _option(chance: random.Random, row: Row) -> Sequence[str]:
+    if row.letters and (not row.options or chance.random() < 0.5):
+        return ("-" + "".join(chance.choice(row.letters) for _ in range(chance.choice((1, 1, 2, 3)))),)
+    return _one(chance, chance.choice(row.options)) if row.options else ()
+
+
+def _one(chance: random.Random, option: str) -> Sequence[str]:
+    """Return an option as it is written, a value for the kind that stands in it."""
+    return tuple(_value(chance, word) for word in option.split(" "))
+
+
+def _value(chance: random.Random, word: str) -> str:
+    kinds = table().kinds
+    kind = max((kind for kind in kinds if word.endswith(kind)), key=len, default="")
+    return word.removesuffix(kind) + matching(chance, kinds[kind]) if kind else word
+
+
+def _operands(chance: random.Random, shape: str) -> list[str]:
+    found: list[str] = []
+    for part in shape.split():
+        if part == "|":
+            continue
+        if part in ("FILES", "PLACES"):
+            found += [chance.choice(GLOBS if chance.random() < 0.4 else FILES) for _ in range(chance.choice((1, 1, 2)))]
+        elif part in ("FILE", "PLACE"):
+            found.append(chance.choice(FILES) if chance.random() < 0.8 else matching(chance, places.SINGLE.pattern))
+        else:
+            found.append(_value(chance, part))
+    return found
+
+
+def matching(chance: random.Random, pattern: str) -> str:
+    """Return a text that a regular expression matches, of the simple kind that the table has."""
+    return "".join(_piece(chance, code, argument) for code, argument in patterns.parse(pattern, re.ASCII))
+
+
+def _piece(chance: random.Random, code: object, argument: object) -> str:
+    if code is codes.LITERAL:
+        return chr(argument)  # type: ignore[arg-type]
+    if code is codes.IN:
+        return chance.choice(_members(argument))
+    if code is codes.ANY:
+        return chance.choice("aZ9 -'*;|$(")
+    if code is codes.NOT_LITERAL:
+        return chance.choice([c for c in "aZ9 -'*;|$(" if c != chr(argument)])  # type: ignore[arg-type]
+    if code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+        low, high, inner = argument  # type: ignore[misc]
+        most = min(int(high), int(low) + chance.choice((0, 1, 1, 4)))
+        return "".join(_piece(chance, *part) for _ in range(chance.randint(int(low), most)) for part in inner)
+    if code is codes.SUBPATTERN:
+        return "".join(_piece(chance, *part) for part in argument[3])  # type: ignore[index]
+    if code is codes.BRANCH:
+        return "".join(_piece(chance, *part) for part in chance.choice(argument[1]))  # type: ignore[index]
+    if code in (codes.AT, codes.ASSERT, codes.ASSERT_NOT):
+        return ""
+    raise ValueError(f"a pattern with {code}")
+
+
+def _members(argument: object) -> list[str]:
+    found: set[str] = set()
+    inverted = False
+    for code, value in argument:  # type: ignore[attr-defined]
+        if code is codes.NEGATE:
+            inverted = True
+        elif code is codes.LITERAL:
+            found.add(chr(value))
+        elif code is codes.RANGE:
+            found |= {chr(n) for n in range(value[0], value[1] + 1)}
+        elif code is codes.CATEGORY:
+            found |= {c for c in map(chr, range(32, 127)) if re.fullmatch(_CATEGORIES[value], c)}
+    return sorted({chr(n) for n in range(32, 127)} - found if inverted else found)
+
+
+_CATEGORIES = {
+    codes.CATEGORY_DIGIT: r"\d",
+    codes.CATEGORY_WORD: r"\w",
+    codes.CATEGORY_SPACE: r"\s",
+    codes.CATEGORY_NOT_DIGIT: r"\D",
+    codes.CATEGORY_NOT_WORD: r"\W",
+    codes.CATEGORY_NOT_SPACE: r"\S",
+}
