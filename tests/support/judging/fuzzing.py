@@ -149,7 +149,7 @@ class Judge:
         for each in run(self._shells):
             difference = judge(sent, reading, each, self._listing)
             for _ in range(AGAIN):
-                if difference is None or not disordered(sent, reading, each, self._listing):
+                if difference is None or not disordered(reading, each, self._listing):
                     break
                 difference = judge(sent, reading, run([each.shell])[0], self._listing)
             if difference is not None:
@@ -157,10 +157,10 @@ class Judge:
         return found
 
 
-def fuzz(numbers: Iterable[int], seed: int, told: Callable[[Tally], object] | None = None) -> Tally:
+def fuzz(numbers: Iterable[int], seed: int) -> Tally:
     """Make the texts of these numbers, read them, and run those that are reads; return what was found."""
     tally, began = Tally(), time.monotonic()
-    grammar = Grammar(sampling.names(), sampling.sample)
+    grammar = Grammar(sampling.names(), sampling.sample, sampling.filters())
     with Judge() as shells:
         for number in numbers:
             made = grammar.text(seed, number)
@@ -177,23 +177,29 @@ def fuzz(numbers: Iterable[int], seed: int, told: Callable[[Tally], object] | No
             tally.differences += shells.differences(made.text, reading, as_sh=number % 2 == 0)
             if number % 5 == 0:
                 tally.differences += shells.differences_of_arguments(made.text)
-            if told:
-                told(tally)
         tally.runs.update(shells.runs)
     tally.seconds = time.monotonic() - began
     return tally
 
 
-def fuzz_together(count: int, seed: int, jobs: int = 0, first: int = 0) -> Tally:
-    """Do the same for ``count`` numbers in several processes.
+def fuzz_together(
+    count: int, seed: int, *, jobs: int = 0, part: int = 0, told: Callable[[Tally], object] | None = None
+) -> Tally:
+    """Do the same for the numbers below ``count`` in several processes.
 
     Args:
         jobs: how many; 0 for one a core.
+        part: so many numbers are done together; 0 for all that a process does.
+        told: is called with what was found by then whenever a part has ended.
     """
     jobs = jobs or len(os.sched_getaffinity(0))
+    size = part or -(-count // jobs)
     began, whole = time.monotonic(), Tally()
     with ProcessPoolExecutor(jobs) as pool:
-        for part in pool.map(partial(fuzz, seed=seed), [range(first + n, first + count, jobs) for n in range(jobs)]):
-            whole.add(part)
-    whole.seconds = time.monotonic() - began
+        parts = [range(first, min(first + size, count)) for first in range(0, count, size)]
+        for found in pool.map(partial(fuzz, seed=seed), parts):
+            whole.add(found)
+            whole.seconds = time.monotonic() - began
+            if told:
+                told(whole)
     return whole

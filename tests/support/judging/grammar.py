@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 NAMES = ("x", "y", "IFS", "PATH", "HOME", "REPLY", "_", "OPTARG", "PWD", "OLDPWD", "PS4", "ENV", "BASH_ENV", "RANDOM", "a1")
 SPECIAL = "|&;<>()$`\\\"' \t\n*?[]#~=%{}!^@+-,.:/0123456789axeE_\r\x00\x0b\x0c\x1b\x7f\x80\xa0\xe9\u2028"
+COMMON = "ax1-_/.:,@%+= \t\n'\";|#*?"
+"""Bytes that the reader knows: a text with one more or less of them may still be read."""
 
 BUILTINS = (
     "echo x", "printf '%s' x", "printf -v x y", "read x", "read -a x", "eval ls", "exec ls", "command ls", "builtin echo", "export x=1",
@@ -73,7 +75,6 @@ READ_JOINS = (
 READ_REDIRECTIONS = (
     ("2>&1", " 2>&1"), (">/dev/null", " >/dev/null"), ("1>/dev/null", " 1>/dev/null"), ("2>/dev/null", " 2>/dev/null"),
     ("</dev/null", " </dev/null"), ("blank behind >", " > /dev/null"), ("blank behind >", " 2> /dev/null"), ("blank behind >", " 1>\t/dev/null"),
-    ("blank behind <", " < /dev/null"),
 )  # fmt: skip
 
 COMMENTS = ("# x", "#", "#!x", "#'", '# "', "# `", "# $(", "# \\", "# ;ls", "#)", "# é")
@@ -142,8 +143,8 @@ PRODUCTIONS = frozenset(
 """Each of them has to occur in texts that are read, or a run fails."""
 
 
-Sample = Callable[[random.Random, str], tuple[str, ...]]
-"""From a row's name to words of a command of it as they are written, by chance."""
+Sample = Callable[[random.Random, str, bool], tuple[str, ...]]
+"""From a row's name, and whether it stands behind ``|``, to words of a command of it as they are written, by chance."""
 
 
 class Grammar:
@@ -152,10 +153,11 @@ class Grammar:
     Args:
         rows: the programs of the table.
         sample: makes a command of one of them.
+        filters: those that are read behind ``|`` alone.
     """
 
-    def __init__(self, rows: Sequence[str], sample: Sample) -> None:
-        self._rows, self._sample = rows, sample
+    def __init__(self, rows: Sequence[str], sample: Sample, filters: frozenset[str] = frozenset()) -> None:
+        self._rows, self._sample, self._filters = rows, sample, filters
         self._random = random.Random()
         self._uses: set[str] = set()
         self._used_rows: set[str] = set()
@@ -165,9 +167,9 @@ class Grammar:
         self._random.seed(f"{seed} {number}")
         self._uses, self._used_rows = set(), set()
         chance = self._random.random()
-        if chance < 0.55:
+        if chance < 0.45:
             return Text(self._near(self._rows[number % len(self._rows)]), frozenset(self._uses), frozenset(self._used_rows), "near")
-        if chance < 0.75:
+        if chance < 0.62:
             return Text(self._wide(), frozenset(), frozenset(), "wide")
         return Text(self._mutated(number), frozenset(), frozenset(), "mutated")
 
@@ -183,10 +185,15 @@ class Grammar:
         if self._often(0.16):
             return self._carried()
         count = self._random.choice((1, 1, 1, 2, 2, 3, 4))
-        parts = [self._command(row if n == 0 else self._one(self._rows), first=n == 0) for n in range(count)]
-        text = parts[0]
-        for part in parts[1:]:
-            name, join = self._random.choice(READ_JOINS)
+        joins = [self._random.choice(READ_JOINS) for _ in range(count - 1)]
+        if row in self._filters:
+            joins = [("join |", " | "), *joins]
+            text = self._command(self._one(self._rows), piped=False)
+        else:
+            text = self._command(row, piped=False)
+        for n, (name, join) in enumerate(joins):
+            other = row if n == 0 and row in self._filters else self._one(self._rows)
+            part = self._command(other, piped=name in ("join |", "line feed behind |"))
             self._uses.add(name)
             comment = " " + self._one(READ_COMMENTS) if join.startswith("\n") and self._often(0.2) else ""
             if comment:
@@ -211,9 +218,9 @@ class Grammar:
             self._uses.add(f"first line {line}")
         return text
 
-    def _command(self, row: str, *, first: bool) -> str:
+    def _command(self, row: str, *, piped: bool) -> str:
         """Return a command of a row, quoted and redirected in some way; sometimes with a word that the row may not list."""
-        words = list(self._sample(self._random, row))
+        words = list(self._sample(self._random, row, piped))
         self._used_rows.add(row)
         if self._often(0.12):
             words.insert(self._random.randint(1, len(words)), self._stray())
@@ -227,6 +234,8 @@ class Grammar:
         text = self._random.choice((" ", " ", " ", "  ", "\t")).join(written)
         for _ in range(self._random.choice((0, 0, 0, 1, 1, 2))):
             name, redirection = self._random.choice(READ_REDIRECTIONS)
+            if name == "</dev/null" and (piped or name in text) and self._often(0.9):
+                continue
             self._uses.add(name)
             text += redirection
         return text
@@ -252,8 +261,11 @@ class Grammar:
             return f'"{word}"'
         if kind == "pieces":
             self._uses.add("pieces together")
+            if self._often(0.3):
+                self._uses.add("empty quotes")
+                return self._one((f"''{word}", f'{word}""', f"{word[:1]}''{word[1:]}" if word[1:2] != "=" else f"{word}''"))
             cut = self._random.randint(0, len(word))
-            return self._one((f"'{word[:cut]}'{word[cut:] if word[cut:cut + 1] != '=' else repr(word[cut:])}", f'{word[:cut]}"{word[cut:]}"', f"''{word}"))
+            return self._one((f"'{word[:cut]}'{word[cut:]}" if word[cut : cut + 1] != "=" else f"'{word}'", f'{word[:cut]}"{word[cut:]}"'))
         self._uses.add("plain word")
         return word
 
@@ -278,7 +290,7 @@ class Grammar:
             quote = "'" if '"' in statements else '"'
             text = f"cellcli -e {quote}{statements}{quote}" if self._often(0.8) else f"cellcli -e {self._one(('list cell', 'list griddisk detail'))}"
             if self._often(0.3):
-                text += " | " + self._command(self._one(self._rows), first=False)
+                text += " | " + self._command(self._one(self._rows), piped=True)
             return self._framed(text)
         program = self._one(("cellcli", "cellcli", "sqlplus -s / as sysdba", "sqlplus -S / as sysdba"))
         self._used_rows.add(program.split()[0])
@@ -295,10 +307,10 @@ class Grammar:
         mark = self._one(MARKS)
         form = self._random.choice(("{}", "{}", "'{}'", '"{}"', "{}x", "\\{}", "-{}"))
         self._uses.add("here-document, quoted mark" if form[0] in "'\"" else "here-document, plain mark")
-        tail = self._one(("", "", "", " 2>&1", " | " + self._command(self._one(self._rows), first=False), " >/dev/null", ";", " # x", " &&"))
+        tail = self._one(("", "", "", " 2>&1", " | " + self._command(self._one(self._rows), piped=True), " >/dev/null", ";", " # x", " &&"))
         body = "".join(f"{line}\n" for line in lines)
         end = "" if self._often(0.05) else mark
-        behind = self._one(("", "\n", "\n" + self._command(self._one(self._rows), first=False), "\n\n", " ", ";"))
+        behind = self._one(("", "\n", "\n" + self._command(self._one(self._rows), piped=False), "\n\n", " ", ";"))
         blanks = self._one(("", " ", "\t"))
         return self._framed(f"{program} <<{blanks}{form.format(mark)}{tail}\n{body}{end}{behind}")
 
@@ -312,7 +324,7 @@ class Grammar:
     def _any_command(self) -> str:
         kind = self._random.random()
         if kind < 0.45:
-            text = " ".join(self._sample(self._random, self._one(self._rows)))
+            text = " ".join(self._sample(self._random, self._one(self._rows), self._often(0.3)))
         elif kind < 0.6:
             text = self._one(BUILTINS)
         elif kind < 0.75:
@@ -353,14 +365,14 @@ class Grammar:
 
     def _mutated(self, number: int) -> str:
         text = self._near(self._rows[number // 7 % len(self._rows)]) if self._often(0.85) else self._wide()
-        for _ in range(self._random.choice((1, 1, 1, 2, 3))):
+        for _ in range(self._random.choice((1, 1, 1, 1, 1, 2, 3))):
             text = self._random.choice(_MUTATIONS)(self, text)
         return text
 
     def insert(self, text: str) -> str:
         """Return the text with one more byte somewhere."""
         at = self._random.randint(0, len(text))
-        return text[:at] + self._random.choice(SPECIAL) + text[at:]
+        return text[:at] + self._random.choice(SPECIAL if self._often(0.5) else COMMON) + text[at:]
 
     def insert_some(self, text: str) -> str:
         """Return the text with something that has a meaning put in somewhere."""

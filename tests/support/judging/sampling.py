@@ -26,14 +26,20 @@ def names() -> tuple[str, ...]:
     return tuple(name for name in table().rows if name not in CARRIED)
 
 
-def sample(chance: random.Random, name: str) -> tuple[str, ...]:
-    """Return the words of a command of a row, patterns as they are written."""
+def filters() -> frozenset[str]:
+    """Return the rows of which no command stands anywhere but behind ``|``."""
+    return frozenset(name for name in names() if all(shape.endswith("|") for shape in table().rows[name].operands))
+
+
+def sample(chance: random.Random, name: str, piped: bool) -> tuple[str, ...]:
+    """Return the words of a command of a row, patterns as they are written; mostly one that fits to whether it is ``piped``."""
     row = table().rows[name]
     words = [chance.choice((name,) * 9 + (f"/bin/{name}", f"/usr/sbin/{name}"))]
     options = [word for need in row.needs for word in _needed(chance, row, need)]
     for _ in range(chance.choice((0, 0, 1, 1, 1, 2, 2, 3))):
         options += _option(chance, row)
-    operands = _operands(chance, chance.choice(row.operands)) if row.operands else []
+    fitting = [shape for shape in row.operands if shape.endswith("|") == piped] if chance.random() < 0.95 else []
+    operands = _operands(chance, chance.choice(fitting or row.operands))
     if chance.random() < 0.1:
         options, operands = operands, options
     return (*words, *options, *operands)

@@ -130,7 +130,7 @@ def recorder() -> bytes:
     """Return the program of recorder.c, compiled here."""
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "recorder"
-        subprocess.run(["cc", "-O2", "-o", str(made), str(_RECORDER)], check=True, capture_output=True)
+        subprocess.run(["cc", "-O2", "-static", "-o", str(made), str(_RECORDER)], check=True, capture_output=True)
         return made.read_bytes()
 
 
