@@ -122,9 +122,12 @@ class Judge:
         Args:
             as_sh: whether the shells are started by the name sh for the second.
         """
-        found = self._judged(text, text, reading, "0", None)
-        sent = wrapped(text)
-        return found + self._judged(sent, text, reading, "0110100", "sh" if as_sh else None)
+        found = self._judged(text, reading, "0", None)
+        return found + self._judged(wrapped(text), reading, "0110100", "sh" if as_sh else None)
+
+    def differences_of(self, sent: str, reading: Reading) -> list[Difference]:
+        """Return what shells do otherwise with ``sent`` than was read."""
+        return self._judged(sent, reading, "0", None)
 
     def differences_of_arguments(self, text: str) -> list[Difference]:
         """Return the shells in which ``arguments(text)`` does not start /bin/sh with -c and the very text."""
@@ -137,7 +140,7 @@ class Judge:
                 found.append(Difference(sent, run.shell, "the text does not arrive", repr(text), real))
         return found
 
-    def _judged(self, sent: str, text: str, reading: Reading, status: str, argv0: str | None) -> list[Difference]:
+    def _judged(self, sent: str, reading: Reading, status: str, argv0: str | None) -> list[Difference]:
         documents = any(command.document is not None for pipeline in reading.pipelines for command in pipeline)
         place = self._documents if documents else self._plain
 

@@ -134,7 +134,9 @@ def _input(command: Command, started: Started) -> bool:
     """Return whether standard input is what was read: its document, a pipe, nothing or the run's own."""
     what = started.descriptors.get(0, "")
     if command.document is not None:
-        return what in ("pipe", "file") and started.stdin == command.document.encode()
+        # bash and ksh93 give an empty one as /dev/null.
+        place = ("pipe", "file") if command.document else ("pipe", "file", "null")
+        return what in place and started.stdin == command.document.encode()
     return what in (("pipe", "null") if command.piped else ("outer", "null"))
 
 
