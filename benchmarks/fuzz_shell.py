@@ -71,8 +71,9 @@ def main() -> int:
         command = f"python benchmarks/fuzz_shell.py --texts={given.texts} --seed={given.seed} --write"
         figures = (
             f"`{command}`: {tally.texts:,} texts, {tally.reads:,} of them called reads ({tally.share:.0%}), "
-            f"{sum(tally.runs.values()):,} runs, **{len(tally.differences)} differences**; all {len(tally.productions)} productions of the "
-            f"language and all {len(tally.rows)} rows of the table among the reads; {tally.seconds / 60:.0f} minutes, {date.today().isoformat()}."
+            f"{sum(tally.runs.values()):,} runs, **{len(tally.differences)} differences**; "
+            f"all {len(tally.productions)} productions of the language and all {len(tally.rows)} rows of the table are among the reads; "
+            f"{tally.seconds / 60:.0f} minutes, {date.today().isoformat()}."
         )
         keep([figures, "", "| shell | runs |", "|--|--|", *rows])
     return 1 if tally.differences or tally.missing or tally.share < LEAST_SHARE else 0

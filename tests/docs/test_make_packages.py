@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / ".ci" / "install-os-packages"
 VERSION = "{}.{}".format(*sys.version_info[:2])
-PROGRAMS = "sshd ssh scp sftp zsh fish dash mksh ksh busybox strace bwrap cc".split()
+PROGRAMS = ("sshd", "ssh", "scp", "sftp", "zsh", "fish", "dash", "mksh", "ksh", "busybox", "strace", "bwrap", "cc")
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,8 @@ def test_the_judge_notices(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nothing_can_be_done_in_the_sandbox() -> None:
     """A text there is another user's, reaches no network, and can write nowhere; nor does it find another program."""
-    text = "echo $(</proc/self/loginuid) >/dev/null; id; for f in / /etc /tmp /dev /home/judge /judge /judge/cwd /usr/bin /proc; do"
-    text += " echo x > $f/x && ls -l $f; done; ls >/etc/hosts; ls >/judge/stdin; ls 3<>/dev/tcp/127.0.0.1/22; /usr/lib/klibc/bin/true"
+    text = "echo $(</proc/self/loginuid) >/dev/null; id; for f in / /etc /tmp /dev /home/judge /judge /judge/cwd /usr/bin /proc;"
+    text += " do echo x > $f/x && ls -l $f; done; ls >/etc/hosts; ls >/judge/stdin; ls 3<>/dev/tcp/127.0.0.1/22"
     with Sandbox(["ls", "id"], ["/etc"], ["hosts"]) as sandbox:
         for run in sandbox.run(text, installed()):
             assert [started.argv for started in run.started] == [("id",)], run

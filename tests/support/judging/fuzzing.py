@@ -22,10 +22,41 @@ from tests.support.judging.grammar import BUILTINS, PRODUCTIONS, PROGRAMS, Gramm
 from tests.support.judging.sandbox import Run, Sandbox, installed
 from tests.support.judging.verdict import Difference, disordered, judge
 
-FILES = ("-o", "--output=x", "a b", "x", "messages", "hosts", "os-release", "-rf", "a*b", "logs", ".hidden", "m;ls", "$x", "sub/", "y.log", "a'b", "1")
+FILES = (
+    "-o",
+    "--output=x",
+    "a b",
+    "x",
+    "messages",
+    "hosts",
+    "os-release",
+    "-rf",
+    "a*b",
+    "logs",
+    ".hidden",
+    "m;ls",
+    "$x",
+    "sub/",
+    "y.log",
+    "a'b",
+    "1",
+)
 """Names in each folder of the sandbox: what a pattern finds there, and what a word without quotes would be mistaken for."""
 
-MACHINES_OWN = ("/usr/lib", "/lib", "/lib64", "/usr/lib64", "/proc", "/dev", "/tmp", "/", "/usr", "/bin", "/sbin", "/home")
+MACHINES_OWN = (
+    "/usr/lib",
+    "/lib",
+    "/lib64",
+    "/usr/lib64",
+    "/proc",
+    "/dev",
+    "/tmp",
+    "/",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/home",
+)
 """Folders of the sandbox that hold other names than these."""
 
 AGAIN = 5
@@ -92,7 +123,9 @@ class Tally:
 def stand_ins() -> list[str]:
     """Return the names of programs that the sandbox has: those of the table, and those that a text may start instead."""
     others = re.findall(r"[a-z0-9_]+", " ".join((*BUILTINS, *PROGRAMS)))
-    return sorted({*table().rows, *others, "sh", "bash", "x", "a", "a1", "E", "list", "alter", "drop", "foo", "id", "echo"})
+    return sorted(
+        {*table().rows, *others, "sh", "bash", "x", "a", "a1", "E", "list", "alter", "drop", "foo", "id", "echo"}
+    )
 
 
 class Judge:

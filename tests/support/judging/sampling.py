@@ -12,10 +12,13 @@ from exacell.opaque import places
 from exacell.opaque.table import Row, table
 
 FILES = (
-    "/var/log/messages", "/etc/hosts", "/etc/redhat-release", "/proc/meminfo", "/var/log//messages", "/etc/./hosts", "/var/log/a b", "/dev/null",
-    "/opt/oracle/x", "/var/log/-o", "/etc/--output=x", "/boot/x", "/etc/a=b", "/etc/x:y", "/etc/x,y@z%1+2",
-)  # fmt: skip
-GLOBS = ("/var/log/*", "/etc/*release", "/var/log/mess*", "/etc/*", "/var/log/?", "/var/log/*x", "/etc/a*b", "/opt/oracle/*.log", "/var/log/a?b", "/etc/*=x",
+    "/var/log/messages", "/etc/hosts", "/etc/redhat-release", "/proc/meminfo", "/var/log//messages", "/etc/./hosts",
+    "/var/log/a b", "/dev/null", "/opt/oracle/x", "/var/log/-o", "/etc/--output=x", "/boot/x", "/etc/a=b", "/etc/x:y",
+    "/etc/x,y@z%1+2",
+GLOBS = (
+     skip
+, , , , , , , , , , "/var/log/*", "/, c/*release", "/var, og/mess*", "/, c/*", "/var, og/?", "/var/l,
+)g/*x", "/etc/a*b", "/opt/oracle/*.log", "/var/log/a?b", "/etc/*=x",
          "/var/log/m?ss*", "/usr/share/none*", "/var/log//*", "/etc/./h*", "/var/log/zz*")  # fmt: skip
 CARRIED = ("cellcli", "sqlplus")
 """Rows whose statements come from elsewhere: Grammar makes those."""
@@ -51,7 +54,11 @@ def every_option(name: str) -> list[tuple[str, ...]]:
     needed = [word for need in row.needs for word in _needed(chance, row, need)]
     found = []
     for shape in row.operands:
-        for option in ((), *((f"-{letter}",) for letter in row.letters), *(_one(chance, option) for option in row.options)):
+        for option in (
+            (),
+            *((f"-{letter}",) for letter in row.letters),
+            *(_one(chance, option) for option in row.options),
+        ):
             found.append((name, *needed, *option, *_operands(chance, shape)))
     return found
 

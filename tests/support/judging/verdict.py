@@ -11,8 +11,10 @@ from exacell.opaque.shell import Command, Reading
 from tests.support.judging.sandbox import Run, Started
 
 ALLOWED_VARIABLES = frozenset(
-    ("PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=/home/judge", "LC_ALL=C", "USER=nobody", "LOGNAME=nobody")
-    + ("PWD=/judge/cwd", "OLDPWD=/judge/cwd", "_AST_FEATURES=UNIVERSE - ucb", "OLDPWD")
+    (
+        *("PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=/home/judge", "LC_ALL=C", "USER=nobody", "LOGNAME=nobody"),
+        *("PWD=/judge/cwd", "OLDPWD=/judge/cwd", "OLDPWD", "_AST_FEATURES=UNIVERSE - ucb"),
+    )
 )
 """What a program finds in its environment: what every run begins with, and what shells add."""
 
@@ -51,7 +53,9 @@ def judge(text: str, reading: Reading, run: Run, listing: Mapping[str, Sequence[
     why = "; ".join(dict.fromkeys(_faults(text, reading, run, listing)))
     if not why:
         return None
-    expected = " ; ".join(" | ".join(str(list(command.words)) for command in pipeline) for pipeline in reading.pipelines)
+    expected = " ; ".join(
+        " | ".join(str(list(command.words)) for command in pipeline) for pipeline in reading.pipelines
+    )
     real = " ; ".join(str(list(started.argv)) for started in run.started)
     said = f" (it said: {run.said.strip()[:200]})" if run.said else ""
     return Difference(text, run.shell, why, expected, f"{real}, ended {run.ended}{said}")
@@ -182,4 +186,6 @@ def _expanded(word: str, listing: Mapping[str, Sequence[str]]) -> list[str] | No
 def _pattern(word: str) -> re.Pattern[str]:
     folder, slash, last = word.rpartition("/")
     hidden = "" if last.startswith(".") else r"(?!\.)"
-    return re.compile(re.escape(folder) + slash + hidden + re.escape(last).replace(r"\*", "[^/]*").replace(r"\?", "[^/]"))
+    return re.compile(
+        re.escape(folder) + slash + hidden + re.escape(last).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    )
