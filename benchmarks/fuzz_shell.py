@@ -72,8 +72,8 @@ def main() -> int:
         figures = (
             f"`{command}`: {tally.texts:,} texts, {tally.reads:,} of them called reads ({tally.share:.0%}), "
             f"{sum(tally.runs.values()):,} runs, **{len(tally.differences)} differences**; "
-            f"all {len(tally.productions)} productions of the language and all {len(tally.rows)} rows of the table are among the reads; "
-            f"{tally.seconds / 60:.0f} minutes, {date.today().isoformat()}."
+            f"all {len(tally.productions)} productions of the language and all {len(tally.rows)} rows of the table are among "
+            f"the reads; {tally.seconds / 60:.0f} minutes, {date.today().isoformat()}."
         )
         keep([figures, "", "| shell | runs |", "|--|--|", *rows])
     return 1 if tally.differences or tally.missing or tally.share < LEAST_SHARE else 0

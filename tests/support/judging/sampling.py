@@ -15,11 +15,11 @@ FILES = (
     "/var/log/messages", "/etc/hosts", "/etc/redhat-release", "/proc/meminfo", "/var/log//messages", "/etc/./hosts",
     "/var/log/a b", "/dev/null", "/opt/oracle/x", "/var/log/-o", "/etc/--output=x", "/boot/x", "/etc/a=b", "/etc/x:y",
     "/etc/x,y@z%1+2",
+)  # fmt: skip
 GLOBS = (
-     skip
-, , , , , , , , , , "/var/log/*", "/, c/*release", "/var, og/mess*", "/, c/*", "/var, og/?", "/var/l,
-)g/*x", "/etc/a*b", "/opt/oracle/*.log", "/var/log/a?b", "/etc/*=x",
-         "/var/log/m?ss*", "/usr/share/none*", "/var/log//*", "/etc/./h*", "/var/log/zz*")  # fmt: skip
+    "/var/log/*", "/etc/*release", "/var/log/mess*", "/etc/*", "/var/log/?", "/var/log/*x", "/etc/a*b", "/opt/oracle/*.log",
+    "/var/log/a?b", "/etc/*=x", "/var/log/m?ss*", "/usr/share/none*", "/var/log//*", "/etc/./h*", "/var/log/zz*",
+)  # fmt: skip
 CARRIED = ("cellcli", "sqlplus")
 """Rows whose statements come from elsewhere: Grammar makes those."""
 
