@@ -139,7 +139,7 @@ class Judge:
         self._documents = self._stack.enter_context(make(writable=True))
         # A folder in which others of these lie holds their names too, and is compared name by name.
         apart = [folder for folder in folders if not any(other.startswith(f"{folder}/") for other in folders)]
-        self._listing = {folder: [name.rstrip("/") for name in FILES] for folder in apart}
+        self._listing = {folder: [name.rstrip("/") for name in FILES] for folder in apart} | {"/tmp": []}
         self._shells = installed()
         self.runs: Counter[str] = Counter()
 
@@ -149,18 +149,20 @@ class Judge:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def differences(self, text: str, reading: Reading, *, as_sh: bool = False) -> list[Difference]:
+    def differences(self, text: str, reading: Reading, *, turn: int = 0, all_wrapped: bool = True) -> list[Difference]:
         """Return what shells do otherwise than was read: with the text itself, and with it as it is sent.
 
         Args:
-            as_sh: whether the shells are started by the name sh for the second.
+            turn: with every other one the shells are started by the name sh for the second.
+            all_wrapped: whether all shells get the second, else each only every other turn.
         """
-        found = self._judged(text, reading, "0", None)
-        return found + self._judged(wrapped(text), reading, "0110100", "sh" if as_sh else None)
+        found = self._judged(text, reading, self._shells, "0", None)
+        shells = self._shells if all_wrapped else self._shells[turn // 2 % 2 :: 2]
+        return found + self._judged(wrapped(text), reading, shells, "0110100", "sh" if turn % 2 else None)
 
     def differences_of(self, sent: str, reading: Reading) -> list[Difference]:
         """Return what shells do otherwise with ``sent`` than was read."""
-        return self._judged(sent, reading, "0", None)
+        return self._judged(sent, reading, self._shells, "0", None)
 
     def differences_of_arguments(self, text: str) -> list[Difference]:
         """Return the shells in which ``arguments(text)`` does not start /bin/sh with -c and the very text."""
@@ -173,7 +175,9 @@ class Judge:
                 found.append(Difference(sent, run.shell, "the text does not arrive", repr(text), real))
         return found
 
-    def _judged(self, sent: str, reading: Reading, status: str, argv0: str | None) -> list[Difference]:
+    def _judged(
+        self, sent: str, reading: Reading, asked: Sequence[str], status: str, argv0: str | None
+    ) -> list[Difference]:
         documents = any(command.document is not None for pipeline in reading.pipelines for command in pipeline)
         place = self._documents if documents else self._plain
 
@@ -182,7 +186,7 @@ class Judge:
             return place.run(sent, shells, status=status, argv0=argv0)
 
         found = []
-        for each in run(self._shells):
+        for each in run(asked):
             difference = judge(sent, reading, each, self._listing)
             for _ in range(AGAIN):
                 if difference is None or not disordered(reading, each, self._listing):
@@ -193,8 +197,12 @@ class Judge:
         return found
 
 
-def fuzz(numbers: Iterable[int], seed: int) -> Tally:
-    """Make the texts of these numbers, read them, and run those that are reads; return what was found."""
+def fuzz(numbers: Iterable[int], seed: int, *, all_wrapped: bool = True) -> Tally:
+    """Make the texts of these numbers, read them, and run those that are reads; return what was found.
+
+    Args:
+        all_wrapped: whether each shell gets each text also as it is sent, else every other one.
+    """
     tally, began = Tally(), time.monotonic()
     grammar = Grammar(sampling.names(), sampling.sample, sampling.filters())
     with Judge() as shells:
@@ -210,7 +218,7 @@ def fuzz(numbers: Iterable[int], seed: int) -> Tally:
             tally.kinds[f"{made.kind}, read"] += 1
             tally.productions.update(made.uses)
             tally.rows.update({command.row for pipeline in reading.pipelines for command in pipeline})
-            tally.differences += shells.differences(made.text, reading, as_sh=number % 2 == 0)
+            tally.differences += shells.differences(made.text, reading, turn=tally.reads, all_wrapped=all_wrapped)
             if number % 5 == 0:
                 tally.differences += shells.differences_of_arguments(made.text)
         tally.runs.update(shells.runs)
@@ -219,7 +227,13 @@ def fuzz(numbers: Iterable[int], seed: int) -> Tally:
 
 
 def fuzz_together(
-    count: int, seed: int, *, jobs: int = 0, part: int = 0, told: Callable[[Tally], object] | None = None
+    count: int,
+    seed: int,
+    *,
+    jobs: int = 0,
+    part: int = 0,
+    all_wrapped: bool = True,
+    told: Callable[[Tally], object] | None = None,
 ) -> Tally:
     """Do the same for the numbers below ``count`` in several processes.
 
@@ -233,7 +247,7 @@ def fuzz_together(
     began, whole = time.monotonic(), Tally()
     with ProcessPoolExecutor(jobs) as pool:
         parts = [range(first, min(first + size, count)) for first in range(0, count, size)]
-        for found in pool.map(partial(fuzz, seed=seed), parts):
+        for found in pool.map(partial(fuzz, seed=seed, all_wrapped=all_wrapped), parts):
             whole.add(found)
             whole.seconds = time.monotonic() - began
             if told:
