@@ -1,4 +1,4 @@
-"""No row of the table is a command that a shell carries out itself: such a one is not recorded, and differs from shell to shell."""
+"""No row of the table is a command that a shell carries out itself: it would not be recorded, and differ between shells."""
 
 from __future__ import annotations
 
