@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import random
 import re
+import shlex
 from collections.abc import Sequence
 from re import _constants as codes
 from re import _parser as patterns
+from typing import Any
 
 from exacell.opaque import places
+from exacell.opaque.errors import UnreadError
+from exacell.opaque.shell import read_shell
 from exacell.opaque.table import Row, table
 
 FILES = (
@@ -20,6 +24,14 @@ GLOBS = (
     "/var/log/*", "/etc/*release", "/var/log/mess*", "/etc/*", "/var/log/?", "/var/log/*x", "/etc/a*b", "/opt/oracle/*.log",
     "/var/log/a?b", "/etc/*=x", "/var/log/m?ss*", "/usr/share/none*", "/var/log//*", "/etc/./h*", "/var/log/zz*",
 )  # fmt: skip
+HERE = ("/etc/hosts", "/etc/passwd", "/dev/null", "/proc/meminfo", "/etc//./hosts")
+HERE_GLOBS = ("/etc/host*", "/etc/p?sswd", "/etc/*.conf")
+"""What each machine has of them."""
+HERE_VALUES = {
+    "NAME": "root", "TEXT": "localhost", "KEYWORD": "bios-version", "PACKAGE": "bash", "COUNT": "2", "START": "2",
+    "SECONDS": "1", "TIMES": "1", "INTERFACE": "lo",
+}  # fmt: skip
+"""Values of these kinds with which a command ends soon."""
 CARRIED = ("cellcli", "sqlplus")
 """Rows whose statements come from elsewhere: Grammar makes those."""
 
@@ -48,19 +60,42 @@ def sample(chance: random.Random, name: str, piped: bool) -> tuple[str, ...]:
     return (*words, *options, *operands)
 
 
-def every_option(name: str) -> list[tuple[str, ...]]:
-    """Return commands of a row in which each of its options and each shape of its operands occurs."""
-    row, chance = table().rows[name], random.Random(name)
+def texts_of(name: str) -> list[str]:
+    """Return texts of a row that are read, in which each of its options and each shape of its operands occurs.
+
+    They end soon, and name files and interfaces that each machine has.
+    """
+    row, chance = table().rows[name], _Here(name)
     needed = [word for need in row.needs for word in _needed(chance, row, need)]
     found = []
-    for shape in row.operands:
-        for option in (
-            (),
-            *((f"-{letter}",) for letter in row.letters),
-            *(_one(chance, option) for option in row.options),
-        ):
-            found.append((name, *needed, *option, *_operands(chance, shape)))
-    return found
+    options = [(), *((f"-{letter}",) for letter in row.letters), *(_one(chance, option) for option in row.options)]
+    for option, shapes in [((), [shape]) for shape in row.operands] + [(option, row.operands) for option in options]:
+        # Each option with the first shape that it is read with.
+        texts = (_text(name, (*needed, *option, *_operands(chance, shape)), shape) for shape in shapes)
+        found += [text for text in texts if _is_read(text)][:1]
+    return list(dict.fromkeys(found))
+
+
+def _text(name: str, words: Sequence[str], shape: str) -> str:
+    text = " ".join([name, *(word if word in HERE_GLOBS else shlex.quote(word) for word in words)])
+    return f"cat /etc/hosts | {text}" if shape.endswith("|") else text
+
+
+def _is_read(text: str) -> bool:
+    try:
+        read_shell(text)
+    except UnreadError:
+        return False
+    return True
+
+
+class _Here(random.Random):
+    """Chooses what is there: of files those that each machine has, of counts small ones."""
+
+    def choice(self, seq: Any) -> Any:
+        if seq is FILES:
+            return super().choice(HERE)
+        return super().choice(HERE_GLOBS if seq is GLOBS else seq)
 
 
 def _needed(chance: random.Random, row: Row, need: str) -> Sequence[str]:
@@ -82,6 +117,8 @@ def _one(chance: random.Random, option: str) -> Sequence[str]:
 def _value(chance: random.Random, word: str) -> str:
     kinds = table().kinds
     kind = max((kind for kind in kinds if word.endswith(kind)), key=len, default="")
+    if isinstance(chance, _Here) and kind in HERE_VALUES:
+        return word.removesuffix(kind) + HERE_VALUES[kind]
     return word.removesuffix(kind) + matching(chance, kinds[kind]) if kind else word
 
 

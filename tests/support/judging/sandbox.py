@@ -100,7 +100,7 @@ def missing() -> str:
         capture_output=True,
         text=True,
         check=False,
-        **_as_nobody(),
+        **as_nobody(),
     )
     if tried.returncode:
         return f"no sandbox for shell text: {tried.stderr.strip() or 'bwrap does not start'}"
@@ -120,7 +120,7 @@ _NAMESPACES = (
 )
 
 
-def _as_nobody() -> dict[str, object]:
+def as_nobody() -> dict[str, object]:
     """Return for subprocess who starts the sandbox: nobody where we are root, else ourselves, mapped to nobody in there."""
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
 
@@ -199,7 +199,7 @@ class Sandbox:
                 pass_fds=self._data,
                 env={"PATH": "/usr/bin"},
                 cwd="/",
-                **_as_nobody(),  # type: ignore[call-overload]
+                **as_nobody(),  # type: ignore[call-overload]
             )
         finally:
             for descriptor in self._data:
