@@ -25,3 +25,9 @@ def arguments(text: str) -> str:
     """
     quoted = re.sub(r"['!\\]", lambda found: f"'\\{found[0]}'", text)
     return f"/bin/sh -c '{quoted}'"
+
+
+def carried(text: str, *, read: bool) -> str:
+    """Return the command line that carries a text: what was read goes through ``/bin/sh``, for which it was read; the rest goes
+    to the account's login shell, for which it was written, as dcli sends it."""
+    return arguments(text) if read else text
