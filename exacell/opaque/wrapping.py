@@ -9,9 +9,10 @@ def wrapped(text: str, errors: str = "2>&1") -> str:
     """Return the text as one group of commands whose errors go where ``errors`` says.
 
     The line feed before the parenthesis keeps a comment or a here-document's last line from swallowing it. A text that
-    begins with a parenthesis gets a blank before it: ``((`` would begin arithmetic.
+    begins with a parenthesis or a comment gets a blank before it: ``((`` would begin arithmetic, and ``(#`` is a pattern
+    to some.
     """
-    blank = " " if text.startswith("(") else ""
+    blank = " " if text.startswith(("(", "#")) else ""
     return f"({blank}{text}\n) {errors}"
 
 
