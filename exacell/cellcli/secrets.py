@@ -59,7 +59,7 @@ def _named() -> re.Pattern[str]:
 def _hinted() -> re.Pattern[str]:
     """Return what is found in every text with a secret, and quickly not found in others."""
     names = "|".join(s.name for s in secrets() if s.place != "clause")
-    return re.compile(rf"{names}|{WORD}|pwd|passw|passphrase|identified|assign\s+key", re.IGNORECASE)
+    return re.compile(rf"{names}|{WORD}|\bpw\s*=|pwd|passw|passphrase|identified|assign\s+key", re.IGNORECASE)
 
 
 _ASSIGN_KEY = re.compile(r"\bassign\s+key\s+for\b[^;\n]*", re.IGNORECASE)
