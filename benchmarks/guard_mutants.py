@@ -159,7 +159,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         for name in ("scan", "known", "filters", "shell", "shellvalues", "shellwords", "feeding")
     },
     "commands/host.py": (("_refuse_changes", "_refuse_unread"), ("tests/recipes/test_recipes_host.py",)),
-    "care/sqlnames.py": ((), ("tests/care/test_care_sqltext.py",)),
+    **{
+        f"opaque/{name}.py": ((), ("tests/opaque/test_opaque_sql.py",))
+        for name in ("sql", "sqlnames", "sqlquery", "sqltokens")
+    },
     "care/asmlosses.py": ((), ("tests/care/test_care_asmlosses.py",)),
     "dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py")),
     "dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py",)),
