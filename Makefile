@@ -5,7 +5,7 @@ VENV := .venv
 PIP_QUIET := --quiet --disable-pip-version-check
 ARGS ?=
 
-.PHONY: install demo test faults mutants lint man clean
+.PHONY: install demo test faults races mutants lint man clean
 
 install: $(VENV)/.installed
 
@@ -36,6 +36,10 @@ test: $(VENV)/.tested
 # Every case of the fault matrix, and every mutant of the guards (docs/reliability.md); minutes each.
 faults: $(VENV)/.tested
 	@$(VENV)/bin/python benchmarks/fault_matrix.py $(ARGS)
+
+# Everything that can come between the last look at a cell and the statement that loses data; some minutes.
+races: $(VENV)/.tested
+	@$(VENV)/bin/python benchmarks/races.py $(ARGS)
 
 mutants: $(VENV)/.tested
 	@$(VENV)/bin/python benchmarks/mutate_guards.py $(ARGS)

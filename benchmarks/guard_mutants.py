@@ -204,10 +204,9 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "change/consent.py": ((), ("tests/plan/test_plan_consent.py",)),
     "change/racklock.py": (
         (
-            "person",
-            "is_process",
             "shown",
             "take",
+            "tell",
             "_refuse",
             "left_by_others",
             "leave",
@@ -218,9 +217,19 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "_descriptor",
             "_read",
             "_write",
-            "_holder",
+            "lock_of",
+            "_short",
+            "_emulated",
         ),
         ("tests/change/test_change_racklock.py", "tests/change/test_change_leftbehind.py"),
+    ),
+    "change/lockholder.py": (
+        ("person", "is_process", "read_holder"),
+        ("tests/change/test_change_racklock.py", "tests/change/test_change_leftbehind.py"),
+    ),
+    "core/sharedfile.py": (
+        ("open_file", "make_file", "read_text", "write_over", "_refuse_odd", "_refuse_replaceable"),
+        ("tests/core/test_core_sharedfile.py", "tests/change/test_change_racklock.py"),
     ),
     "change/changing.py": (
         ("carry_out", "_made_again", "refuse_read_only"),
@@ -403,10 +412,6 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without rows in behind and rows",
     ): "a row of that number is there: it is not the newest one",
     ("change/racklock.py:leave", "True instead of found != held.left"): "it writes what is there already",
-    (
-        "change/racklock.py:_holder",
-        "without ['kept'] in odd or ['kept']",
-    ): "it is read only where something is odd; else another message stands there",
     (
         "change/confirming.py:_missing",
         "False instead of change == plan.change",

@@ -352,8 +352,7 @@ class Context:
         """Return the lock of the current rack."""
         from exacell.change.racklock import lock_of
 
-        rack = self.need_rack()
-        return lock_of(rack.name, rack.lock, emulated=rack.emulated, state_dir=self.home.state_dir)
+        return lock_of(self.need_rack(), self.home.state_dir)
 
     # -- lines ---------------------------------------------------------------------------------------------------
 
@@ -476,7 +475,7 @@ class Context:
         from exacell.change.racklock import LockedError
 
         with suppress(LockedError):  # Said when a change takes the lock.
-            self.lock().leave("", "")
+            self.lock().leave(0)
 
     @property
     def learned(self) -> NameCache:

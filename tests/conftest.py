@@ -113,7 +113,7 @@ def shared_locks(surroundings: Surroundings, tmp_path_factory: pytest.TempPathFa
     """
     outside = racklock.SHARED
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(racklock, "SHARED", tmp_path_factory.mktemp("locks") / "exacell-locks")
+        patch.setattr(racklock, "SHARED", tmp_path_factory.mktemp("locks"))
         yield outside
 
 

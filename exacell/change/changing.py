@@ -36,7 +36,7 @@ from exacell.plan.estimate import timed
 from exacell.plan.model import Undo
 from exacell.plan.saved import refuse_other_plan
 from exacell.transport.capabilities import capabilities_of
-from exacell.units import and_more, format_duration
+from exacell.units import format_duration
 
 if TYPE_CHECKING:
     from exacell.change.racklock import RackLock
@@ -143,11 +143,11 @@ def _run(ctx: Context, plan: Plan, call: Call, within: float | None) -> Report:
         write_timeout=ctx.settings.write_timeout,
         read_timeout=rack.command_timeout or ctx.settings.timeout,
         cancel=ctx.interrupted,
+        begun=lock.tell,
         permit=lock.still_mine,
     )
     reason, ticket = str(flags.get("reason") or ""), str(flags.get("ticket") or "")
-    why = "; ".join(filter(None, (plan.statement, reason, ticket)))
-    with lock.held(why):
+    with lock.held():
         details: dict[str, object] = {} if within is None else {"confirmWithin": within}
         if ctx.finishing:
             details["finishes"] = ctx.finishing
@@ -157,7 +157,7 @@ def _run(ctx: Context, plan: Plan, call: Call, within: float | None) -> Report:
         try:
             report = engine.run(plan, reason=reason, ticket=ticket, origin=ctx.origin, details=details)
         finally:
-            _leave(ctx, lock, plan.statement)
+            _leave(ctx, lock)
     ctx.changes.append(report.change)
     return report
 
@@ -170,12 +170,12 @@ def _left_by_others(ctx: Context) -> list[str]:
         return []  # Said when the lock is taken.
 
 
-def _leave(ctx: Context, lock: RackLock, why: str) -> None:
-    """Note in the lock, for the other operators, what changes left behind as one's own journal tells."""
+def _leave(ctx: Context, lock: RackLock) -> None:
+    """Note in the lock, for the other operators, which change left something behind as one's own journal tells."""
     # Who can't note it has told the user already, or does at the next start.
     with suppress(LockedError, JournalError):
         found = [item for item in pending(ctx.journal, lock.rack) if item.state not in ("elsewhere", "unconfirmed")]
-        lock.leave(why, found[0].sentence + and_more(len(found)) if found else "")
+        lock.leave(found[0].change if found else 0)
 
 
 def _result(ctx: Context, plan: Plan, report: Report) -> Result:

@@ -63,6 +63,7 @@ class Engine:
         write_timeout: seconds one changing statement may take on a cell or in ASM.
         read_timeout: seconds that a look between two waves may take.
         pause: waits so many seconds, or until the event is set; an argument so that tests need no clock.
+        begun: told the number of the change once it has one.
         permit: asked right before statements leave; says why they must not, empty when they may.
         clock: seconds, for limits.
         passing: seconds that pass also while the host sleeps or the process is stopped.
@@ -81,6 +82,7 @@ class Engine:
         cancel: threading.Event,
         pause: Pause = _wait,
         clock: Callable[[], float] = monotonic,
+        begun: Callable[[int], None] = lambda change: None,
         permit: Callable[[], str] = str,
         passing: Callable[[], float] = uptime,
         read_timeout: float = 60.0,
@@ -92,6 +94,7 @@ class Engine:
         self._console = console
         self._write_timeout = write_timeout
         self._cancel = cancel
+        self._begun = begun
         self._permit = permit
         self._passing = passing
         self._prober = Prober(fleet, asm)
@@ -125,6 +128,7 @@ class Engine:
         change = self._journal.begin(self._rack, {**body, "risk": plan.risk, "plan": as_data(plan)})
         run = Run(plan=plan, report=Report(change=change))
         try:
+            self._begun(change)
             return self._carry_out(run)
         except KeyboardInterrupt:
             self._detached(run)

@@ -1,100 +1,50 @@
-"""The lock of a rack: one operator changes it at a time, and the others see who, from where, since when and why.
+"""The lock of a rack: one operator changes it at a time, and the others see who, since when and which change.
 
 The lock is a file that lies where all operators look and names its holders: who *keeps* the rack (``lock`` until
 ``unlock``) and who *changes* it now. It is never removed, only rewritten under flock, so that whoever may write it can
 take over what somebody else left behind, also in a directory where only owners may remove files. A change whose process
 has ended on this host holds nothing any more; one of another host is taken over only when somebody asks for that.
 
-Each user has a journal of his own, so the file also says what people left behind: whose process ended in the middle of a
-change, and whose change ended with something to mend. The others are told when they begin a change.
+All users of the host can read it, so it never holds a statement or a reason: those may hold passwords. All of them can write
+it, too: what it says is believed only where it has the form that we write, and is never printed as something to do.
+
+Each user has a journal of his own, so the file also says whose changes left something behind: whose process ended in the
+middle of one, and whose ended with something to mend. The others are told when they begin a change.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+from exacell.cellset import natural_key
+from exacell.change.lockholder import Holder, read_holder, this_process
+from exacell.core.sharedfile import make_file, open_file, read_text, write_over
 from exacell.errors import RefusedError
-from exacell.journal.actor import actor, alive
-from exacell.turns import flock
-from exacell.units import format_duration
+from exacell.turns import PATIENCE, flock
 from exacell.values import dataclass
 
-SHARED = Path("/var/tmp/exacell-locks")
-"""The one place for all users of a host."""
+if TYPE_CHECKING:
+    from exacell.config import RackConfig
 
-_LARGEST = 1 << 16
+SHARED = Path("/var/tmp")
+"""The one place for all users of a host: the system's own folder that is sticky, and so nobody's to clear."""
 
 _REMEMBERED = 8
 """So many people are remembered who left something behind."""
 
+_READING = 1.0
+"""Seconds for which somebody who only looks waits for who writes: a neighbour who sits on the file must not stop reads."""
+
 
 class LockedError(RefusedError):
     """Somebody else holds the rack, or it can't be told whether somebody does; nothing was sent."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Holder:
-    """Who holds a lock.
-
-    Attributes:
-        user: operating-system user; ``sudo`` is who became that user by sudo, empty for nobody.
-        origin: the host from which the session came by SSH, empty when it did not.
-        started: tells the process from a later one of the same number.
-        why: the statement, or the reason that ``lock`` was given.
-        kept: True for one that ``lock`` took and only ``unlock`` gives back.
-        left: what its change left behind and what mends that, one line; empty where nobody can tell.
-    """
-
-    user: str
-    host: str
-    pid: str
-    since: str
-    why: str
-    kept: bool = False
-    sudo: str = ""
-    origin: str = ""
-    started: str = ""
-    left: str = ""
-
-    @property
-    def trace(self) -> str:
-        """One line for others about what it left behind."""
-        who = f"{self.sudo or self.user} on {self.host} {format_duration(self.age)} ago"
-        if self.left:
-            return f"left behind by {who}: {self.left}"
-        return f"a process of {who} ended in the middle of: {self.why}; show health tells what it left, resume there mends it"
-
-    @property
-    def age(self) -> float:
-        """Seconds since it was taken; 0 where the clock of the holder's host is ahead of this one's."""
-        return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(self.since)).total_seconds())
-
-    @property
-    def person(self) -> tuple[str, str]:
-        """Who it really is, and on which host."""
-        return (self.sudo or self.user, self.host)
-
-    @property
-    def lives(self) -> bool:
-        """Whether its process runs; True on another host, from where that can't be told."""
-        return alive({"host": self.host, "pid": self.pid, "started": self.started})
-
-    def is_process(self, other: Holder) -> bool:
-        """Return whether both are the same process."""
-        return (self.host, self.pid, self.started) == (other.host, other.pid, other.started)
-
-    def __str__(self) -> str:
-        who = f"{self.sudo} as {self.user}" if self.sudo and self.sudo != self.user else self.user
-        came = f" (from {self.origin})" if self.origin else ""
-        left = "" if self.kept or self.lives else ", which has ended"
-        return f"{who} on {self.host}{came} (process {self.pid}{left}) for {format_duration(self.age)}: {self.why}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,21 +64,6 @@ class _Held:
         return self.running or self.kept
 
 
-def _me(why: str, *, kept: bool) -> Holder:
-    who = actor()
-    return Holder(
-        user=who["user"],
-        host=who["host"],
-        pid=who["pid"],
-        since=datetime.now(UTC).isoformat(timespec="seconds"),
-        why=why,
-        kept=kept,
-        sudo=who["sudoUser"],
-        origin=who["from"],
-        started=who["started"],
-    )
-
-
 @dataclass
 class RackLock:
     """The lock in one file."""
@@ -146,20 +81,20 @@ class RackLock:
 
     def _seen(self) -> _Held:
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            descriptor = open_file(self.path, write=False)
         except FileNotFoundError:
             return _Held()
         except OSError as error:
             raise self._unreadable(error) from error
         try:
-            flock(descriptor, exclusive=False)
+            flock(descriptor, exclusive=False, patience=_READING)
             return self._read(descriptor)
         except OSError as error:
             raise self._unreadable(error) from error
         finally:
             os.close(descriptor)
 
-    def take(self, why: str, *, kept: bool = False) -> bool:
+    def take(self, *, kept: bool = False) -> bool:
         """Take the lock; returns False when it was this person's already and ``kept`` is asked for.
 
         A person who keeps the rack may change it, in one process at a time.
@@ -167,7 +102,7 @@ class RackLock:
         Raises:
             LockedError: somebody else holds it, or the file can't be made; nothing was sent.
         """
-        me = _me(why, kept=kept)
+        me = this_process(kept=kept)
         with self._opened() as descriptor:
             held = self._read(descriptor)
             self._refuse(held, me)
@@ -187,7 +122,7 @@ class RackLock:
         Raises:
             LockedError: somebody else holds it, or it can't be told whether somebody does; nothing was sent.
         """
-        self._refuse(self._seen(), _me("", kept=False))
+        self._refuse(self._seen(), this_process())
 
     def _refuse(self, held: _Held, me: Holder) -> None:
         for holder in (held.kept, held.running):
@@ -203,23 +138,37 @@ class RackLock:
         Raises:
             LockedError: the file is there and can't be read.
         """
-        held, me = self._seen(), _me("", kept=False)
+        held, me = self._seen(), this_process()
         died = (held.running,) if held.running is not None and not held.running.lives else ()
         return tuple(holder for holder in (*held.left, *died) if holder.person != me.person)
 
-    def leave(self, why: str, left: str) -> None:
-        """Note for the others what one leaves behind, in place of what one has left before; nothing when ``left`` is empty.
+    def tell(self, change: int) -> None:
+        """Tell the others which change runs under the lock.
+
+        Nothing is told where somebody has taken it over, or made the file unreadable: :meth:`still_mine` says so before the
+        next statement.
+        """
+        me = this_process()
+        with suppress(LockedError), self._opened() as descriptor:
+            held = self._read(descriptor)
+            if held.running is not None and held.running.is_process(me):
+                self._write(descriptor, replace(held, running=replace(held.running, change=str(change))))
+
+    def leave(self, change: int) -> None:
+        """Note for the others which change one leaves unfinished or with something to mend; 0 for none any more.
+
+        It takes the place of what one has left before.
 
         Raises:
             LockedError: the file can't be rewritten.
         """
-        me = replace(_me(why, kept=False), left=left)
-        if not left and all(holder.person != me.person for holder in self._seen().left):
+        me = this_process(change=change)
+        if not change and all(holder.person != me.person for holder in self._seen().left):
             return
         with self._opened() as descriptor:
             held = self._read(descriptor)
             others = tuple(holder for holder in held.left if holder.person != me.person)
-            found = (*others, me)[-_REMEMBERED:] if left else others
+            found = (*others, me)[-_REMEMBERED:] if change else others
             if found != held.left:
                 self._write(descriptor, replace(held, left=found))
 
@@ -235,7 +184,7 @@ class RackLock:
             holder = self.holder()
         except LockedError as error:
             return error.message
-        if holder is not None and not holder.kept and holder.is_process(_me("", kept=False)):
+        if holder is not None and not holder.kept and holder.is_process(this_process()):
             return ""
         return f"the lock of rack {self.rack} was taken over" + (f" by {holder}" if holder is not None else "")
 
@@ -246,9 +195,9 @@ class RackLock:
             LockedError: somebody else holds it, or a living process of one's own changes the rack, and ``takeover`` was
                 not given.
         """
-        if not self.path.exists() and not self.path.is_symlink():
+        if not os.path.lexists(self.path):
             return None
-        me = _me("", kept=True)
+        me = this_process(kept=True)
         with self._opened() as descriptor:
             try:
                 held = self._read(descriptor)
@@ -266,16 +215,16 @@ class RackLock:
 
     def _release(self) -> None:
         """Stop changing the rack, unless somebody has taken the lock over."""
-        me = _me("", kept=False)
+        me = this_process()
         with self._opened() as descriptor:
             held = self._read(descriptor)
             if held.running is not None and held.running.is_process(me):
                 self._write(descriptor, replace(held, running=None))
 
     @contextmanager
-    def held(self, why: str) -> Iterator[None]:
+    def held(self) -> Iterator[None]:
         """Hold the lock while a change runs."""
-        self.take(why)
+        self.take()
         try:
             yield
         finally:
@@ -291,52 +240,46 @@ class RackLock:
         try:
             descriptor = self._descriptor()
         except OSError as error:
-            raise LockedError(
-                f"rack {self.rack} can't be locked: {self.path}: {error.strerror}; nothing was sent",
-                hint="set lock= in the rack's configuration to a file that all operators can write",
-            ) from error
+            raise self._unlockable(error, "a file that all operators can write") from error
         try:
             try:
-                flock(descriptor, exclusive=True)
+                flock(descriptor, exclusive=True, patience=PATIENCE)
             except OSError as error:
-                raise LockedError(
-                    f"rack {self.rack} can't be locked: {self.path}: {error.strerror}; nothing was sent",
-                    hint="set lock= in the rack's configuration to a file on another file system, or end that process",
-                ) from error
+                way = "a file on another file system, or end that process"
+                raise self._unlockable(error, way) from error
             yield descriptor
         finally:
             os.close(descriptor)
 
     def _descriptor(self) -> int:
-        flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
-        # Without O_CREAT first: the kernel forbids it for another user's file in a sticky directory.
-        # Source: proc_sys_fs(5), protected_regular.
-        with suppress(FileNotFoundError):
-            return os.open(self.path, flags)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if self.path.parent == SHARED:
-            with suppress(PermissionError):
-                self.path.parent.chmod(0o1777)
-        try:
-            descriptor = os.open(self.path, flags | os.O_CREAT | os.O_EXCL, 0o666)
-        except FileExistsError:
-            return os.open(self.path, flags)
-        if self.path.parent == SHARED:
-            os.fchmod(descriptor, 0o666)
-        return descriptor
+        if self.path.parent != SHARED:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        return make_file(self.path, mode=0o666, exact=self.path.parent == SHARED)
 
     def _read(self, descriptor: int) -> _Held:
-        text = os.pread(descriptor, _LARGEST, 0).decode("utf-8", "replace").strip()
+        try:
+            text = read_text(descriptor).strip()
+        except OSError as error:
+            raise self._unreadable(str(error.strerror)) from error
         if not text:
             return _Held()
         try:
             data = json.loads(text)
-            left = tuple(filter(None, map(_holder, data.get("left") or ())))
-            return _Held(kept=_holder(data.get("kept")), running=_holder(data.get("running")), left=left)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise self._unreadable("it is no JSON") from error
-        except (ValueError, TypeError, AttributeError) as error:
-            raise self._unreadable(error) from error
+        if not isinstance(data, dict):
+            raise self._unreadable("it is no JSON object")
+        left = data.get("left", [])
+        if not isinstance(left, list):
+            raise self._unreadable("its left is no list")
+        try:
+            return _Held(
+                kept=read_holder(data.get("kept")),
+                running=read_holder(data.get("running")),
+                left=tuple(filter(None, map(read_holder, left))),
+            )
+        except ValueError as error:
+            raise self._unreadable(str(error)) from error
 
     def _write(self, descriptor: int, held: _Held) -> None:
         data: dict[str, object] = {
@@ -344,58 +287,57 @@ class RackLock:
         }
         if held.left:
             data["left"] = [asdict(holder) for holder in held.left]
-        text = (json.dumps(data) + "\n" if data else "").encode()
         try:
-            # Over the old text in one write, then cut: whoever is killed in between leaves no lock without its keeper.
-            os.pwrite(descriptor, text.ljust(os.fstat(descriptor).st_size), 0)
-            os.ftruncate(descriptor, len(text))
-            os.fsync(descriptor)
+            write_over(descriptor, json.dumps(data) + "\n" if data else "")
         except OSError as error:
-            raise LockedError(
-                f"rack {self.rack} can't be locked: {self.path}: {error.strerror}; nothing was sent",
-                hint="free space there, or set lock= in the rack's configuration",
-            ) from error
+            raise self._unlockable(error, "a file where there is space") from error
 
-    def _unreadable(self, error: Exception | str) -> LockedError:
+    def _unlockable(self, error: OSError, way: str) -> LockedError:
+        return LockedError(
+            f"rack {self.rack} can't be locked: {self.path}: {error.strerror}; nothing was sent",
+            hint=f"set lock= in the rack's configuration to {way}",
+        )
+
+    def _unreadable(self, error: OSError | str) -> LockedError:
         """Return what is said of a lock that can't be read: one that says nothing can be freed, a file that is none can't."""
         if isinstance(error, OSError):
             why, hint = error.strerror, "it must be a file that all operators can read and write: lock= names another"
         else:
-            why, hint = str(error), "unlock --takeover frees it"
+            why, hint = error, "unlock --takeover frees it"
         return LockedError(f"the lock {self.path} of rack {self.rack} can't be read ({why})", hint=hint)
 
 
-def _holder(data: Mapping[str, Any] | None) -> Holder | None:
-    """Return what a lock says of one holder; what a newer version adds is left out.
+def lock_of(rack: RackConfig, state_dir: Path) -> RackLock:
+    """Return the lock of a rack: the configured file, else the one place where everybody looks who can reach the rack.
 
-    Raises:
-        ValueError: it does not say who holds it since when.
+    A real rack's is named after its first cell, so that whoever calls the rack otherwise, or names its cells with -c, finds the
+    same. An emulated rack is reached with the keys that its emulator made: its lock lies beside them.
     """
-    if data is None:
-        return None
-    known = {name: data[name] for name in Holder.__dataclass_fields__ if name in data}
-    kept = known.pop("kept", False)
-    missing = [name for name in ("user", "host", "pid", "since", "why") if name not in known]
-    if missing:
-        raise ValueError(f"it says no {', '.join(missing)}")
-    odd = [name for name, value in known.items() if not isinstance(value, str)]
-    if odd or not isinstance(kept, bool):
-        raise ValueError(f"its {(odd or ['kept'])[0]} is no text" if odd else "its kept is neither true nor false")
+    if rack.lock is not None:
+        return RackLock(rack.lock, rack.name)
+    if not rack.emulated:
+        return RackLock(SHARED / f"exacell-{_short(min(rack.cells, key=natural_key))}.lock", rack.name)
+    folder = _emulated(rack.ssh_config) if rack.ssh_config is not None else None
+    return RackLock(folder / "change.lock" if folder else state_dir / "locks" / f"{rack.name}.lock", rack.name)
+
+
+def _short(cell: str) -> str:
+    """Return a host's name without its domain, in lower case; an address as it is."""
+    name = cell if re.fullmatch(r"[0-9.]+|.*:.*", cell) else cell.partition(".")[0]
+    return re.sub(r"[^a-z0-9.:_-]", "_", name.lower())
+
+
+_IDENTITY = re.compile(r'\s*IdentityFile\s+"?([^"\n]+?)"?\s*', re.IGNORECASE)
+
+
+def _emulated(ssh_config: Path) -> Path | None:
+    """Return the folder of the keys that an emulated rack's ssh_config names, also where the file is a copy; None without."""
     try:
-        zone = datetime.fromisoformat(known["since"]).tzinfo
-    except ValueError as error:
-        raise ValueError(f"its since is no time: {known['since']}") from error
-    if zone is None:
-        raise ValueError(f"its since names no zone: {known['since']}")
-    return Holder(**known, kept=kept)
-
-
-def lock_of(rack: str, configured: Path | None, *, emulated: bool, state_dir: Path) -> RackLock:
-    """Return the lock of a rack: the configured file, else one place for all users; emulated racks are one's own."""
-    if configured is not None:
-        return RackLock(configured, rack)
-    folder = state_dir / "locks" if emulated else SHARED
-    return RackLock(folder / f"{rack}.lock", rack)
+        text = ssh_config.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return None
+    keys = (match[1].replace("%%", "%") for line in text.splitlines() if (match := _IDENTITY.fullmatch(line)))
+    return next((Path(os.path.realpath(key)).parent for key in keys if os.path.isabs(key)), None)
 
 
 def describe(holder: Holder | None, lock: RackLock) -> Mapping[str, object]:
@@ -404,6 +346,6 @@ def describe(holder: Holder | None, lock: RackLock) -> Mapping[str, object]:
     if holder is None:
         return {**where, "locked": False}
     row = {name: value or None if isinstance(value, str) else value for name, value in asdict(holder).items()}
-    for name in ("started", "left"):
-        row.pop(name)
+    row.pop("started")
+    row["change"] = int(holder.change) if holder.change else None
     return {**where, "locked": True, **row, "lives": holder.lives, "ageSeconds": int(holder.age)}

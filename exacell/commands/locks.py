@@ -20,9 +20,10 @@ GROUP = "change control"
     effect=Effect.LOCAL,
     dry_runs=False,
     summary="keep the rack for yourself until unlock; without it a change locks the rack while it runs",
-    details="The others are told who holds it, from where, since when and why.",
+    details="The others are told who holds it and since when. A reason goes to your own journal: everybody on the host can read "
+    "a lock, so it holds no text of yours.",
     example="lock reason='benchmark until noon'",
-    params=(Param(name="reason", kind=Kind.TEXT, help="why, for the others; --reason and --ticket say it as well"),),
+    params=(Param(name="reason", kind=Kind.TEXT, help="why, for your journal; --reason and --ticket say it as well"),),
     recipe_ok=False,
 )
 def lock(ctx: Context, call: Call) -> Result:
@@ -30,15 +31,31 @@ def lock(ctx: Context, call: Call) -> Result:
 
     Raises:
         RefusedError: somebody else holds it.
+        JournalError: the reason can't be recorded.
     """
     from exacell.change.racklock import describe
 
     lock = ctx.lock()
     flags = ctx.flags_of(call)
-    said = (call.text_arg("reason"), *(str(flags.get(name) or "") for name in ("reason", "ticket")))
-    new = lock.take("; ".join(filter(None, said)) or "kept by lock", kept=True)
+    reason, ticket = (str(flags.get(name) or "") for name in ("reason", "ticket"))
+    reason = "; ".join(filter(None, (call.text_arg("reason"), reason)))
+    if reason or ticket:
+        ctx.journal.refuse_damaged()
+    new = lock.take(kept=True)
+    if new and (reason or ticket):
+        _record(ctx, "lock", reason, ticket)
     notes = [] if new else [f"rack {lock.rack} was yours already"]
     return _told(describe(lock.holder(), lock), notes)
+
+
+def _record(ctx: Context, statement: str, reason: str, ticket: str) -> None:
+    """Journal something about the lock that sends nothing to cells."""
+    from exacell.journal.actor import actor
+    from exacell.journal.record import Row
+
+    rack = ctx.need_rack().name
+    change = ctx.journal.begin(rack, {"statement": statement, "reason": reason, "ticket": ticket, **actor()})
+    ctx.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
 
 
 @command(
@@ -61,8 +78,6 @@ def unlock(ctx: Context, call: Call) -> Result:
         JournalError: a takeover could not be recorded; the lock stays.
     """
     from exacell.change.racklock import LockedError
-    from exacell.journal.actor import actor
-    from exacell.journal.record import Row
 
     lock, rack = ctx.lock(), ctx.need_rack().name
     takeover = call.flag("takeover")
@@ -84,15 +99,8 @@ def unlock(ctx: Context, call: Call) -> Result:
     if not held and not elsewhere:
         return Result(notes=[f"rack {rack} is not locked"])
     if takeover:
-        reason, ticket = call.flag_text("reason"), call.flag_text("ticket")
-        body = {
-            "statement": f"unlock --takeover from {held or elsewhere}",
-            "reason": reason,
-            "ticket": ticket,
-            **actor(),
-        }
-        change = ctx.journal.begin(rack, body)
-        ctx.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
+        statement = f"unlock --takeover from {held or elsewhere}"
+        _record(ctx, statement, call.flag_text("reason"), call.flag_text("ticket"))
     if not held:
         return Result(notes=[f"rack {rack} is not locked; {elsewhere} counts as ended now: resume goes on with it"])
     return Result(notes=[f"rack {rack} was locked by {held}; it is free now"])
@@ -110,7 +118,7 @@ def _elsewhere(ctx: Context, rack: str) -> str:
     "show lock",
     group=GROUP,
     effect=Effect.READ,
-    summary="who holds the rack's lock, from where, since when and why",
+    summary="who holds the rack's lock, since when, and for which change",
     example="show lock",
 )
 def show_lock(ctx: Context, call: Call) -> Result:
@@ -132,7 +140,7 @@ def _told(row: Mapping[str, object], notes: Sequence[str] = ()) -> Result:
         yield from wrapped(lock_sentence(row, zone=None), width)
 
     names = (
-        ("rack", "locked", "user", "host", "pid", "since", "why", "kept", "lives")
+        ("rack", "locked", "user", "host", "pid", "since", "change", "kept", "lives")
         if row["locked"]
         else ("rack", "locked")
     )

@@ -47,7 +47,8 @@ class Record:
             RefusedError: somebody else holds the lock; nothing was sent.
         """
         ctx = self.group.ctx
-        with ctx.lock().held(self.text), ctx.while_changing():
+        lock = ctx.lock()
+        with lock.held(), ctx.while_changing():
             self.change = ctx.journal.begin(
                 self.group.rack.name,
                 {
@@ -61,6 +62,7 @@ class Record:
                     "cellcli": [plan.statement for plan in self.judgement.plans],
                 },
             )
+            lock.tell(self.change)
             ctx.changes.append(self.change)
             code = int(ExitCode.INTERRUPTED)
             try:

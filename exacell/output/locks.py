@@ -11,7 +11,7 @@ from exacell.units import format_duration
 
 
 def lock_sentence(row: Mapping[str, object], *, zone: tzinfo | None = UTC) -> str:
-    """Return who holds a rack's lock, from where, since when, why, and what ends it.
+    """Return who holds a rack's lock, since when, for which change, and what ends it.
 
     Args:
         row: as ``show lock`` records it.
@@ -22,11 +22,9 @@ def lock_sentence(row: Mapping[str, object], *, zone: tzinfo | None = UTC) -> st
         return f"{rack} is not locked"
     user, real = str(row["user"]), row.get("sudo")
     who = f"{real} as {user}" if real and real != user else user
-    came = f" (from {row['origin']})" if row.get("origin") else ""
     ended = "" if row.get("kept") or row.get("lives") else ", which has ended: it holds nothing any more"
     age = format_duration(float(str(row.get("ageSeconds") or 0)))
     since = f"since {local_text(row['since'], zone)} ({age})"
-    end = "until unlock" if row.get("kept") else "while its change runs"
-    return printable(
-        f"{rack} is locked by {who} on {row['host']}{came}, process {row['pid']}{ended}, {since}, {end}: {row['why']}"
-    )
+    change = f"change {row['change']}" if row.get("change") else "its change"
+    end = "until unlock" if row.get("kept") else f"while {change} runs"
+    return printable(f"{rack} is locked by {who} on {row['host']}, process {row['pid']}{ended}, {since}, {end}")

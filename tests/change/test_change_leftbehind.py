@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,8 +16,6 @@ from exacell.change.racklock import LockedError, RackLock
 from exacell.context import Context
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
-
-OFF = "change 7 left flash caching off on exa1cel02: flush flashcache mends it"
 
 
 @pytest.fixture
@@ -36,57 +35,62 @@ def told(lock: RackLock) -> list[str]:
     return [re.sub(r" [0-9][0-9a-z.]* ago", " ago", holder.trace, count=1) for holder in lock.left_by_others()]
 
 
-def kill(lock: RackLock, why: str) -> None:
+def line_of(name: str, change: int | None = None) -> str:
+    what = f"change {change}" if change else "a change"
+    who = f"{name} on {socket.gethostname()}"
+    return f"{what} of {who} was left unfinished or with something to mend ago: show health tells what is so now"
+
+
+def kill(lock: RackLock, change: int) -> None:
     """Leave the lock as a process does that dies in the middle of a change."""
-    lock.take(why)
+    lock.take()
+    lock.tell(change)
     held = json.loads(lock.path.read_text())
     held["running"] |= {"pid": "1999999999", "started": "1"}
     lock.path.write_text(json.dumps(held))
 
 
 def test_what_is_left_is_told_to_the_others(lock: RackLock, become: Any) -> None:
-    """The others are told who, when and which statement mends it, until it is mended; oneself has a journal."""
+    """The others are told who, when and which change, until it is mended; oneself has a journal."""
     assert told(lock) == []
-    lock.leave("resize flashcache size=1g", OFF)
+    lock.leave(7)
     assert told(lock) == []
     become("bob")
-    (line,) = told(lock)
-    assert line.startswith("left behind by maria on ") and line.endswith(f" ago: {OFF}")
-    with lock.held("bob's own change"):
+    line = line_of("maria", 7)
+    assert told(lock) == [line]
+    with lock.held():
         assert told(lock) == [line]
     assert told(lock) == [line]
-    lock.leave("", "")
+    lock.leave(0)
     assert told(lock) == [line]
     become("maria")
-    lock.leave("flush flashcache", "")
+    lock.leave(0)
     become("bob")
     assert told(lock) == [] and lock.holder() is None
 
 
 def test_whose_process_died_is_told_behind_the_next_change_too(lock: RackLock, become: Any) -> None:
     """A process that died in the middle of a change is told before the lock is taken over, and after it was."""
-    kill(lock, "flush flashcache")
+    kill(lock, 7)
     become("bob")
-    (line,) = told(lock)
-    assert "a process of maria on" in line and "ended in the middle of: flush flashcache; show health" in line
     for _ in range(2):
-        with lock.held("show me"):
-            assert told(lock) == [line]
+        with lock.held():
+            assert told(lock) == [line_of("maria", 7)]
     become("eve")
-    assert told(lock) == [line]
+    assert told(lock) == [line_of("maria", 7)]
     become("maria")
-    with lock.held("resume 7"):
+    with lock.held():
         assert told(lock) == []
-        lock.leave("resume 7", "")
+        lock.leave(0)
     become("bob")
     assert told(lock) == []
 
 
 def test_ones_own_process_that_died_is_no_news(lock: RackLock, become: Any) -> None:
     """Who takes over from a process of one's own has the journal of it, and leaves nobody a line."""
-    kill(lock, "flush flashcache")
+    kill(lock, 7)
     assert told(lock) == []
-    with lock.held("resume"):
+    with lock.held():
         pass
     become("bob")
     assert told(lock) == []
@@ -94,19 +98,19 @@ def test_ones_own_process_that_died_is_no_news(lock: RackLock, become: Any) -> N
 
 def test_one_line_a_person_and_not_too_many(lock: RackLock, become: Any) -> None:
     """What somebody leaves later takes the place of what they left before; the newest eight people are remembered."""
-    for number in range(10):
+    for number in range(1, 11):
         become(f"user{number}")
-        lock.leave("s", "old")
-        lock.leave("s", f"left by {number}")
+        lock.leave(100)
+        lock.leave(number)
     become("bob")
-    assert [line.partition(": ")[2] for line in told(lock)] == [f"left by {number}" for number in range(2, 10)]
+    assert told(lock) == [line_of(f"user{number}", number) for number in range(3, 11)]
 
 
 def test_only_a_takeover_forgets_it(lock: RackLock, become: Any) -> None:
     """Unlock leaves the others' lines; unlock --takeover ends them, as whoever does that answers for the rack."""
-    lock.leave("s", OFF)
+    lock.leave(7)
     become("bob")
-    lock.take("x", kept=True)
+    lock.take(kept=True)
     lock.give_back()
     assert len(told(lock)) == 1
     lock.give_back(takeover=True)
@@ -115,7 +119,7 @@ def test_only_a_takeover_forgets_it(lock: RackLock, become: Any) -> None:
 
 def test_a_line_that_can_not_be_read_is_a_lock_that_can_not(lock: RackLock, become: Any) -> None:
     """What is no holder in the list makes the lock unreadable, as everywhere else in it."""
-    lock.leave("s", OFF)
+    lock.leave(7)
     lock.path.write_text(json.dumps({"left": [{"user": "x"}]}))
     with pytest.raises(LockedError, match="says no host"):
         lock.left_by_others()
@@ -129,14 +133,14 @@ def test_a_change_notes_what_the_journal_says_of_it(lock: RackLock, tmp_path: Pa
     """Behind each change the lock says what one's journal tells to mend, and nothing once that is nothing."""
     journal = Journal(tmp_path / "journal.db")
     ctx = desk(lock, journal)
-    changing._leave(ctx, lock, "s")
+    changing._leave(ctx, lock)
     assert not lock.path.exists()
     change = journal.begin("r1", {"statement": "resize flashcache size=1g", **actor(), "plan": {"stages": []}})
     journal.append("r1", change, [Row(kind="end", body={"exitCode": 4, "done": {}})])
-    changing._leave(ctx, lock, "resize flashcache size=1g")
+    changing._leave(ctx, lock)
     become("bob")
     (line,) = changing._left_by_others(ctx)
-    assert "by maria" in line and "was stopped before its end: resume finishes it" in line
+    assert f"change {change} of maria on" in line and "resize" not in lock.path.read_text()
     become("maria")
     journal.append("r1", change, [Row(kind="undone", body=actor())])
     # Also when what was left is mended by other means: the next start finds nothing to tell.
@@ -151,7 +155,7 @@ def test_what_waits_for_a_clock_is_not_left_behind(lock: RackLock, tmp_path: Pat
     """A change that its guardian takes back, or that goes on at another host, is nobody else's to mend."""
     journal = Journal(tmp_path / "journal.db")
     journal.begin("r1", {"statement": "s", **actor(), "host": "elsewhere", "plan": {"stages": []}})
-    changing._leave(desk(lock, journal), lock, "s")
+    changing._leave(desk(lock, journal), lock)
     become("bob")
     assert changing._left_by_others(desk(lock, journal)) == []
 

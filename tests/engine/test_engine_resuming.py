@@ -393,7 +393,7 @@ def test_a_change_of_another_host_is_told_and_gone_on_with_after_a_takeover(
 def test_nobody_takes_over_what_he_can_not_journal(desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """While the journal can't be written the lock stays its holder's: who took over from whom is in the journal, or is not."""
     lock = RackLock(tmp_path / "lock", "t1")
-    lock.take("mine until noon", kept=True)
+    lock.take(kept=True)
     monkeypatch.setattr(desk, "lock", lambda: lock)
     desk.left(did("done"))
     desk.journal.head_path.unlink()

@@ -38,7 +38,7 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """It should say in one line that there are no locks: neither the journal is written nor the rack changed; reads work."""
     journal, lock = Journal(tmp_path / "journal.db"), RackLock(tmp_path / "rack.lock", "t1")
     journal.begin("t1", {"statement": "s"})
-    lock.take("before")
+    lock.take()
 
     def no_locks(*_: Any) -> None:
         raise OSError(code, os.strerror(code))
@@ -47,7 +47,7 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(JournalError, match=r"can't be written \(.*its file system has no locks"):
         journal.begin("t1", {})
     with pytest.raises(LockedError, match=r"can't be locked: .*its file system has no locks.*nothing was sent"):
-        lock.take("again")
+        lock.take()
     with pytest.raises(LockedError, match="can't be read"):
         lock.holder()
     assert len(journal.entries()) == 1

@@ -1,0 +1,123 @@
+"""Judges a race of benchmarks/races.py: what was lost, on which proof, who was told, and what the old owner still sent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from races_rack import Told
+
+if TYPE_CHECKING:
+    from races_run import Raced
+
+LONGEST = 0.2
+"""Seconds that a look may be old when the statement that hangs on it arrives."""
+
+
+@dataclass
+class Verdict:
+    """What became of a race.
+
+    Attributes:
+        lost: bytes that were dirty, or in files, and went with a statement of ours.
+        moment: of these, what somebody made after the last look was answered, less than LONGEST before the statement.
+        stale: statements whose look was older.
+        after: changing statements that the old owner sent after the takeover.
+        untold: why somebody was not told.
+        ages: seconds between look and statement, one for each statement that loses data.
+    """
+
+    script: str
+    lost: int = 0
+    moment: int = 0
+    stale: list[str] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
+    untold: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+    ages: list[float] = field(default_factory=list)
+    code: int = 0
+    struck: bool = False
+
+    @property
+    def survived(self) -> bool:
+        """Whether nothing was lost, stale, sent after a takeover or left untold."""
+        return not (self.lost or self.stale or self.after or self.untold or self.odd)
+
+    def problems(self) -> list[str]:
+        """Return what was wrong, one line each."""
+        return [
+            *([f"{self.lost / (1 << 30):.1f} GB lost"] if self.lost else []),
+            *self.stale,
+            *self.after,
+            *self.untold,
+            *self.odd,
+        ]
+
+
+def look_of(told: Sequence[Told], place: int) -> Told | None:
+    """Return the first read of the last batch of reads that a host was sent before a statement; None without any.
+
+    Args:
+        told: what the host was told, in order.
+        place: of the statement among these.
+    """
+    before = list(told[:place])
+    while before and (before[-1].marks or not before[-1].looks):
+        if before[-1].changes:
+            break
+        before.pop()
+    batch: list[Told] = []
+    for row in reversed(before):
+        if not row.looks or row.run != before[-1].run:
+            break
+        batch.append(row)
+    return batch[-1] if batch else None
+
+
+def judge(race: Raced) -> Verdict:
+    """Return what became of a race."""
+    verdict = Verdict(str(race.script), code=race.code, struck=race.struck is not None)
+    ours = [row for row in race.told if row.login != "root"]
+    for place, row in enumerate(ours):
+        if not row.loses:
+            continue
+        here = [r for r in ours[: place + 1] if r.host == row.host]
+        look = look_of(here, len(here) - 1)
+        age = row.at - (look.looked or look.at) if look is not None else 999.0
+        verdict.ages.append(age)
+        if age > LONGEST:
+            verdict.stale.append(f"{row.host} got {row.text[:60]!r} {age:.2f}s after it was looked at")
+        struck = race.struck if race.struck is not None and race.script.victim == row.host else None
+        for lost in [found for found in race.lost if found.told is row]:
+            within = struck is not None and look is not None and (look.looked or look.at) <= struck <= row.at
+            if within and age <= LONGEST:
+                verdict.moment += lost.size
+            else:
+                verdict.lost += lost.size
+    verdict.lost += sum(lost.size for lost in race.lost if not lost.told.loses)
+    if race.taken is not None:
+        late = [row for row in ours if row.changes and row.at > race.taken + LONGEST]
+        verdict.after += [f"{r.host} got {r.text[:60]!r} {r.at - race.taken:.2f}s after the takeover" for r in late]
+    verdict.untold += _untold(race, verdict.lost > 0)
+    if race.code in (70, -99) or race.code < 0:
+        verdict.odd.append(f"it ended with {race.code}")
+    if race.taken is not None and race.other_failed:
+        verdict.odd.append(f"the takeover failed: {race.other_failed}")
+    return verdict
+
+
+def _untold(race: Raced, harmed: bool) -> list[str]:
+    """Return why an operator does not know that a race was lost."""
+    if race.done and not harmed:
+        return []
+    if race.code == 0:
+        why = "data was lost" if harmed else f"{race.script.victim} is not as intended"
+        return [f"exit code 0, and {why}"]
+    named = re.search(r"exa1(cel|db)", race.text) or race.refused_targets
+    return (
+        []
+        if named or "taken over" in race.text
+        else [f"exit code {race.code}, and no cell is named: {race.text[-200:]}"]
+    )

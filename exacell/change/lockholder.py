@@ -1,0 +1,136 @@
+"""Who holds a rack's lock, and the form in which a lock says so.
+
+Everybody on the host can write a lock, so only names and numbers of that form are believed, and no blank is among them: no
+sentence of a neighbour's is ever repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from exacell.journal.actor import actor, alive
+from exacell.units import format_duration
+from exacell.values import dataclass
+
+_FORMS = {
+    "user": re.compile(r"[\w.@+\\$-]{1,64}", re.ASCII),
+    "host": re.compile(r"[A-Za-z0-9._:-]{1,255}"),
+    "pid": re.compile(r"[0-9]{1,10}"),
+    "since": re.compile(r"[0-9T:.+-]{10,40}"),
+    "sudo": re.compile(r"[\w.@+\\$-]{0,64}", re.ASCII),
+    "started": re.compile(r"[0-9]{0,20}"),
+    "change": re.compile(r"[0-9]{0,12}"),
+}
+"""What a lock may say of a holder: names and numbers without a blank, so that no sentence of a neighbour's is repeated."""
+
+_NEEDED = ("user", "host", "pid", "since")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holder:
+    """Who holds a lock.
+
+    Attributes:
+        user: operating-system user; ``sudo`` is who became that user by sudo, empty for nobody.
+        started: tells the process from a later one of the same number.
+        change: the number of the change in that user's journal; empty where none has begun.
+        kept: True for one that ``lock`` took and only ``unlock`` gives back.
+    """
+
+    user: str
+    host: str
+    pid: str
+    since: str
+    kept: bool = False
+    sudo: str = ""
+    started: str = ""
+    change: str = ""
+
+    @property
+    def trace(self) -> str:
+        """One line for others about what it left behind."""
+        what = f"change {self.change}" if self.change else "a change"
+        who = f"{self.sudo or self.user} on {self.host}"
+        ago = format_duration(self.age)
+        return (
+            f"{what} of {who} was left unfinished or with something to mend {ago} ago: show health tells what is so now"
+        )
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was taken; 0 where the clock of the holder's host is ahead of this one's."""
+        return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(self.since)).total_seconds())
+
+    @property
+    def person(self) -> tuple[str, str]:
+        """Who it really is, and on which host."""
+        return (self.sudo or self.user, self.host)
+
+    @property
+    def lives(self) -> bool:
+        """Whether its process runs; True on another host, from where that can't be told."""
+        return alive({"host": self.host, "pid": self.pid, "started": self.started})
+
+    def is_process(self, other: Holder) -> bool:
+        """Return whether both are the same process."""
+        return (self.host, self.pid, self.started) == (other.host, other.pid, other.started)
+
+    def __str__(self) -> str:
+        who = f"{self.sudo} as {self.user}" if self.sudo and self.sudo != self.user else self.user
+        left = "" if self.kept or self.lives else ", which has ended"
+        change = f", change {self.change}" if self.change else ""
+        return f"{who} on {self.host} (process {self.pid}{left}{change}) for {format_duration(self.age)}"
+
+
+def this_process(*, kept: bool = False, change: int = 0) -> Holder:
+    """Return this process as a holder from now on."""
+    who = actor()
+    return Holder(
+        user=_name(who["user"]),
+        host=re.sub(r"[^A-Za-z0-9._:-]", "_", who["host"])[:255] or "_",
+        pid=who["pid"],
+        since=datetime.now(UTC).isoformat(timespec="seconds"),
+        kept=kept,
+        sudo=_name(who["sudoUser"]),
+        started=who["started"],
+        change=str(change or ""),
+    )
+
+
+def _name(user: str) -> str:
+    """Return a user's name with what a lock may not say replaced: a directory service may allow blanks."""
+    return re.sub(r"[^\w.@+\\$-]", "_", user, flags=re.ASCII)[:64]
+
+
+def read_holder(data: object) -> Holder | None:
+    """Return what a lock says of one holder; what a newer version adds is left out.
+
+    Raises:
+        ValueError: it does not say who holds it since when. The message repeats nothing of what it says.
+    """
+    if data is None:
+        return None
+    if not isinstance(data, dict):
+        raise ValueError("a holder in it is no JSON object")
+    missing = [name for name in _NEEDED if name not in data]
+    if missing:
+        raise ValueError(f"it says no {', '.join(missing)}")
+    kept = data.get("kept", False)
+    if not isinstance(kept, bool):
+        raise ValueError("its kept is neither true nor false")
+    known: dict[str, str] = {}
+    for name, form in _FORMS.items():
+        value = data.get(name, "")
+        if not isinstance(value, str):
+            raise ValueError(f"its {name} is no text")
+        if not form.fullmatch(value):
+            raise ValueError(f"its {name} has a form that exacell does not write")
+        known[name] = value
+    try:
+        zone = datetime.fromisoformat(known["since"]).tzinfo
+    except ValueError as error:
+        raise ValueError("its since is no time") from error
+    if zone is None:
+        raise ValueError("its since names no zone")
+    return Holder(**known, kept=kept)

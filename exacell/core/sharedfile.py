@@ -1,0 +1,133 @@
+"""A small file that several users of a host write, opened so that no neighbour can make a trap of it.
+
+Where everybody may put files, a neighbour can put a FIFO, a link, a device or a huge file under the name that we want. Such a
+thing is never waited for, never followed and never written to: opening it fails at once with what it is.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+LARGEST = 1 << 16
+"""Bytes that such a file may hold."""
+
+_KINDS = (
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISDIR, "a directory"),
+)
+
+_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+"""Without O_CREAT: the kernel forbids that for another user's file in a sticky directory, and for FIFOs.
+
+Source: proc_sys_fs(5), protected_regular, protected_fifos; open(2), O_NONBLOCK, O_NOFOLLOW.
+"""
+
+
+def open_file(path: Path, *, write: bool) -> int:
+    """Return a descriptor of the regular file at ``path``; it never waits and follows no link in the last part.
+
+    Raises:
+        FileNotFoundError: there is nothing.
+        OSError: there is something else, or it can't be opened; ``strerror`` says what it is.
+    """
+    try:
+        descriptor = os.open(path, (os.O_RDWR if write else os.O_RDONLY) | _FLAGS)
+    except OSError as error:
+        raise _told(error, path) from error
+    try:
+        _refuse_odd(os.fstat(descriptor))
+        _refuse_replaceable(path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def make_file(path: Path, *, mode: int, exact: bool) -> int:
+    """Return a descriptor for writing the file at ``path``, which is made when there is none.
+
+    Args:
+        mode: the new file's, without what the umask takes away.
+        exact: the umask takes nothing away.
+
+    Raises:
+        OSError: as for :func:`open_file`, or it can't be made.
+    """
+    with suppress(FileNotFoundError):
+        return open_file(path, write=True)
+    _refuse_replaceable(path)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, mode)
+    except FileExistsError:
+        return open_file(path, write=True)  # Somebody was faster; a link that leads nowhere is told as one.
+    if exact:
+        os.fchmod(descriptor, mode)
+    return descriptor
+
+
+def read_text(descriptor: int) -> str:
+    """Return what the file says.
+
+    Raises:
+        OSError: it is larger than :data:`LARGEST`, or can't be read.
+    """
+    size = os.fstat(descriptor).st_size
+    if size > LARGEST:
+        raise OSError(errno.EFBIG, f"it holds {size} bytes, and more than {LARGEST} are never written there")
+    return os.pread(descriptor, LARGEST, 0).decode("utf-8", "replace")
+
+
+def write_over(descriptor: int, text: str) -> None:
+    """Replace what the file says, on disk when this returns.
+
+    The new text comes over the old one in one write, padded with blanks, and then the file is cut: whoever is killed in between
+    leaves no file that says nothing.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    data = text.encode()
+    size = os.fstat(descriptor).st_size
+    if size > LARGEST:
+        os.ftruncate(descriptor, size := 0)
+    os.pwrite(descriptor, data.ljust(size), 0)
+    os.ftruncate(descriptor, len(data))
+    os.fsync(descriptor)
+
+
+def _told(error: OSError, path: Path) -> OSError:
+    """Return the error of an open that failed with a reason that says what lies there."""
+    with suppress(OSError):
+        status = path.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            return OSError(errno.ELOOP, "it is a symbolic link")
+        kind = next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), "")
+        if kind:
+            return OSError(errno.EINVAL, f"it is {kind}")
+    return error
+
+
+def _refuse_odd(status: os.stat_result) -> None:
+    for is_kind, name in _KINDS:
+        if is_kind(status.st_mode):
+            raise OSError(errno.EINVAL, f"it is {name}")
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    if status.st_nlink > 1:
+        # A neighbour's second name for a file of ours would have us write into that.
+        raise OSError(errno.EMLINK, "it has a second name (a hard link)")
+
+
+def _refuse_replaceable(path: Path) -> None:
+    """Return when not everybody can put another file in its place: two processes would each lock their own."""
+    folder = path.parent.stat()
+    if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
+        why = f"everybody can replace it, as {path.parent} is open to all without the sticky bit"
+        raise OSError(errno.EPERM, f"{why}: chmod +t {path.parent} mends that")

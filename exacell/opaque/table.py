@@ -1,0 +1,209 @@
+"""The table of commands that only read: which options and operands of which command are read, and why it changes nothing.
+
+The table itself is ``data/commands.toml``, where its form is described. It is loaded when the first text is judged.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from exacell.opaque.errors import UnreadError
+from exacell.opaque.places import refuse_place
+from exacell.values import dataclass
+
+_TABLE = os.path.join(os.path.dirname(__file__), "data", "commands.toml")
+
+FOLDERS = ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin")
+"""Where a command of the table may be named with its path."""
+
+_MANY = {"FILES": "FILE", "PLACES": "PLACE"}
+"""Operands of which there may be any number, patterns among them → what each of them is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One command of the table.
+
+    Attributes:
+        letters: options of one letter without a value, which may stand together behind one hyphen.
+        options: all others, exactly as they are written; a kind in capitals stands for a value in the word or in the next one.
+        operands: the shapes of what remains; one that ends in ``|`` reads standard input.
+        needs: options without which the command is not read.
+        why: why it changes nothing.
+        source: where that is written.
+    """
+
+    name: str
+    letters: str
+    options: tuple[str, ...]
+    operands: tuple[str, ...]
+    needs: tuple[str, ...]
+    why: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The rows by their names, the kinds of values as patterns, and what exacell offers for first words that are no rows."""
+
+    rows: Mapping[str, Row]
+    kinds: Mapping[str, str]
+    instead: Mapping[str, str]
+
+
+@cache
+def table() -> Table:
+    """Return the table, loaded once."""
+    import tomllib
+
+    with open(_TABLE, "rb") as stream:
+        found = tomllib.load(stream)
+    rows = {
+        name: Row(
+            name=name,
+            letters=row.get("letters", ""),
+            options=tuple(row.get("options", ())),
+            operands=tuple(row["operands"]),
+            needs=tuple(row.get("needs", ())),
+            why=row["why"],
+            source=row["source"],
+        )
+        for name, row in found["commands"].items()
+    }
+    instead = {word: hint for hint, words in found["instead"].items() for word in words.split()}
+    return Table(rows=rows, kinds=found["kinds"], instead=instead)
+
+
+def row_of(word: str) -> Row:
+    """Return the row of a command by its first word, which may hold the path of a system's folder.
+
+    Raises:
+        UnreadError: it has none.
+    """
+    folder, slash, name = word.rpartition("/")
+    found = table().rows.get(name)
+    if found is None or (slash and folder not in FOLDERS):
+        why = "not in the table of commands that only read"
+        raise UnreadError(word or "''", why, table().instead.get(word, ""))
+    return found
+
+
+def refuse_words(row: Row, words: Sequence[str], globs: frozenset[int], *, piped: bool) -> None:
+    """Return when the words behind a command's name are read.
+
+    Args:
+        words: all of them, the name first.
+        globs: the places of words that are patterns.
+        piped: whether the command stands behind ``|``.
+
+    Raises:
+        UnreadError: naming the first word that is not.
+    """
+    rest: list[int] = []
+    seen: set[str] = set()
+    at = 1
+    while at < len(words):
+        taken = 0 if at in globs else _option(row, words, at, globs, seen)
+        if not taken:
+            rest.append(at)
+        at += taken or 1
+    parts = {part for shape in row.operands for part in shape.split() if part.startswith("-")}
+    for place in rest:
+        if words[place].startswith("-") and not any(_written(part).fullmatch(words[place]) for part in parts):
+            raise UnreadError(words[place], f"not among the options of {row.name} that exacell reads")
+    missing = next((need for need in row.needs if not any(option.startswith(need) for option in seen)), None)
+    if missing is not None:
+        raise UnreadError(words[0], f"it is read with {missing} alone")
+    _refuse_operands(row, words, rest, globs, piped=piped)
+
+
+def _option(row: Row, words: Sequence[str], at: int, globs: frozenset[int], seen: set[str]) -> int:
+    """Return how many words an option at ``at`` takes, 0 where none of the row's stands there."""
+    word = words[at]
+    if not word.startswith("-"):
+        return 0
+    if row.letters and re.fullmatch(f"-[{row.letters}]+", word):
+        seen.update(f"-{letter}" for letter in word[1:])
+        return 1
+    for option in row.options:
+        name, _, kind = option.partition(" ")
+        if kind and word == name:
+            value = words[at + 1] if at + 1 < len(words) and at + 1 not in globs else None
+            if value is None or not _written(kind).fullmatch(value):
+                raise UnreadError(word, f"{row.name} is read with {option} alone, a pattern in quotes")
+            seen.add(name)
+            return 2
+        if not kind and _written(name).fullmatch(word):
+            seen.add(name)
+            return 1
+    return 0
+
+
+@cache
+def _written(word: str) -> re.Pattern[str]:
+    """Return the pattern of a word of the table, where a kind in capitals at its end stands for a value."""
+    kind = max((kind for kind in table().kinds if word.endswith(kind)), key=len, default="")
+    bare = word.removesuffix(kind) if kind else word
+    return re.compile(re.escape(bare) + (f"(?:{table().kinds[kind]})" if kind else ""))
+
+
+def _refuse_operands(
+    row: Row, words: Sequence[str], rest: Sequence[int], globs: frozenset[int], *, piped: bool
+) -> None:
+    """Return when what remains beside the options has one of the row's shapes.
+
+    Raises:
+        UnreadError: naming the word that comes nearest to none.
+    """
+    nearest: tuple[int, UnreadError] | None = None
+    for shape in row.operands:
+        parts = shape.split()
+        fed = parts[-1:] == ["|"]
+        try:
+            _refuse_shape(row, parts[:-1] if fed else parts, words, rest, globs)
+        except _Misfit as misfit:
+            if nearest is None or misfit.place > nearest[0]:
+                nearest = misfit.place, misfit.error
+            continue
+        if not fed or piped:
+            return
+        # All of its words fit.
+        nearest = len(words), UnreadError(words[0], "it reads standard input, and nothing is piped into it")
+    if nearest is None:
+        raise UnreadError(words[0], "no operands of it are read")
+    raise nearest[1]
+
+
+class _Misfit(Exception):
+    """A shape does not fit; ``place`` is how far it did."""
+
+    def __init__(self, place: int, error: UnreadError) -> None:
+        super().__init__(str(error))
+        self.place = place
+        self.error = error
+
+
+def _refuse_shape(
+    row: Row, parts: Sequence[str], words: Sequence[str], rest: Sequence[int], globs: frozenset[int]
+) -> None:
+    for count, place in enumerate(rest):
+        word = words[place]
+        many = bool(parts) and count >= len(parts) - 1 and parts[-1] in _MANY
+        part = parts[-1] if many else parts[count] if count < len(parts) else ""
+        try:
+            if not part:
+                raise UnreadError(word, f"an operand of {row.name} that exacell does not read")
+            if place in globs and not many:
+                raise UnreadError(word, f"a pattern where {row.name} takes one word")
+            kind = _MANY.get(part, part)
+            if kind in ("FILE", "PLACE"):
+                refuse_place(word, glob=place in globs, shown=kind == "PLACE")
+            elif not _written(part).fullmatch(word):
+                raise UnreadError(word, f"an operand of {row.name} that exacell does not read")
+        except UnreadError as error:
+            raise _Misfit(count, error) from error
+    if len(rest) < len(parts):
+        raise _Misfit(len(rest), UnreadError(words[0], f"it is read with {' '.join(parts)} alone"))

@@ -1,0 +1,158 @@
+"""Which statements are never sent upon an old proof: all that change something but those listed here. Pure.
+
+What a statement takes away was proven free, flushed or unused when its plan was made. Such a proof *ages*: CELLSRV may
+restart, somebody may cancel the flush, a database may write. A statement that ages is looked at on the very CellCLI that
+then gets it (:mod:`exacell.transport.paired`). The list is of the statements that lose nothing, whatever has
+happened since; what is not on it, or can't be read, ages.
+"""
+
+from __future__ import annotations
+
+import re
+
+from exacell.cellcli.statement import Change, Describe, Grant, List, Setting, Statement, parse
+from exacell.errors import StatementError
+
+_KEEPS = frozenset(
+    (
+        "ALERTHISTORY",
+        "DIAGPACK",
+        "IBPORT",
+        "METRICDEFINITION",
+        "OFFLOADGROUP",
+        "QUARANTINE",
+        "ROLE",
+        "SOFTWAREHISTORY",
+        "THRESHOLD",
+        "USER",
+    )
+)
+"""Objects on which no data, no redundancy and no key hangs: any statement about them."""
+
+_MADE = frozenset(("FLASHCACHE", "FLASHLOG", "GRIDDISK", "PMEMCACHE", "PMEMLOG", "XRMEMCACHE", "XRMEMLOG"))
+"""What CREATE without FORCE makes out of free space alone; where it is there already the cell refuses it. CREATE CELLDISK
+ages: it formats disks."""
+
+_FLUSHED = frozenset(("CELLDISK", "FLASHCACHE", "GRIDDISK", "PMEMCACHE", "XRMEMCACHE"))
+"""What FLUSH and CANCEL FLUSH only write out, or let cache again."""
+
+_DISK_WORDS = frozenset(("comment",))
+"""Settings of cell disks and grid disks that nothing but people reads."""
+
+_CELL_WORDS = frozenset(
+    (
+        "comment",
+        "diaghistorydays",
+        "diagpackemailattach",
+        "diagpackuploadenabled",
+        "emailformat",
+        "emailsubscriber",
+        "harddiskscrubinterval",
+        "harddiskscrubstarttime",
+        "ilomsyslogclients",
+        "location",
+        "mailserver",
+        "metriccollection",
+        "metricfgcollintvlinsec",
+        "metrichistorydays",
+        "metricstreamendpoint",
+        "metricstreamintvlinsec",
+        "metricstreamtags",
+        "notificationmethod",
+        "notificationpolicy",
+        "rackname",
+        "restsubscriber",
+        "sitename",
+        "smtpfrom",
+        "smtpfromaddr",
+        "smtpport",
+        "smtppwd",
+        "smtpserver",
+        "smtptoaddr",
+        "smtpuser",
+        "smtpusessl",
+        "snmpengineid",
+        "snmpsubscriber",
+        "snmpuser",
+        "syslogconf",
+        "syslogformat",
+        "tracelevel",
+    )
+)
+"""Settings of a cell that tell, mail, log, scrub or measure."""
+
+_CELL_ACTIONS = frozenset(("LED", "DONOTSERVICELED", "STARTUP SERVICES", "VALIDATE", "VALIDATE SYSLOGCONF"))
+"""Actions on a cell that show something, or start what does not run."""
+
+_AWAY = frozenset(("MS", "RS"))
+"""Services without which disks and caches work on; the others take them offline."""
+
+_KEEPS_IN_ASM = (
+    r"SELECT\b",
+    r"WITH\b",
+    r"ALTER DISKGROUP \S+ MOUNT\b(?!.*\bFORCE\b)",
+    r"ALTER DISKGROUP \S+ (REBALANCE|ONLINE|CHECK)\b",
+    r"ALTER DISKGROUP \S+ SET ATTRIBUTE\b",
+    r"ALTER SYSTEM SET\b",
+    r"CREATE DISKGROUP\b(?!.*\bFORCE\b)",
+)
+"""Statements for ASM that take nothing away: ASM itself refuses CREATE on disks that belong to a group, but for FORCE.
+Source: Oracle ASM Administrator's Guide, CREATE DISKGROUP and ALTER DISKGROUP."""
+
+
+def ages(statement: str | Statement) -> bool:
+    """Return whether a CellCLI statement may lose data when what was proven before it is not true any more.
+
+    A text that is no one statement of CellCLI ages.
+    """
+    if isinstance(statement, str):
+        try:
+            statement = parse(statement)
+        except StatementError:
+            return True
+    if isinstance(statement, (List, Describe, Grant)):
+        return False
+    return not _keeps(statement)
+
+
+def ages_in_asm(sql: str) -> bool:
+    """Return whether a statement for ASM may take something away that was proven unused before it."""
+    text = " ".join(sql.split()).rstrip("; ")
+    return not any(re.match(pattern, text, re.IGNORECASE) for pattern in _KEEPS_IN_ASM)
+
+
+def _keeps(statement: Change) -> bool:
+    """Whether a changing statement loses nothing, whatever has happened since it was judged."""
+    verb, kind = str(statement.verb), statement.object
+    if kind in _KEEPS:
+        return True
+    if statement.has("FORCE") or statement.has("IGNORE REDUNDANCY"):
+        return False
+    if verb == "CREATE":
+        return kind in _MADE
+    if verb == "CALIBRATE":
+        return True
+    if verb == "ALTER":
+        return kind == "IORMPLAN" or _alter_keeps(statement)
+    return False
+
+
+def _alter_keeps(statement: Change) -> bool:
+    kind, action = statement.object, statement.action
+    if action and statement.settings:
+        return False
+    if action in ("FLUSH", "CANCEL FLUSH"):
+        return kind in _FLUSHED
+    if kind == "CELL" and action:
+        restarts = action in ("RESTART SERVICES", "SHUTDOWN SERVICES") and statement.argument.upper() in _AWAY
+        return action in _CELL_ACTIONS or restarts
+    if kind == "GRIDDISK" and action:
+        return action == "ACTIVE"
+    if kind in ("CELLDISK", "GRIDDISK"):
+        return _only(statement.settings, _DISK_WORDS)
+    return kind == "CELL" and _only(statement.settings, _CELL_WORDS)
+
+
+def _only(settings: tuple[Setting, ...], names: frozenset[str]) -> bool:
+    """Whether some settings are given, and all of them are among these names."""
+    return bool(settings) and all(setting.attribute.lower().rstrip("+") in names for setting in settings)
