@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from exacell.opaque.cellclitext import statements_behind, statements_in
 from exacell.opaque.errors import UnreadError
 from exacell.opaque.lexing import FIRST_LINES, Document, Joint, Redirection, Token, Word, lex
+from exacell.opaque.sql import read_sql
 from exacell.opaque.table import refuse_words, row_of
 from exacell.values import dataclass
 
@@ -121,7 +122,7 @@ def _command(tokens: Sequence[Token], *, piped: bool) -> Command:
         elif row.name == "cellcli":
             statements = statements_in(documents[0])
         else:
-            raise UnreadError(first, "SQL in a here-document is not read yet")
+            read_sql(documents[0])
     else:
         if documents:
             raise UnreadError("<<", f"a here-document for {first}")

@@ -71,6 +71,7 @@ IMPURE = frozenset(
 EXCEPTIONS = {
     ("cellcli/schema.py", "os"): "it reads its own tables beside it",
     ("opaque/sqltables.py", "os"): "it reads its own table beside it",
+    ("opaque/table.py", "os"): "it reads its own table beside it",
     ("language/registry.py", "importlib"): "it imports the command modules that register themselves",
 }
 
@@ -84,7 +85,7 @@ BELOW = {
     "plan": ("errors", "units", "values", "cellset", "cellcli", "metrics"),
     "care": ("errors", "units", "values", "cellset", "cellcli", "metrics", "plan"),
     "language": ("errors", "units", "values", "cellset", "cellcli"),
-    "opaque": ("errors", "units", "values", "cellset", "cellcli"),
+    "opaque": ("errors", "units", "values", "cellset", "cellcli", "metrics", "plan", "care"),
     "journal": ("errors", "units", "values", "cellset", "cellcli", "plan", "turns"),
     "emulator": ("errors", "units"),
 }
