@@ -49,8 +49,18 @@ class DirectiveAttribute:
         return self.value.lower()
 
     def __str__(self) -> str:
-        quote = self.quote or ("" if is_word(self.value) else "'")
-        return f"{self.name}={quote}{self.value}{quote}"
+        return f"{self.name}={quoted(self.value, self.quote)}"
+
+
+def quoted(value: str, quote: str = "") -> str:
+    """Return a value as it stands in a plan: with the quotes that it had, else with some only where it needs them.
+
+    CellCLI knows no escape, so a value with both kinds of quotes cannot be written. Source: Oracle SAGUG,
+    understanding-command-syntax-and-options-cellcli.
+    """
+    if not quote and not is_word(value):
+        quote = '"' if "'" in value else "'"
+    return f"{quote}{value}{quote}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +88,18 @@ class Directive:
     def label(self) -> str:
         """For eyes: the name, and what else distinguishes it (``SPOT role=standby``)."""
         extra = [f"{key}={self.get(key)}" for key in IDENTITY[1:] if self.get(key)]
-        return " ".join([self.name, *extra])
+        return " ".join([self.shown_name, *extra])
+
+    @property
+    def shown_name(self) -> str:
+        """The name as it is typed: in quotes where it has blanks or other signs."""
+        return quoted(self.name)
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """What it means, for comparing: who it is for, and each attribute's meaning in any order."""
+        rest = sorted((found.key, str(found.meaning)) for found in self.attributes if found.key not in IDENTITY)
+        return (self.identity, *rest)
 
     def get(self, attribute: str) -> str | None:
         """Return the value of ``attribute`` (any case), None when it is not set."""
@@ -114,6 +135,12 @@ class IormPlan:
     def named(self, name: str) -> tuple[Directive, ...]:
         """Return the directives for ``name`` (any case); several when they differ in role, type or ASM cluster."""
         return tuple(found for found in self.directives if found.name.lower() == name.lower())
+
+    def means(self, other: IormPlan) -> bool:
+        """Whether both say the same: order, case, quotes, ``type=database`` and how a size is written don't count."""
+        return sorted(map(repr, (d.meaning for d in self.directives))) == sorted(
+            map(repr, (d.meaning for d in other.directives))
+        )
 
     @property
     def by_allocation(self) -> bool:

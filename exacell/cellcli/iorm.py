@@ -7,8 +7,10 @@ allocation-and-level, limit, name, role, type, asmcluster.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
+from exacell.cellcli.directive_names import DirectiveName, find
 from exacell.cellcli.directives import (
     ALLOCATION,
     CACHES,
@@ -31,14 +33,15 @@ __all__ = [
     "Directive",
     "DirectiveAttribute",
     "DirectiveChange",
+    "DirectiveName",
     "IormPlan",
     "diff",
-    "effective",
+    "find",
+    "inherited",
     "parse",
     "remove",
     "render",
     "set_attributes",
-    "set_directive",
 ]
 
 DEFAULT = "default"
@@ -69,37 +72,23 @@ class DirectiveChange:
     after: str | None
 
 
-def effective(plan: IormPlan, db: str) -> Directive | None:
-    """Return what holds for ``db``: its own directive, else what it inherits from DEFAULT and OTHER, under its name.
-
-    None when it has no directive and there is nothing to inherit. Of several of its own the first one is returned.
-    """
-    own = plan.named(db)
-    if own:
-        return own[0]
-    inherited = _inherited(plan)
-    if not inherited:
-        return None
-    return Directive(attributes=(DirectiveAttribute(name="name", value=db), *inherited))
+def inherited(plan: IormPlan) -> Mapping[str, DirectiveAttribute]:
+    """Return what a database without a directive of its own gets, by attribute in lower case: all that DEFAULT says, and
+    what only OTHER says."""
+    found: dict[str, DirectiveAttribute] = {}
+    for name in (DEFAULT, OTHER):
+        for directive in (found for found in plan.named(name) if found.identity[2] == DATABASE):
+            for attribute in directive.attributes:
+                if attribute.key not in IDENTITY:
+                    found.setdefault(attribute.key, attribute)
+    return found
 
 
-def set_directive(plan: IormPlan, db: str, attribute: str, value: str) -> IormPlan:
-    """Return the plan with one attribute of one database changed; see :func:`set_attributes`."""
-    return set_attributes(plan, db, {attribute: value})
-
-
-def set_attributes(
-    plan: IormPlan, db: str, settings: Mapping[str, str | None], *, role: str = "", asmcluster: str = ""
-) -> IormPlan:
-    """Return the plan with attributes of one database changed (None takes one out) and every other word kept.
+def set_attributes(plan: IormPlan, wanted: DirectiveName, settings: Mapping[str, str | None]) -> IormPlan:
+    """Return the plan with attributes of one directive changed (None takes one out) and every other word kept.
 
     A database without a directive of its own leaves DEFAULT or OTHER when it gets one, so the new directive first
-    copies what it inherited; in a share plan without DEFAULT that is share=1. A database with several directives, one
-    a role, gets the change in each of them unless ``role`` says which.
-
-    Args:
-        db: its unique name, or ``default`` or ``other``.
-        role, asmcluster: only the directive for them; empty for any.
+    copies what it inherited; in a share plan without DEFAULT that is share=1.
 
     Raises:
         StatementError: an attribute cannot have that value, or excludes another one that it would stand beside.
@@ -108,28 +97,23 @@ def set_attributes(
     """
     for attribute, value in settings.items():
         _check(attribute, value)
-    wanted = [found for found in plan.named(db) if _selected(found, role, asmcluster)]
-    if not wanted:
-        return _check_plan(_with_new(plan, db, settings, role, asmcluster), settings)
-    if len({found.identity[2:] for found in wanted}) > 1:
-        raise RefusedError(
-            f"the plan has several directives for {db}: {', '.join(found.label for found in wanted)}",
-            hint="say which with asmcluster=",
-        )
-    changed = tuple(_changed(found, settings) if found in wanted else found for found in plan.directives)
+    own = find(plan, wanted)
+    if own is None:
+        return _check_plan(_with_new(plan, wanted, settings), settings)
+    changed = tuple(_changed(found, settings) if found is own else found for found in plan.directives)
     return _check_plan(IormPlan(directives=changed), settings)
 
 
-def remove(plan: IormPlan, db: str) -> IormPlan:
-    """Return the plan without the directives of ``db``, which then gets what DEFAULT or OTHER say.
+def remove(plan: IormPlan, wanted: DirectiveName) -> IormPlan:
+    """Return the plan without one directive; its database then gets what DEFAULT or OTHER say.
 
     Raises:
-        RefusedError: there is none.
+        RefusedError: there is none, or which one is meant is not clear.
     """
-    own = plan.named(db)
-    if not own:
-        raise RefusedError(f"the plan has no directive for {db}")
-    return IormPlan(directives=tuple(found for found in plan.directives if found not in own))
+    own = find(plan, wanted)
+    if own is None:
+        raise RefusedError(f"the plan has no directive for {wanted.label}")
+    return IormPlan(directives=tuple(found for found in plan.directives if found is not own))
 
 
 def diff(old: IormPlan, new: IormPlan) -> list[DirectiveChange]:
@@ -165,27 +149,13 @@ def _attribute_changes(old: Directive, new: Directive) -> Iterable[DirectiveChan
             )
 
 
-def _inherited(plan: IormPlan) -> tuple[DirectiveAttribute, ...]:
-    """What a database without a directive gets: all that DEFAULT says, and what only OTHER says."""
-    found: dict[str, DirectiveAttribute] = {}
-    for name in (DEFAULT, OTHER):
-        for directive in (found for found in plan.named(name) if found.identity[2] == DATABASE):
-            for attribute in directive.attributes:
-                if attribute.key not in IDENTITY:
-                    found.setdefault(attribute.key, attribute)
-    return tuple(found.values())
-
-
-def _with_new(plan: IormPlan, db: str, settings: Mapping[str, str | None], role: str, asmcluster: str) -> IormPlan:
+def _with_new(plan: IormPlan, wanted: DirectiveName, settings: Mapping[str, str | None]) -> IormPlan:
     given = {attribute.lower() for attribute, value in settings.items() if value is not None}
-    own = [DirectiveAttribute(name="name", value=db)]
-    if role:
-        own.append(DirectiveAttribute(name="role", value=role))
-    if asmcluster:
-        own.append(DirectiveAttribute(name="asmcluster", value=asmcluster))
+    db = wanted.name
+    own = [DirectiveAttribute(name=key, value=value, quote=_quote(value)) for key, value in wanted.identity]
     special = db.lower() in (DEFAULT, OTHER)
-    inherited = () if special else _inherited(plan)
-    for attribute in inherited:
+    gets = {} if special else inherited(plan)
+    for attribute in gets.values():
         if attribute.key in given:
             continue
         if attribute.key in QUOTAS:
@@ -203,10 +173,10 @@ def _with_new(plan: IormPlan, db: str, settings: Mapping[str, str | None], role:
             " have to be split",
             hint=f"say what it gets: set iorm db={db} level=… allocation=…",
         )
-    if plan.by_share and "share" not in given and not any(attribute.key == "share" for attribute in inherited):
+    if plan.by_share and "share" not in given and "share" not in gets:
         own.append(DirectiveAttribute(name="share", value="1"))
     directive = _changed(Directive(attributes=tuple(own)), settings)
-    if len(directive.attributes) < 2:
+    if all(attribute.key in IDENTITY for attribute in directive.attributes):
         return plan
     # DEFAULT and OTHER are written last.
     place = next((i for i, d in enumerate(plan.directives) if d.name.lower() in (DEFAULT, OTHER)), len(plan.directives))
@@ -215,13 +185,9 @@ def _with_new(plan: IormPlan, db: str, settings: Mapping[str, str | None], role:
     return IormPlan(directives=(*plan.directives[:place], directive, *plan.directives[place:]))
 
 
-def _selected(directive: Directive, role: str, asmcluster: str) -> bool:
-    _, own_role, kind, own_cluster = directive.identity
-    return (
-        kind == DATABASE
-        and (not role or own_role == role.lower())
-        and (not asmcluster or own_cluster == asmcluster.lower())
-    )
+def _quote(value: str) -> str:
+    """The quotes of a name that was typed: none around letters, digits and _, whatever else a word may hold."""
+    return "" if re.fullmatch(r"\w+", value, re.ASCII) else '"' if "'" in value else "'"
 
 
 def _changed(directive: Directive, settings: Mapping[str, str | None]) -> Directive:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from exacell.asm import AsmClient
-from exacell.cellcli import iorm
 from exacell.errors import ExacellError
 from exacell.fleet import Answer, Fleet
 from exacell.meanwhile import unless_interrupted
@@ -188,18 +187,10 @@ def _failures(checks: Sequence[Check], tables: Mapping[str, Sequence[Mapping[str
 
 
 def _normal(name: str, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows with an IORM plan in its one canonical spelling, so that checks can compare it as text."""
+    """Return the rows with an IORM plan as one text, which checks compare by its meaning."""
     if name != "iormplan":
         return list(rows)
-    return [{**row, "dbPlan": _canonical(_text(row.get("dbPlan")))} for row in rows]
-
-
-def _canonical(text: str) -> str:
-    """Return a dbplan in its one spelling; one that can't be read stays as it is, and proves nothing."""
-    try:
-        return iorm.render(iorm.parse(text))
-    except ExacellError:
-        return text
+    return [{**row, "dbPlan": _text(row.get("dbPlan"))} for row in rows]
 
 
 def _text(value: object) -> str:

@@ -12,9 +12,12 @@ from exacell.output.result import Column, Result, worst
 from exacell.units import counted
 
 if TYPE_CHECKING:
+    from exacell.cellcli.directive_names import DirectiveName
     from exacell.cellcli.iorm import IormPlan
     from exacell.context import Context
 
+NONE = "none"
+"""As exacell.cellcli.directive_names has it, which need not be read for completion; a test compares the two."""
 _SWITCH = ("on", "off")
 _ATTRIBUTES = (
     Param(name="share", kind=Kind.INT, help="of the I/O, beside the other databases' shares: 1 to 32"),
@@ -31,7 +34,43 @@ _ATTRIBUTES = (
 
 GROUP = "IORM"
 
-_DB = Param(name="db", kind=Kind.DB, required=True, help="database, as LIST DATABASE names it")
+_DB = Param(name="db", kind=Kind.DIRECTIVE, required=True, help="database, as LIST DATABASE names it; default; other")
+_WHICH = (
+    Param(
+        name="role",
+        kind=Kind.CHOICE,
+        choices=("primary", "standby", NONE),
+        help="which of its directives: the one for this role, or the one without",
+    ),
+    Param(
+        name="type",
+        kind=Kind.CHOICE,
+        choices=("database", "profile"),
+        help="whether db= is a database's or a profile's name",
+    ),
+    Param(
+        name="asmcluster",
+        kind=Kind.NAME,
+        words=(NONE,),
+        help="which of its directives: the one for this ASM cluster, or the one without",
+    ),
+)
+"""What tells directives of one name apart. Source: reference cellcli.md 7.1."""
+_SEVERAL = (
+    "Where the plan has several directives of that name, or only a profile's, role=, type= and asmcluster= say which one is "
+    "meant; role=none is the one without a role. Nothing is guessed."
+)
+
+
+def _wanted(call: Call) -> DirectiveName:
+    from exacell.cellcli.directive_names import DirectiveName
+
+    return DirectiveName(
+        name=call.text_arg("db"),
+        role=call.text_arg("role"),
+        kind=call.text_arg("type"),
+        asmcluster=call.text_arg("asmcluster"),
+    )
 
 
 @command(
@@ -60,8 +99,9 @@ def show(ctx: Context, call: Call) -> Result:
         except ReplyError as error:
             unread.append(f"{cell}: {error.message}")
             continue
-        ctx.learned.learn({Kind.DB: fact.databases})
         held[cell] = (fact.objective, fact.iorm or IormPlan())
+        names = [directive.name for directive in held[cell][1].directives]
+        ctx.learned.learn({Kind.DB: fact.databases, Kind.DIRECTIVE: names})
     code = worst([answers.exit_code, ExitCode.FAILED if unread else ExitCode.DONE])
     return replace(_table(held), problems=(*answers.problems, *unread), exit_code=code)
 
@@ -78,11 +118,15 @@ def _table(held: Mapping[str, tuple[str, IormPlan]]) -> Result:
     """Return one record per cell and directive; a cell without directives has one record with a null name."""
     rows: list[dict[str, object]] = []
     names: dict[str, None] = {}
+    identity = [
+        key for key in ("role", "type", "asmcluster") if any(d.get(key) for _, p in held.values() for d in p.directives)
+    ]
     for cell, (objective, plan) in held.items():
         for directive in plan.directives:
-            others = {a.name: a.value for a in directive.attributes if a.key != "name"}
-            names |= dict.fromkeys(others)
-            rows.append({"cell": cell, "objective": objective, "name": directive.name, **others})
+            who = {key: directive.get(key) for key in identity}
+            others = {a.name: a.value for a in directive.attributes if a.key not in ("name", *identity)}
+            names |= dict.fromkeys((*identity, *others))
+            rows.append({"cell": cell, "objective": objective, "name": directive.name, **who, **others})
         if not plan.directives:
             rows.append({"cell": cell, "objective": objective, "name": None})
     columns = (Column("cell"), Column("objective"), Column("name"), *(Column(name) for name in names))
@@ -96,18 +140,17 @@ def _table(held: Mapping[str, tuple[str, IormPlan]]) -> Result:
     summary="set attributes of one database's directive, or the objective; every other word stays",
     details="Reads the database plan of all cells (they must agree), changes this one directive, sends the whole plan back "
     "and reads it again. A database that had no directive of its own gets one with what it inherited. db=default and "
-    "db=other are the directives for all others.",
+    f"db=other are the directives for all others. {_SEVERAL}",
     example="set iorm db=SPOT share=8 limit=50 -y",
     params=(
-        Param(name="db", kind=Kind.DB, help="database, as LIST DATABASE names it; default; other"),
+        Param(name="db", kind=Kind.DIRECTIVE, help="database, as LIST DATABASE names it; default; other"),
         Param(
             name="objective",
             kind=Kind.CHOICE,
             choices=("basic", "auto", "low_latency", "balanced", "high_throughput"),
             help="what IORM optimizes for, on the whole cell",
         ),
-        Param(name="role", kind=Kind.CHOICE, choices=("primary", "standby"), help="only the directive for this role"),
-        Param(name="asmcluster", kind=Kind.NAME, help="only the directive for this ASM cluster"),
+        *_WHICH,
     ),
     open_keys=True,
     offers=_ATTRIBUTES,
@@ -122,8 +165,9 @@ def set_iorm(ctx: Context, call: Call) -> Result:
     from exacell.plan.iorm import set_plan
 
     db, objective = call.text_arg("db"), call.text_arg("objective")
-    if not db and call.extra:
-        raise StatementError(f"set iorm {next(iter(call.extra))}=…: whose? say db=NAME")
+    unowned = (*call.extra, *(param.name for param in _WHICH if call.text_arg(param.name)))
+    if not db and unowned:
+        raise StatementError(f"set iorm {unowned[0]}=…: whose? say db=NAME")
     if not (call.extra or objective):
         raise StatementError(
             f"set iorm{f' db={db}' if db else ''}: nothing to set",
@@ -132,11 +176,9 @@ def set_iorm(ctx: Context, call: Call) -> Result:
     plan = set_plan(
         ctx.need_rack().name,
         ctx.facts(f.CELL, f.IORMPLAN, f.DATABASE),
-        db=db,
+        wanted=_wanted(call) if db else None,
         settings=call.extra,
         objective=objective,
-        role=call.text_arg("role"),
-        asmcluster=call.text_arg("asmcluster"),
         statement=call.text,
     )
     return ctx.change(plan, call)
@@ -147,7 +189,7 @@ def set_iorm(ctx: Context, call: Call) -> Result:
     group=GROUP,
     effect=Effect.WRITE,
     summary="take attributes out of a database's directive, or the whole directive",
-    details="Without an attribute the directive goes, and the database gets what DEFAULT or OTHER say.",
+    details=f"Without an attribute the directive goes, and the database gets what DEFAULT or OTHER say. {_SEVERAL}",
     example="unset iorm limit db=SPOT -y",
     params=(
         Param(
@@ -157,7 +199,8 @@ def set_iorm(ctx: Context, call: Call) -> Result:
             choices=tuple(attribute.name for attribute in _ATTRIBUTES),
             help="such as limit, or limit,flashCacheMin",
         ),
-        Param(name="db", kind=Kind.DB, required=True, help="whose directive"),
+        Param(name="db", kind=Kind.DIRECTIVE, required=True, help="whose directive"),
+        *_WHICH,
     ),
 )
 def unset_iorm(ctx: Context, call: Call) -> Result:
@@ -168,8 +211,8 @@ def unset_iorm(ctx: Context, call: Call) -> Result:
     given = call.args.get("attributes")
     names = tuple(str(name) for name in given) if isinstance(given, tuple) else ()
     facts = ctx.facts(f.CELL, f.IORMPLAN, f.DATABASE)
-    db = call.text_arg("db")
-    return ctx.change(unset_plan(ctx.need_rack().name, facts, db=db, attributes=names, statement=call.text), call)
+    plan = unset_plan(ctx.need_rack().name, facts, wanted=_wanted(call), attributes=names, statement=call.text)
+    return ctx.change(plan, call)
 
 
 @command(
@@ -241,10 +284,9 @@ def restore_iorm(ctx: Context, call: Call) -> Result:
     from exacell.errors import RefusedError
     from exacell.plan import facts as f
     from exacell.plan.iorm import Goal, goal_plan
-    from exacell.store import Store
 
     rack, name = ctx.need_rack().name, call.text_arg("name")
-    held = Store(ctx.home.state_dir / "store.db").find_iorm(rack, name)
+    held = ctx.store().find_iorm(rack, name)
     missing = [cell for cell in ctx.cells() if cell not in held]
     if missing:
         raise RefusedError(
@@ -261,13 +303,13 @@ def _toggle(ctx: Context, call: Call, *, on: bool) -> Result:
     from exacell.plan.iorm import flashlog_plan
 
     facts = ctx.facts(f.CELL, f.IORMPLAN, f.DATABASE)
-    plan = flashlog_plan(ctx.need_rack().name, facts, db=call.text_arg("db"), on=on, statement=call.text)
+    plan = flashlog_plan(ctx.need_rack().name, facts, wanted=_wanted(call), on=on, statement=call.text)
     return ctx.change(plan, call)
 
 
 _DETAILS = (
     "Reads the database plan of all cells (they must agree), changes this one directive, sends the whole plan back and "
-    "reads it again. A database that had no directive of its own gets one with what it inherited."
+    f"reads it again. A database that had no directive of its own gets one with what it inherited. {_SEVERAL}"
 )
 
 
@@ -278,7 +320,7 @@ _DETAILS = (
     summary="let a database use the flash log",
     details=_DETAILS,
     example="enable flashlog db=SPOT -y",
-    params=(_DB,),
+    params=(_DB, *_WHICH),
 )
 def enable(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
@@ -292,7 +334,7 @@ def enable(ctx: Context, call: Call) -> Result:
     summary="keep a database's redo writes out of the flash log",
     details=_DETAILS,
     example="disable flashlog db=SPOT -y",
-    params=(_DB,),
+    params=(_DB, *_WHICH),
 )
 def disable(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""

@@ -80,7 +80,13 @@ class IormPlan:
         return float(self._effective(database, "limit") or 0) / 100.0
 
     def _effective(self, database: str, attribute: str) -> str | None:
-        named = {directive.name.lower(): directive for directive in self.db_plan}
+        named: dict[str, Directive] = {}
+        for directive in self.db_plan:
+            # A profile's directive is no database's; the databases of an emulated rack are primary.
+            if (directive.get("type") or "database").lower() == "database" and (
+                (directive.get("role") or "primary").lower() == "primary"
+            ):
+                named.setdefault(directive.name.lower(), directive)
         for name in (database.lower(), "other", "default"):
             if name in named:
                 return named[name].get(attribute)

@@ -73,6 +73,10 @@ def _convert(param: Param, text: str) -> Value:
             if not text.startswith("@"):
                 CellSet.parse(text, groups=lambda name: ())
             return text
+        case Kind.DIRECTIVE:
+            if not text.isprintable() or ("'" in text and '"' in text):
+                raise StatementError(f"{text!r} is not a name: printable characters, and one kind of quotes at most")
+            return text
         case Kind.NAMES:
             return tuple(part.strip() for part in text.split(",") if part.strip())
         case (

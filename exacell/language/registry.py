@@ -49,6 +49,7 @@ class Kind(StrEnum):
     CELLSET = "cellset"
     CELL = "cell"
     DB = "db"
+    DIRECTIVE = "directive"
     DISKGROUP = "diskgroup"
     PREFIX = "prefix"
     RACK = "rack"

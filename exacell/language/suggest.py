@@ -290,6 +290,9 @@ def _values(param: Param, typed: str, start: int, known: Known) -> Iterator[Sugg
             taken = text[:cut].split(",")
             for names in (known.names(Kind.NAMES), param.choices if cut else ()):
                 yield from matching(names, text[cut:], place + cut, exclude=taken)
+        case Kind.DIRECTIVE:
+            found = dict.fromkeys([*known.names(Kind.DIRECTIVE), *known.names(Kind.DB)])
+            yield from matching([name if quote else _as_typed(name) for name in found], text, place)
         case Kind.FILE:
             yield from matching(known.files(text), text, place)
         case (
@@ -300,6 +303,13 @@ def _values(param: Param, typed: str, start: int, known: Known) -> Iterator[Sugg
             yield from matching(known.names(param.kind), text, place)
     if not text and param.default is not None and param.default not in (*param.choices, *param.words):
         yield Suggestion(text=param.default, start=place, meta="default")
+
+
+def _as_typed(name: str | tuple[str, str]) -> str:
+    """Return the name of a directive with quotes where a line needs them."""
+    text = name if isinstance(name, str) else name[0]
+    mark = '"' if "'" in text else "'"
+    return text if re.fullmatch(r"[\w$#.+-]+", text) else f"{mark}{text}{mark}"
 
 
 def _cells(typed: Piece, known: Known) -> Iterator[Suggestion]:

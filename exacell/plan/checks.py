@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from exacell.cellcli.directives import parse as parse_iorm
+from exacell.errors import ExacellError
 from exacell.plan.model import Check, FactValue, Op
 
 Record = Mapping[str, Any]
@@ -95,6 +97,8 @@ def _because(check: Check, text: str) -> str:
 def _holds(check: Check, value: Any) -> bool:
     wanted = check.value
     match check.op:
+        case Op.EQ if check.attribute.lower() in _PLANS:
+            return _same_plan(_text(value), _text(wanted))
         case Op.EQ:
             return _same(value, wanted)
         case Op.NE:
@@ -113,6 +117,17 @@ def _holds(check: Check, value: Any) -> bool:
             return not numbers or value <= wanted
         case _:
             raise ValueError(f"{check.op} compares no value")
+
+
+_PLANS = ("dbplan", "catplan", "clusterplan")
+
+
+def _same_plan(value: str, wanted: str) -> bool:
+    """Whether two IORM plans mean the same, however they are written; one that can't be read means only itself."""
+    try:
+        return parse_iorm(value).means(parse_iorm(wanted))
+    except ExacellError:
+        return value == wanted
 
 
 def _same(value: Any, wanted: Any) -> bool:

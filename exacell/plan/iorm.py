@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from exacell.cellcli.directive_names import PROFILE, ways
+from exacell.cellcli.directives import DATABASE as A_DATABASE
+from exacell.cellcli.directives import IDENTITY
 from exacell.cellcli.fold import fold_equal
 from exacell.cellcli.iorm import (
     DEFAULT,
     OTHER,
+    DirectiveName,
     IormPlan,
     diff,
-    effective,
+    find,
+    inherited,
     remove,
     render,
     set_attributes,
-    set_directive,
 )
 from exacell.cellcli.schema import find_object
 from exacell.cellset import fold
@@ -41,24 +46,28 @@ def agree(facts: Mapping[str, CellFacts]) -> IormPlan:
     return groups[0][1] if groups else IormPlan()
 
 
-def known_database(facts: Mapping[str, CellFacts], db: str, plan: IormPlan) -> str:
-    """Return the database as the plan or the cells spell it: a cell accepts a misspelt name without a word.
+def known(facts: Mapping[str, CellFacts], wanted: DirectiveName, plan: IormPlan) -> DirectiveName:
+    """Return whose directive is meant, spelled as the plan or the cells spell it: a cell accepts a misspelt name without
+    a word.
 
-    Where no cell's release can list databases, the name is taken as it was given.
+    A profile is known by its directive alone, so a new one is taken as it was given; so is a database where no cell's
+    release can list them.
 
     Raises:
-        RefusedError: naming the databases that there are.
+        RefusedError: naming the databases that there are; or which directive is meant is not clear.
     """
-    known = {name.rsplit(".", 1)[-1].lower(): name for fact in facts.values() for name in fact.databases}
-    own = plan.named(db)
+    if find(plan, wanted) is not None or wanted.kind == PROFILE or wanted.name.lower() in (DEFAULT, OTHER):
+        return wanted
+    own = [found for found in plan.named(wanted.name) if found.identity[2] == A_DATABASE]
     if own:
-        return own[0].name
-    if db.lower() in known:
-        return known[db.lower()].rsplit(".", 1)[-1]
+        return replace(wanted, name=own[0].name)
+    names = {name.rsplit(".", 1)[-1].lower(): name for fact in facts.values() for name in fact.databases}
+    if wanted.name.lower() in names:
+        return replace(wanted, name=names[wanted.name.lower()].rsplit(".", 1)[-1])
     if not any(_lists_databases(fact) for fact in facts.values()):
-        return db
-    listed = ", ".join(sorted(set(known.values()), key=str.lower)) or "none"
-    raise RefusedError(f"no cell knows a database {db}; LIST DATABASE has: {listed}")
+        return wanted
+    listed = ", ".join(sorted(set(names.values()), key=str.lower)) or "none"
+    raise RefusedError(f"no cell knows a database {wanted.name}; LIST DATABASE has: {listed}")
 
 
 def _is_listed(facts: Mapping[str, CellFacts], db: str) -> bool:
@@ -72,24 +81,34 @@ def _lists_databases(fact: CellFacts) -> bool:
     return database is not None and (not fact.release or database.lifetime.includes(fact.release))
 
 
-def flashlog_plan(rack: str, facts: Mapping[str, CellFacts], *, db: str, on: bool, statement: str) -> Plan:
-    """Return the plan that switches flash logging for one database.
+def flashlog_plan(
+    rack: str, facts: Mapping[str, CellFacts], *, wanted: DirectiveName, on: bool, statement: str
+) -> Plan:
+    """Return the plan that switches flash logging in one directive: a database's own, or one of its several.
 
     Args:
         facts: with CELL, IORMPLAN and DATABASE read.
 
     Raises:
-        RefusedError: the cells disagree, the database is unknown, or its directive can't be split off.
+        RefusedError: the cells disagree, the database is unknown, which directive is meant is not clear, or what the
+            database inherits can't be split off.
     """
     old = agree(facts)
-    db = known_database(facts, db, old)
     word = "on" if on else "off"
-    inherited = effective(old, db)
-    holds = old.named(db) or ((inherited,) if inherited else ())
+    already = Plan(
+        statement=statement, rack=rack, done=dict.fromkeys(facts, f"flashLog is {word} for {wanted.label} already")
+    )
     # Flash logging is on for every database unless a directive says otherwise. Source: Oracle SAGUG, flashlog.
-    if all((directive.get("flashlog") or "on").lower() == word for directive in holds) and (holds or on):
-        return Plan(statement=statement, rack=rack, done=dict.fromkeys(facts, f"flashLog is {word} for {db} already"))
-    new = set_directive(old, db, "flashLog", word)
+    meant = replace(wanted, kind=wanted.kind or A_DATABASE)
+    own = [found for found in old.directives if meant.matches(found)]
+    if own and all((directive.get("flashlog") or "on").lower() == word for directive in own):
+        return already
+    wanted = known(facts, wanted, old)
+    if find(old, wanted) is None:
+        word_now = inherited(old).get("flashlog")
+        if (word_now.value.lower() == word) if word_now else on:
+            return already
+    new = set_attributes(old, wanted, {"flashLog": word})
     return plan_change(rack, facts, old, new, statement)
 
 
@@ -182,62 +201,64 @@ def set_plan(
     rack: str,
     facts: Mapping[str, CellFacts],
     *,
-    db: str,
+    wanted: DirectiveName | None,
     settings: Mapping[str, str],
     objective: str,
-    role: str,
-    asmcluster: str,
     statement: str,
 ) -> Plan:
-    """Return the plan that sets attributes of one database's directive, the objective, or both.
+    """Return the plan that sets attributes of one directive, the objective, or both.
 
     Args:
         facts: with CELL, IORMPLAN and DATABASE read.
-        db: a database, ``default`` or ``other``; empty when only the objective is set.
+        wanted: None when only the objective is set.
 
     Raises:
-        RefusedError: the cells disagree, the database is unknown, or its directive can't be split off.
+        RefusedError: the cells disagree, the database is unknown, which directive is meant is not clear, or what the
+            database inherits can't be split off.
         StatementError: an attribute is unknown or can't have that value.
     """
-    if not db:
+    if wanted is None:
         return goal_plan(rack, facts, dict.fromkeys(facts, Goal(objective=objective)), statement)
     old = agree(facts)
-    name = db if db.lower() in (DEFAULT, OTHER) else known_database(facts, db, old)
+    wanted = known(facts, wanted, old)
     spelled = {_attribute(key): value for key, value in settings.items()}
-    new = set_attributes(old, name, spelled, role=role, asmcluster=asmcluster)
+    new = set_attributes(old, wanted, spelled)
     warnings = () if any(_lists_databases(fact) for fact in facts.values()) else (_UNLISTED,)
+    if wanted.kind == PROFILE and find(old, wanted) is None:
+        warnings = (_UNLISTED_PROFILE,)
     return goal_plan(
         rack, facts, dict.fromkeys(facts, Goal(dbplan=new, objective=objective)), statement, warnings=warnings
     )
 
 
 def unset_plan(
-    rack: str, facts: Mapping[str, CellFacts], *, db: str, attributes: Sequence[str], statement: str
+    rack: str, facts: Mapping[str, CellFacts], *, wanted: DirectiveName, attributes: Sequence[str], statement: str
 ) -> Plan:
-    """Return the plan that takes attributes out of one database's directive, or the directive itself when none is named.
+    """Return the plan that takes attributes out of one directive, or the directive itself when none is named.
 
     Raises:
-        RefusedError: the cells disagree, the database is unknown, or nothing but its name would be left.
+        RefusedError: the cells disagree, the database is unknown, which directive is meant is not clear, or nothing but
+            its name would be left.
         StatementError: an attribute is unknown.
     """
     old = agree(facts)
     spelled = [_attribute(name) for name in attributes]
-    own = old.named(db)
-    if not own and _is_listed(facts, db):
+    own = find(old, wanted)
+    if own is None and wanted.kind != PROFILE and _is_listed(facts, wanted.name):
         return plan_change(rack, facts, old, old, statement)
-    if not own:
-        names = ", ".join(dict.fromkeys(found.name for found in old.directives)) or "none"
-        raise RefusedError(f"the dbplan has no directive for {db}; it has: {names}; nothing was sent")
+    if own is None:
+        names = ", ".join(found.label for found in old.directives) or "none"
+        raise RefusedError(f"the dbplan has no directive for {wanted.label}; it has: {names}; nothing was sent")
     if not attributes:
-        return plan_change(rack, facts, old, remove(old, db), statement)
-    spelled = [name for name in spelled if any(found.get(name) is not None for found in own)]
-    new = set_attributes(old, db, dict.fromkeys(spelled))
-    if any(len(found.attributes) < 2 for found in new.named(db)):
+        return plan_change(rack, facts, old, remove(old, wanted), statement)
+    there = [name for name in spelled if own.get(name) is not None]
+    if there and all(found.key in (*IDENTITY, *map(str.lower, there)) for found in own.attributes):
+        (way,) = ways([own])
         raise RefusedError(
-            f"nothing but the name would be left of the directive for {own[0].name}; nothing was sent",
-            hint=f"unset iorm db={own[0].name} takes it out as a whole",
+            f"nothing but the name would be left of the directive for {own.label}; nothing was sent",
+            hint=f"unset iorm {way} takes it out as a whole",
         )
-    return plan_change(rack, facts, old, new, statement)
+    return plan_change(rack, facts, old, set_attributes(old, wanted, dict.fromkeys(there)), statement)
 
 
 def _attribute(name: str) -> str:
@@ -267,4 +288,5 @@ _SPELLED: Mapping[str, str] = {
 }
 """Attributes of a dbplan directive that can be set. Source: reference cellcli.md 7.1."""
 
+_UNLISTED_PROFILE = "cells don't list profiles before a database uses one: a misspelt name goes unnoticed"
 _UNLISTED = "these releases have no LIST DATABASE: a misspelt database name goes unnoticed"

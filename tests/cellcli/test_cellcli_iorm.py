@@ -9,12 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exacell.cellcli import iorm
-from exacell.cellcli.iorm import Directive, DirectiveAttribute, DirectiveChange, IormPlan
+from exacell.cellcli.iorm import Directive, DirectiveAttribute, DirectiveChange, DirectiveName, IormPlan
 from exacell.cellcli.nodes import Change
 from exacell.cellcli.statement import parse, render
 from exacell.errors import ExacellError, RefusedError, ReplyError
 
 CASES = Path(__file__).parent.parent / "data" / "cellcli" / "iorm.txt"
+
+
+def named(db: str, *told: str) -> DirectiveName:
+    """The directive of ``db``, told from others of that name by ``role=``, ``type=`` and ``asmcluster=``."""
+    parts = dict(part.split("=") for part in told)
+    return DirectiveName(name=db, kind=parts.pop("type", ""), **parts)
 
 
 @pytest.mark.parametrize(
@@ -23,15 +29,15 @@ CASES = Path(__file__).parent.parent / "data" / "cellcli" / "iorm.txt"
 def test_one_directive_changes_and_every_other_word_stays(case: str) -> None:
     """Changing one attribute gives exactly the new plan, or is refused with the reason."""
     text, change, expected = (part.strip() for part in case.split("::"))
-    db, setting = change.split()
+    db, *told, setting = change.split()
     attribute, value = setting.split("=")
     plan = iorm.parse(text)
     if expected.startswith("!"):
         with pytest.raises(ExacellError) as caught:
-            iorm.set_directive(plan, db, attribute, value)
+            iorm.set_attributes(plan, named(db, *told), {attribute: value})
         assert expected[1:] in caught.value.message
     else:
-        assert iorm.render(iorm.set_directive(plan, db, attribute, value)) == expected
+        assert iorm.render(iorm.set_attributes(plan, named(db, *told), {attribute: value})) == expected
 
 
 FORMS = {
@@ -68,46 +74,47 @@ def test_an_unreadable_plan_is_an_error(text: str) -> None:
         iorm.parse(text)
 
 
-def test_what_holds_for_a_database() -> None:
-    """Its own directive holds; without one, what DEFAULT says and then what OTHER says; without these nothing."""
-    plan = iorm.parse("((name=A,share=3),(name=other,flashlog=off,limit=9),(name=DEFAULT,limit=5))")
-    own, inherited = iorm.effective(plan, "a"), iorm.effective(plan, "B")
-    assert own is not None and str(own) == "(name=A,share=3)"
-    assert inherited is not None and str(inherited) == "(name=B,limit=5,flashlog=off)"
-    assert iorm.effective(iorm.parse("((name=A,share=3))"), "B") is None
+def test_what_a_database_inherits() -> None:
+    """What DEFAULT says, and of OTHER what DEFAULT does not say; a profile of that name passes nothing on."""
+    plan = iorm.parse(
+        "((name=A,share=3),(name=other,flashlog=off,limit=9),(name=DEFAULT,limit=5),(name=other,type=profile,share=2))"
+    )
+    assert list(map(str, iorm.inherited(plan).values())) == ["limit=5", "flashlog=off"]
+    assert iorm.inherited(iorm.parse("((name=A,share=3))")) == {}
 
 
 def test_several_attributes_change_together() -> None:
     """Level and allocation can be given with the rest, None takes an attribute out, a role picks one directive."""
     plan = iorm.parse("((name=A,level=1,allocation=60),(name=other,level=2,allocation=100))")
-    new = iorm.set_attributes(plan, "B", {"level": "1", "allocation": "20", "flashlog": "off"})
+    new = iorm.set_attributes(plan, named("B"), {"level": "1", "allocation": "20", "flashlog": "off"})
     assert str(new.directives[1]) == "(name=B,level=1,allocation=20,flashlog=off)"
     roles = iorm.parse("((name=A,role=primary,share=8,limit=5),(name=A,role=standby,share=2,limit=5))")
-    less = iorm.set_attributes(roles, "A", {"limit": None}, role="STANDBY")
+    less = iorm.set_attributes(roles, named("A", "role=STANDBY"), {"limit": None})
     assert iorm.render(less) == "((name=A,role=primary,share=8,limit=5),(name=A,role=standby,share=2))"
 
 
 def test_what_is_taken_out_excludes_nothing() -> None:
     """A word that goes does not count as one that is set, and a plan without it stays as it is."""
     text = "((name=SPOT,level=1,allocation=60,limit=50))"
-    assert iorm.render(iorm.set_attributes(iorm.parse(text), "SPOT", {"share": None})) == text
-    less = iorm.set_attributes(iorm.parse(text), "SPOT", {"share": None, "limit": None})
+    assert iorm.render(iorm.set_attributes(iorm.parse(text), named("SPOT"), {"share": None})) == text
+    less = iorm.set_attributes(iorm.parse(text), named("SPOT"), {"share": None, "limit": None})
     assert iorm.render(less) == "((name=SPOT,level=1,allocation=60))"
 
 
 def test_a_directive_can_be_taken_out() -> None:
     """Without its directive a database falls back to DEFAULT; one that has none is an error."""
     plan = iorm.parse("((name=A,share=3),(name=default,share=1))")
-    assert iorm.render(iorm.remove(plan, "a")) == "((name=default,share=1))"
+    assert iorm.render(iorm.remove(plan, named("a"))) == "((name=default,share=1))"
     with pytest.raises(RefusedError, match="no directive for B"):
-        iorm.remove(plan, "B")
+        iorm.remove(plan, named("B"))
 
 
 def test_plans_that_mean_the_same_do_not_differ() -> None:
     """Order, case, quotes and the spelling of sizes are no difference."""
     one = iorm.parse("((name=A,share=3,flashcachemin=1G,flashLog=OFF),(name=default,share=1))")
     two = iorm.parse("name='default',share=1\nname=a,type=database,flashlog=off,flashcachemin=1024m,share=3")
-    assert iorm.diff(one, two) == []
+    assert iorm.diff(one, two) == [] and one.means(two)
+    assert not one.means(iorm.parse("((name=A,share=3))"))
 
 
 def test_differences_are_named_one_by_one() -> None:
@@ -146,14 +153,3 @@ def test_a_plan_that_is_written_is_read_back_word_for_word(plan: IormPlan) -> No
     statement = parse(f"ALTER IORMPLAN dbPlan={text}")
     assert isinstance(statement, Change)
     assert iorm.parse(render(statement).removeprefix("ALTER IORMPLAN dbPlan=")) == plan
-
-
-@given(PLANS, st.sampled_from(["flashlog", "flashcache"]), st.sampled_from(["on", "off"]))
-def test_a_change_touches_one_database_only(plan: IormPlan, attribute: str, value: str) -> None:
-    """Whatever the plan holds, all other directives come out as they went in, in their order."""
-    try:
-        new = iorm.set_directive(plan, "SPOT", attribute, value)
-    except ExacellError:
-        return
-    assert [d for d in new.directives if d.name != "SPOT"] == list(plan.directives)
-    assert [d.get(attribute) for d in new.named("SPOT")] == [value]

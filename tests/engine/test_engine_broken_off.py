@@ -8,6 +8,7 @@ import pytest
 from engine_desk import Desk
 from engine_fakes import CELLS, Bench
 
+from exacell.cellcli.iorm import DirectiveName
 from exacell.change.pending import pending
 from exacell.change.resuming import resume
 from exacell.change.undoing import undo
@@ -34,7 +35,9 @@ def desk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Desk:
     with monkeypatch.context() as patch:
         patch.setattr(bench.journal, "append", full)
         with pytest.raises(BrokenOffError, match="was broken off"):
-            bench.run(flashlog_plan("t1", bench.facts(), db="SPOT", on=False, statement=STATEMENT))
+            bench.run(
+                flashlog_plan("t1", bench.facts(), wanted=DirectiveName(name="SPOT"), on=False, statement=STATEMENT)
+            )
     return made
 
 

@@ -25,6 +25,7 @@ from engine_fakes import (
     said,
 )
 
+from exacell.cellcli.iorm import DirectiveName
 from exacell.change.changing import carry_out
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.errors import ExitCode, JournalError, RefusedError
@@ -182,7 +183,9 @@ def test_exit_code(results: list[StepResult], code: ExitCode) -> None:
 
 def test_iorm_is_compared_by_what_it_means(bench: Bench) -> None:
     """A plan that the cell prints with other blanks is the plan that was sent; one that moved is refused."""
-    plan = flashlog_plan("t1", _with_database(bench), db="SPOT", on=False, statement="disable flashlog db=SPOT")
+    plan = flashlog_plan(
+        "t1", _with_database(bench), wanted=DirectiveName(name="SPOT"), on=False, statement="disable flashlog db=SPOT"
+    )
     bench.transport.cells[CELLS[0]].tables["iormplan"][0]["dbPlan"] = "name=SPOT, share=8"
     bench.transport.cells[CELLS[1]].tables["iormplan"][0]["dbPlan"] = "((name=SPOT,share=9))"
     report = bench.run(plan)
@@ -472,7 +475,15 @@ def test_progress_tells_which_cells_have_answered(bench: Bench, monkeypatch: pyt
     waited for."""
     shown: list[dict[str, str]] = []
     monkeypatch.setattr(bench.console, "progress", lambda p: shown.append(dict(p.states)) if p is not None else None)
-    bench.run(flashlog_plan("t1", _with_database(bench), db="SPOT", on=False, statement="disable flashlog db=SPOT"))
+    bench.run(
+        flashlog_plan(
+            "t1",
+            _with_database(bench),
+            wanted=DirectiveName(name="SPOT"),
+            on=False,
+            statement="disable flashlog db=SPOT",
+        )
+    )
     one, two, three = CELLS
     waits = "sent, no answer yet (waited for up to 15m00s)"
     assert {one: waits, two: waits, three: waits} in shown

@@ -30,6 +30,7 @@ from exacell.console import SilentConsole
 from exacell.context import Context, Options
 from exacell.emulator import rack_world
 from exacell.emulator.asm.model import DiskMode
+from exacell.emulator.beneath import OwnFiles
 from exacell.emulator.clock import RackClock
 from exacell.emulator.models import Cell
 from exacell.emulator.names import GRID_HOME
@@ -258,7 +259,7 @@ class MatrixRack:
         self, name: str, host: str, login: str, argv: Sequence[str], env: Mapping[str, str], text: str
     ) -> tuple[int, str]:
         program: Program = self.world.program(
-            name, host, login, argv, env=env, cwd=self.folder, tty=False, has_stdin=True
+            name, host, login, argv, env=env, files=OwnFiles(str(self.folder)), tty=False, has_stdin=True
         )
         lines = iter(text.splitlines())
         shown: list[str] = []

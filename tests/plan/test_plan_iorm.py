@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from plan_factory import CELLS, DBPLAN, cell, rack
 
-from exacell.cellcli.iorm import parse
+from exacell.cellcli.iorm import DirectiveName, parse
 from exacell.errors import ExacellError, RefusedError
 from exacell.plan.facts import CellFacts
 from exacell.plan.iorm import Goal, agree, flashlog_plan, goal_plan, set_plan, unset_plan
@@ -15,7 +15,7 @@ from exacell.plan.model import Plan, Risk, Undo
 
 
 def toggle(db: str = "SPOT", *, on: bool = False, facts: Mapping[str, CellFacts] | None = None) -> Plan:
-    return flashlog_plan("t1", facts or rack(), db=db, on=on, statement="disable flashlog")
+    return flashlog_plan("t1", facts or rack(), wanted=DirectiveName(name=db), on=on, statement="disable flashlog")
 
 
 def holding(text: str, **changes: object) -> dict[str, CellFacts]:
@@ -78,12 +78,6 @@ def test_already_so(text: str, db: str, on: bool) -> None:
         ("((name=ERP,share=4))", "SPOT", False, "((name=ERP,share=4),(name=SPOT,share=1,flashLog=off))"),
         ("((name=SPOT,share=4))", "spot", False, "((name=SPOT,share=4,flashLog=off))"),
         ("((name=ERP,share=4))", "spot", False, "((name=ERP,share=4),(name=SPOT,share=1,flashLog=off))"),
-        (
-            "((name=SPOT,role=primary,share=1,flashlog=off),(name=SPOT,role=standby,share=1))",
-            "SPOT",
-            False,
-            "((name=SPOT,role=primary,share=1,flashlog=off),(name=SPOT,role=standby,share=1,flashLog=off))",
-        ),
     ],
 )
 def test_what_is_sent(text: str, db: str, on: bool, wanted: str) -> None:
@@ -122,11 +116,9 @@ def setting(
     return set_plan(
         "t1",
         facts or rack(),
-        db=db,
+        wanted=DirectiveName(name=db) if db else None,
         settings=words,
         objective=objective,
-        role="",
-        asmcluster="",
         statement="set iorm",
     )
 
@@ -182,7 +174,9 @@ def test_set_refuses_what_no_plan_can_hold(db: str, words: dict[str, str], messa
 )
 def test_unset_takes_attributes_or_the_directive_out(attributes: list[str], wanted: str) -> None:
     """unset with an attribute leaves the directive, without one takes it out."""
-    assert sent(unset_plan("t1", rack(), db="spot", attributes=attributes, statement="unset iorm")) == {wanted}
+    assert sent(
+        unset_plan("t1", rack(), wanted=DirectiveName(name="spot"), attributes=attributes, statement="unset iorm")
+    ) == {wanted}
 
 
 @pytest.mark.parametrize(
@@ -198,21 +192,25 @@ def test_unset_takes_attributes_or_the_directive_out(attributes: list[str], want
 def test_unset_refuses_what_nobody_knows(db: str, attributes: list[str], message: str) -> None:
     """A database without a directive that no cell knows, an unknown attribute, and a directive of a name alone, are refused."""
     with pytest.raises(ExacellError, match=message):
-        unset_plan("t1", rack(), db=db, attributes=attributes, statement="unset iorm")
+        unset_plan("t1", rack(), wanted=DirectiveName(name=db), attributes=attributes, statement="unset iorm")
 
 
 @pytest.mark.parametrize(("db", "attributes"), [("SPOT", ["level"]), ("HR", []), ("hr", ["limit"])])
 def test_what_is_unset_already_is_left_alone(db: str, attributes: list[str]) -> None:
     """Unsetting what a known database has not changes nothing and says so; of several attributes the others go."""
     facts = rack(databases=("SPOT", "ASM1.HR"))
-    plan = unset_plan("t1", facts, db=db, attributes=attributes, statement="unset iorm")
+    plan = unset_plan("t1", facts, wanted=DirectiveName(name=db), attributes=attributes, statement="unset iorm")
     assert not plan.changes_something
     assert plan.done == dict.fromkeys(CELLS, "it holds that IORM plan already")
 
 
 def test_unset_takes_out_those_attributes_that_are_there() -> None:
     """Of several attributes those that the directive has are taken out, as when a run was cut off between two."""
-    (wanted,) = sent(unset_plan("t1", rack(), db="SPOT", attributes=["level", "limit"], statement="unset iorm"))
+    (wanted,) = sent(
+        unset_plan(
+            "t1", rack(), wanted=DirectiveName(name="SPOT"), attributes=["level", "limit"], statement="unset iorm"
+        )
+    )
     assert "name=SPOT,share=8)" in wanted
 
 
