@@ -128,7 +128,7 @@ def test_sql_queries_answer(rack) -> None:
     assert "ORA-01476" in wrong.err
     unread = rack.say('sql asm "select nix from v$instance"')
     assert unread.code == 2
-    assert "exacell can't read nix in 'select nix from v$instance'" in unread.err
+    assert "nix: it is no listed column of v$instance" in unread.err
     assert "no instance of NIX" in rack.say('sql db=NIX "select 1 from dual"').err
 
 
@@ -167,11 +167,12 @@ def test_sh_reads_and_is_guarded(rack) -> None:
 
 
 def test_copy(rack, tmp_path: Path) -> None:
-    """copy brings a file to each cell; one that is not there is an error before anything is sent."""
+    """copy brings a file to each cell; one that is not there, or that nobody accepted, is refused before anything is sent."""
     source = tmp_path / "note.txt"
     source.write_text("hello\n")
-    done = rack.say(f"copy {source}")
+    assert rack.say(f"copy {source}").code == 2
+    done = rack.say(f"copy {source} --accept-opaque")
     assert done.code == 0, done.err
-    assert "hello" in rack.say("sh cat note.txt").out
+    assert "hello" in rack.say("sh --accept-opaque cat note.txt").out
     assert rack.say("copy /nowhere/x").code == 2
     assert rack("-r", "care", "-m", f"copy {source}").code == 2
