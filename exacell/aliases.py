@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from exacell.config import trusted_group
+from exacell.core.trust import refuse_untrusted
 from exacell.errors import ConfigError, why_unreadable
 from exacell.paths import Home, replace_file
 
@@ -13,6 +15,7 @@ class Aliases:
 
     def __init__(self, home: Home) -> None:
         self.path = home.config_dir / "aliases"
+        self._group = trusted_group(home)
         self._stamp: tuple[int, int] | None = None
         self._known: dict[str, str] = {}
 
@@ -20,8 +23,9 @@ class Aliases:
         """Return statement by name, in alphabetical order; empty when there is no file.
 
         Raises:
-            ConfigError: the file can't be read.
+            ConfigError: the file can't be read, or others can write it.
         """
+        refuse_untrusted(self.path, self._group)
         try:
             status = self.path.stat()
             stamp = (status.st_mtime_ns, status.st_size)

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from exacell.cellset import CellSet
+from exacell.core.trust import Group, group_number, refuse_untrusted
 from exacell.errors import ConfigError, why_unreadable
 from exacell.groupfile import read_cellip, read_group_file
 from exacell.paths import Home
@@ -115,6 +116,7 @@ class RackConfig:
         ssh_config: used instead of ~/.ssh/config and /etc/ssh/ssh_config.
         read_user, write_user: logins on cells for reads and writes.
         connect_timeout, command_timeout, fanout: override the settings of the same meaning; None leaves them.
+        opaque: ``allow`` where what exacell can't read goes through without --accept-opaque; never in production.
         reach: the transport and what its program needs to know.
         lock: the file that says who changes the rack now; None takes one place for all users of this host.
         source: the file, or the way in which the rack was found; for messages.
@@ -130,6 +132,7 @@ class RackConfig:
     write_user: str = "celladmin"
     production: bool = False
     emulated: bool = False
+    opaque: str = "ask"
     connect_timeout: float | None = None
     command_timeout: float | None = None
     fanout: int | None = None
@@ -153,9 +156,11 @@ class Config:
 
     Attributes:
         partial: rack names of which config.toml says something but not the cells, and no file in racks.d either.
+        trusted_group: who of this group can write a rack's file, recipe, alias or kept plan is trusted as oneself; empty: nobody.
     """
 
     default_rack: str = ""
+    trusted_group: str = ""
     settings: Settings = field(default_factory=Settings)
     racks: Mapping[str, RackConfig] = field(default_factory=lambda: MappingProxyType({}))
     partial: tuple[str, ...] = ()
@@ -164,7 +169,8 @@ class Config:
 def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
     """Return the configuration in ``home``; missing files are empty ones.
 
-    A table of config.toml that names no cells is put over the rack's own file, such as that of an emulated rack.
+    A table of config.toml that names no cells is put over the rack's own file, such as that of an emulated rack. A file that
+    others can write is not read.
 
     Args:
         env: EXACELL_RACK in it replaces ``default_rack``. Default: the process environment.
@@ -173,10 +179,12 @@ def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
         ConfigError: a file cannot be read, is no TOML, or says something unknown or impossible.
     """
     variables = os.environ if env is None else env
+    refuse_untrusted(home.config_file)
     text = _read(home.config_file)
     config, over = _parsed(text, str(home.config_file)) if text is not None else (Config(), {})
     racks = dict(config.racks)
     for path in sorted(home.racks_dir.glob("*.toml")) if home.racks_dir.is_dir() else ():
+        refuse_untrusted(path, lambda: group_number(config.trusted_group))
         content = _read(path)
         if content is None:
             continue  # Stopped, and so removed, between the listing and the reading.
@@ -197,6 +205,7 @@ def _parsed(text: str, source: str) -> tuple[Config, dict[str, TomlTable]]:
     """Return what a ``config.toml`` says, and its tables about racks whose cells stand elsewhere, by name."""
     top = parse_toml(text, source)
     default_rack = top.text("default_rack", "")
+    trusted_group = top.text("trusted_group", "")
     settings_table = top.table("settings")
     settings = _settings(settings_table, Settings()) if settings_table else Settings()
     racks: dict[str, RackConfig] = {}
@@ -210,7 +219,24 @@ def _parsed(text: str, source: str) -> tuple[Config, dict[str, TomlTable]]:
             table = table.with_text(key, str(_beside(path, source))) if path else table
         over[name] = table
     top.finish()
-    return Config(default_rack=default_rack, settings=settings, racks=MappingProxyType(racks)), over
+    config = Config(
+        default_rack=default_rack, trusted_group=trusted_group, settings=settings, racks=MappingProxyType(racks)
+    )
+    return config, over
+
+
+def trusted_group(home: Home) -> Group:
+    """Return what tells the group that ``trusted_group`` of config.toml names, by its number.
+
+    That file itself is trusted only where no group can write it: else whoever can would name their own.
+    """
+
+    def number() -> int | None:
+        refuse_untrusted(home.config_file)
+        text = _read(home.config_file)
+        return group_number(parse_toml(text or "", str(home.config_file)).text("trusted_group", ""))
+
+    return number
 
 
 def parse_rack(name: str, text: str, source: str) -> RackConfig:
@@ -267,6 +293,7 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
         write_user=table.text("write_user", RackConfig.write_user),
         production=table.flag("production", False),
         emulated=table.flag("emulated", False),
+        opaque=table.choice("opaque", RackConfig.opaque, ("ask", "allow")),
         connect_timeout=table.seconds("connect_timeout", None),
         command_timeout=table.seconds("command_timeout", None),
         fanout=table.count("fanout", None),
@@ -277,6 +304,11 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
     if groups_table:
         groups_table.finish()
     table.finish()
+    if rack.production and rack.opaque == "allow":
+        raise ConfigError(
+            f'{table.where}: rack {name} is in production, where opaque = "allow" has no place: what exacell can\'t read is '
+            "refused there"
+        )
     return rack
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.cellset import CellSet
-from exacell.config import Config, RackConfig, Settings, load, named_cells, which_rack
+from exacell.config import Config, RackConfig, Settings, load, named_cells, trusted_group, which_rack
+from exacell.core.trust import refuse_untrusted
 from exacell.errors import CellSetError, ExitCode, JournalError, RefusedError, StatementError
 from exacell.fallbacks import Fallbacks
 from exacell.interruption import Interruption
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from exacell.plan import facts as f
     from exacell.plan.model import Plan
     from exacell.plan.saved import SavedPlan
+    from exacell.store import Store
     from exacell.transport.base import Transport
 
 
@@ -134,6 +136,18 @@ class Context:
 
         return Journal(self.home.state_dir / "journal.db")
 
+    def store(self) -> Store:
+        """Return the kept plans, snapshots and IORM plans, for somebody who acts upon what they say.
+
+        Raises:
+            ConfigError: others can write them.
+        """
+        from exacell.store import Store
+
+        path = self.home.state_dir / "store.db"
+        refuse_untrusted(path, trusted_group(self.home))
+        return Store(path)
+
     # -- the rack ------------------------------------------------------------------------------------------------
 
     def connect(self, name: str) -> RackConfig:
@@ -175,6 +189,10 @@ class Context:
         return Path(self.options.ssh_config).expanduser() if self.options.ssh_config else None
 
     def _take(self, rack: RackConfig) -> None:
+        if rack.ssh_config is not None:
+            refuse_untrusted(
+                rack.ssh_config, trusted_group(self.home)
+            )  # It names programs that are run to reach cells.
         self.close()
         self.rack = rack
         self._leads = _text_of(rack.ssh_config) if rack.emulated else ""

@@ -108,9 +108,8 @@ def rehearse(ctx: Context, call: Call) -> Result:
 def apply(ctx: Context, call: Call) -> Result:
     """Return one record per target with its outcome."""
     from exacell.language.line import with_call_flags
-    from exacell.store import Store
 
-    saved = Store(ctx.home.state_dir / "store.db").find_plan(ctx.need_rack().name, call.text_arg("name"))
+    saved = ctx.store().find_plan(ctx.need_rack().name, call.text_arg("name"))
     line = with_call_flags(saved.statement, saved.flags_with(call.flags))
     ctx.expected, ctx.moved = saved, None
     try:
@@ -132,9 +131,7 @@ def apply(ctx: Context, call: Call) -> Result:
 )
 def plans(ctx: Context, call: Call) -> Result:
     """Return one record per plan."""
-    from exacell.store import Store
-
-    found = Store(ctx.home.state_dir / "store.db").plans(ctx.need_rack().name)
+    found = ctx.store().plans(ctx.need_rack().name)
     rows = [{"cell": None, "name": p.name, "made": p.made, "cells": len(p.cells), "statement": p.line} for p in found]
     return Result(records=rows, columns=[Column(n) for n in ("name", "made", "cells", "statement")], data=True)
 

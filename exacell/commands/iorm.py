@@ -284,10 +284,9 @@ def restore_iorm(ctx: Context, call: Call) -> Result:
     from exacell.errors import RefusedError
     from exacell.plan import facts as f
     from exacell.plan.iorm import Goal, goal_plan
-    from exacell.store import Store
 
     rack, name = ctx.need_rack().name, call.text_arg("name")
-    held = Store(ctx.home.state_dir / "store.db").find_iorm(rack, name)
+    held = ctx.store().find_iorm(rack, name)
     missing = [cell for cell in ctx.cells() if cell not in held]
     if missing:
         raise RefusedError(

@@ -1,8 +1,8 @@
 """The files that an emulated cell has in the places where scripts look for them.
 
-Shells on the cell see them in their places (:mod:`view_launcher`), scp and sftp by their names. CELLTRACE names the directory
-of the alert log in every session, as the profiles of a cell do. The log tells when the services were started for the
-first time and no more.
+Shells on the cell see them in their places (:mod:`exacell.emulator.fence_launcher`), scp and sftp by their names. CELLTRACE
+names the directory of the alert log in every session, as the profiles of a cell do. The log tells when the services were
+started for the first time and no more.
 
 Source: Oracle DBMMN, "cellinit.ora"; SAGUG, alter-cell (where a dump is written); published listings of both files.
 """

@@ -17,21 +17,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from exacell.emulator.cell_files import cell_files, trace_directory
+from exacell.emulator.fence import BIN, SSH, python_inside
 from exacell.emulator.fronts import front_scripts
+from exacell.emulator.host_files import CELL_LINKS, SYSTEM_LINKS, group_files, link_programs, node_files
+from exacell.emulator.host_shells import HostShells
 from exacell.emulator.host_tools import PLACES, become_scripts, cell_scripts, firmware_scripts
-from exacell.emulator.host_view import (
-    CELL_LINKS,
-    SYSTEM_LINKS,
-    HostView,
-    group_files,
-    node_files,
-    ssh_client_file,
-    view_of,
-)
-from exacell.emulator.identity import bind_all, client_key, write_client_files
+from exacell.emulator.identity import bind_all, client_keys, write_client_files
 from exacell.emulator.infiniband import FABRIC, fabric_scripts, has_infiniband
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME, node_address
 from exacell.emulator.node_scripts import node_scripts
@@ -75,17 +70,22 @@ class Daemon:
         """Open everything, say so in control.json, and serve until stopped."""
         hosts = self._hosts()
         programs = Programs(self._world, self.save)
-        public_key = client_key(self._files)
+        public_keys = client_keys(self._files)
         sockets = bind_all(self._files, hosts)
         ports = {host: bound.getsockname()[1] for host, bound in sockets.items()}
         sessions = Sessions()
         faults = self._world.faults
-        servers = RackServers(self._files, hosts, programs, public_key, faults=faults, sessions=sessions)
         service = ControlService(self._token, self._operations(), hosts, programs, sessions)
+        shells = HostShells(self._files, service, ports)
+        servers = RackServers(
+            self._files, hosts, programs, public_keys, faults=faults, sessions=sessions, shells=shells
+        )
         model = str(self._world.describe().get("model", ""))
         for kind in KINDS:
             write_programs(self._files, kind, more=self._host_scripts(kind, hosts, model))
+            self._write_layer(kind, model)
         write_path(self._files, hosts, model=model)
+        await shells.probe()
         await servers.listen(sockets, self._addresses())
         kinds = {name: host.kind for name, host in hosts.items()}
         write_client_files(self._files, kinds, ports, self._addresses())
@@ -97,6 +97,7 @@ class Daemon:
         finally:
             player.cancel()
             await servers.close()
+            shells.close()
             await service.close()
             if self._files.root.is_dir():
                 self._files.write_state(self._world.to_state())
@@ -120,23 +121,22 @@ class Daemon:
 
     def _host_scripts(self, kind: HostKind, hosts: Mapping[str, Host], model: str) -> dict[str, str]:
         """Return what shells on one kind of host find besides the emulated programs, by name."""
-        own = self._files.root / "hosts"
         places = {name: host.kind is CELL for name, host in hosts.items()}
         if kind is CELL:
             fabric = fabric_scripts(places) if has_infiniband(model) else {}
-            become = become_scripts(own, tuple(kind.ids), everybody=False)
+            become = become_scripts(tuple(kind.ids), everybody=False)
             return {**become, **cell_scripts(), **firmware_scripts(), **fabric}
         clusters = self._world.clusters
         instances = {node: sids for cluster in clusters for node, sids in cluster.instances().items()}
         return {
-            **become_scripts(own, tuple(kind.ids), everybody=True),
+            **become_scripts(tuple(kind.ids), everybody=True),
             **firmware_scripts(),
             **node_scripts(instances),
             **front_scripts(
-                self._files.ssh_config,
+                f"{SSH}/ssh_config",
+                (python_inside()[0], f"{BIN}/.dcli.py"),
                 places,
                 infiniband=has_infiniband(model),
-                python=sys.executable,
             ),
         }
 
@@ -147,31 +147,26 @@ class Daemon:
         model = hardware_model(str(self._world.describe()["model"]))
         layout = {LAYOUT: database_machine(addresses, self._world.dbnodes, model)}
         hosts: dict[str, Host] = {}
-        shown: bool | None = None
         for name in self._world.cells:
-            now = datetime.now().astimezone()
-            view = self._view(CELL, name, cell_files(name, addresses, self._world.dbnodes, now))
-            shown = view.works() if shown is None else shown
+            files = partial(cell_files, name, addresses, self._world.dbnodes, datetime.now().astimezone())
             hosts[name] = Host(
                 files=self._files,
                 name=name,
                 kind=CELL,
                 variables={"CELLTRACE": trace_directory(name)},
                 restricted=restricted,
-                view=view if shown else None,
+                own_files=partial(self._own_files, CELL, files),
             )
         for cluster in self._world.clusters:
             for number, name in enumerate(cluster.nodes, start=1):
-                own = node_files(cluster, name, addresses, self._world.dbnodes)
-                view = self._view(DBNODE, name, {**own, **layout})
-                shown = view.works() if shown is None else shown
+                files = partial(node_files, cluster, name, addresses, self._world.dbnodes, layout)
                 hosts[name] = Host(
                     files=self._files,
                     name=name,
                     kind=DBNODE,
                     profiles=_node_profiles(number),
                     home_files=groups,
-                    view=view if shown else None,
+                    own_files=partial(self._own_files, DBNODE, files),
                 )
         return hosts
 
@@ -180,10 +175,10 @@ class Daemon:
         nodes = {name: node_address(number) for number, name in enumerate(self._world.dbnodes, start=1)}
         return {**{name: self._world.address(name) for name in self._world.cells}, **nodes}
 
-    def _view(self, kind: HostKind, host: str, own: Mapping[str, str]) -> HostView:
-        """Return the view of a host's shells, with its files written."""
-        needed = (sys.prefix, sys.base_prefix, os.path.dirname(os.path.abspath(__file__)))
-        view = view_of(self._files.host_dir(host), self._files.home(host, "root"), self._files.root, needed)
+    def _own_files(
+        self, kind: HostKind, files: Callable[[], Mapping[str, str]]
+    ) -> tuple[Mapping[str, str], Mapping[str, Sequence[str]]]:
+        """Return what a host has from the start: texts by path, and the names of emulated programs by directory."""
         links: dict[str, Sequence[str]] = {
             f"{home}/bin": [name for name in kind.programs if f"{home}/bin" in kind.directories(name)]
             for home in kind.homes
@@ -193,12 +188,16 @@ class Daemon:
             for place in places if name in offered else ():
                 if place.startswith(("/opt/", "/u01/")) and name not in links.get(place, ()):
                     links[place] = (*links.get(place, ()), name)
-        links |= CELL_LINKS if kind is CELL else SYSTEM_LINKS
-        if has_infiniband(str(self._world.describe().get("model", ""))):
+        return files(), links
+
+    def _write_layer(self, kind: HostKind, model: str) -> None:
+        """Write what one kind of host has over the machine's /usr."""
+        links: dict[str, Sequence[str]] = dict(CELL_LINKS if kind is CELL else SYSTEM_LINKS)
+        if has_infiniband(model):
             links["/usr/sbin"] = (*links["/usr/sbin"], *FABRIC)
-        ssh = {"etc/ssh/ssh_config": ssh_client_file(self._files.ssh_config)} if kind is DBNODE else {}
-        view.write({**own, **ssh}, self._files.bin(kind.name), links)
-        return view
+        layer = self._files.layer(kind.name)
+        layer.mkdir(mode=0o755, parents=True, exist_ok=True)
+        link_programs(layer.parent, links)
 
     def _announce(self, port: int) -> None:
         self._files.write_state(self._world.to_state())

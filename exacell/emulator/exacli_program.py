@@ -13,8 +13,8 @@ import os
 import re
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from exacell.emulator.beneath import Files
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import Cell
@@ -90,7 +90,7 @@ def parse_call(argv: Sequence[str]) -> Call | None:
 
 
 def exacli(
-    rack: Rack, argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, has_stdin: bool, read: ReadFile
+    rack: Rack, argv: Sequence[str], *, env: Mapping[str, str], files: Files, has_stdin: bool, read: ReadFile
 ) -> Program:
     """Run ``exacli``.
 
@@ -111,13 +111,13 @@ def exacli(
         return 1
     has_stdin = has_stdin and call.asks
     user = call.user or user or (yield from _asked("Username: ", has_stdin)) or ""
-    jar = None if call.jar is None else _jar(call.jar, env, cwd)
-    if jar is None or not _has_cookie(jar, cell, user) or not _is_known(rack.cells[cell], user):
+    jar = None if call.jar is None else _jar(call.jar, env)
+    if jar is None or not _has_cookie(files, jar, cell, user) or not _is_known(rack.cells[cell], user):
         if not _fits(rack.cells[cell], user, (yield from _asked("Password: ", has_stdin)) or ""):
             yield Out(f"exacli: login of {user} on {cell} failed\n", err=True)
             return 1
         if jar is not None:
-            _keep_cookie(jar, cell, user)
+            _keep_cookie(files, jar, cell, user)
     if call.commands is None:
         while (line := (yield Ask(f"exacli {user}@{cell}> "))) is not None and line.strip().lower() not in (
             "exit",
@@ -178,18 +178,21 @@ def _statements(rack: Rack, cell: str, user: str, text: str, form: str, read: Re
     return 0
 
 
-def _jar(given: str, env: Mapping[str, str], cwd: Path) -> Path:
-    return cwd / given if given else Path(env.get("HOME", "/")) / ".exacli" / "cookiejar"
+def _jar(given: str, env: Mapping[str, str]) -> str:
+    return given or f"{env.get('HOME', '/')}/.exacli/cookiejar"
 
 
-def _has_cookie(jar: Path, cell: str, user: str) -> bool:
+def _has_cookie(files: Files, jar: str, cell: str, user: str) -> bool:
     try:
-        return f"{cell} {user}" in jar.read_text(encoding="utf-8").splitlines()
+        with open(files.open(jar, os.O_RDONLY), encoding="utf-8") as file:
+            return f"{cell} {user}" in file.read().splitlines()
     except (OSError, UnicodeDecodeError):
         return False
 
 
-def _keep_cookie(jar: Path, cell: str, user: str) -> None:
-    jar.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with open(os.open(jar, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8") as file:
+def _keep_cookie(files: Files, jar: str, cell: str, user: str) -> None:
+    directory = os.path.dirname(jar)
+    if directory:
+        files.make_directory(directory)
+    with open(files.open(jar, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8") as file:
         file.write(f"{cell} {user}\n")

@@ -9,10 +9,8 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
-from exacell.emulator import dcli_program
 from exacell.emulator.infiniband import fabric_scripts, places
 
 
@@ -27,22 +25,22 @@ def of_the_machine(name: str) -> str | None:
 
 
 def front_scripts(
-    ssh_config: Path, hosts: Mapping[str, bool], *, infiniband: bool = False, python: str
+    ssh_config: str, dcli: Sequence[str], hosts: Mapping[str, bool], *, infiniband: bool = False
 ) -> dict[str, str]:
     """Return the bodies of the shell scripts by name.
 
     Args:
-        ssh_config: the rack's.
+        ssh_config: the rack's, as who runs them names it.
+        dcli: the interpreter (words for a shell) and the file of our dcli, likewise.
         hosts: by name, whether it is a cell.
         infiniband: the programs that show the fabric are there.
     """
-    config = shlex.quote(str(ssh_config))
-    dcli = shlex.join([python, "-I", "-S", os.path.abspath(dcli_program.__file__), str(ssh_config)])
-    scripts = {"dcli": f'exec {dcli} "$@"\n'}
+    config, (python, program) = shlex.quote(ssh_config), dcli
+    scripts = {"dcli": f'exec {python} -I -S {shlex.quote(program)} {config} "$@"\n'}
     for name in ("ssh", "scp", "sftp"):
-        program = of_the_machine(name)
-        if program is not None:
-            scripts[name] = f'exec {shlex.quote(program)} -F {config} "$@"\n'
+        own = of_the_machine(name)
+        if own is not None:
+            scripts[name] = f'exec {shlex.quote(own)} -F {config} "$@"\n'
     # No emulated host has an address of its own: what is asked for is answered as a network without loss does.
     ping = of_the_machine("ping")
     others = 'echo "ping: $host: Name or service not known" >&2; exit 2'

@@ -1,4 +1,4 @@
-"""Real shells behind an emulated host's sessions: pipes or a pty between an SSH channel and a process group."""
+"""Shells of an emulated host's sessions: pipes or a pty between an SSH channel and a process group behind the host's fence."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import signal
 import struct
 import termios
 from asyncio.streams import FlowControlMixin
-from asyncio.subprocess import Process
 from collections.abc import Coroutine, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from asyncssh import BreakReceived, SignalReceived, SSHServerProcess, SSHWriter, TerminalSizeChanged
 
+from exacell.emulator.fence import Fence, FencedShell
+
+_Some = TypeVar("_Some", tuple[int], tuple[int, int])
 _CHUNK = 65536
 _HANGUP_S = 2.0
 """What a process group gets between SIGHUP and SIGKILL once its client is gone."""
@@ -26,26 +27,33 @@ _DRAIN_S = 5.0
 
 
 async def run_shell(
-    channel: SSHServerProcess[bytes], argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], tty: bool
+    channel: SSHServerProcess[bytes],
+    fence: Fence,
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    environment: Mapping[str, str],
+    tty: bool,
 ) -> int:
-    """Run ``argv`` with the channel as its standard streams and return its exit status, negative for the signal that ended it.
+    """Run ``argv`` behind a fence with the channel as its standard streams and return its exit status, negative for the
+    signal that ended it.
 
     When the task is cancelled, the process group gets SIGHUP and then SIGKILL; a command that put itself into the
     background of a session that ended well goes on, as on a real host.
     """
     if tty:
-        return await _on_pty(channel, argv, cwd, environment)
-    return await _on_pipes(channel, argv, cwd, environment)
+        return await _on_pty(channel, fence, argv, cwd, environment)
+    return await _on_pipes(channel, fence, argv, cwd, environment)
 
 
-async def _on_pipes(channel: SSHServerProcess[bytes], argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> int:
+async def _on_pipes(
+    channel: SSHServerProcess[bytes], fence: Fence, argv: Sequence[str], cwd: str, env: Mapping[str, str]
+) -> int:
     async with _Streams() as streams:
         theirs_in, ours_in = streams.own(os.pipe())
         ours_out, theirs_out = streams.own(os.pipe())
         ours_err, theirs_err = streams.own(os.pipe())
-        process = await asyncio.create_subprocess_exec(
-            *argv, stdin=theirs_in, stdout=theirs_out, stderr=theirs_err, cwd=cwd, env=env, start_new_session=True
-        )
+        process, _ = await fence.start(argv, cwd=cwd, environment=env, streams=(theirs_in, theirs_out, theirs_err))
         async with _Guarded(process):
             streams.close(theirs_in, theirs_out, theirs_err)
             writer = await streams.writer(ours_in)
@@ -126,8 +134,8 @@ class _Streams:
         # Last: whoever cancels us once more shall find all closed.
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def own(self, descriptors: tuple[int, int]) -> tuple[int, int]:
-        """Return two descriptors, which are closed in the end unless something reads or writes them."""
+    def own(self, descriptors: _Some) -> _Some:
+        """Return some descriptors, which are closed in the end unless something reads or writes them."""
         self._owned.update(descriptors)
         return descriptors
 
@@ -207,28 +215,14 @@ async def _feed(channel: SSHServerProcess[bytes], writer: asyncio.StreamWriter, 
     writer.close()
 
 
-async def _on_pty(channel: SSHServerProcess[bytes], argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> int:
+async def _on_pty(
+    channel: SSHServerProcess[bytes], fence: Fence, argv: Sequence[str], cwd: str, env: Mapping[str, str]
+) -> int:
     async with _Streams() as streams:
-        master, slave = streams.own(os.openpty())
         width, height, *_ = channel.get_terminal_size()
-        _set_size(slave, width, height)
-
-        def own_terminal() -> None:
-            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            cwd=cwd,
-            env=env,
-            start_new_session=True,
-            preexec_fn=own_terminal,
-            pass_fds=(slave,),
-        )
+        process, master = await fence.start(argv, cwd=cwd, environment=env, streams=None, size=(height, width))
+        streams.own((master,))
         async with _Guarded(process):
-            streams.close(slave)
             writer = await streams.writer(os.dup(master))
             out = await streams.reader(master)
             streams.start(_feed(channel, writer, terminal=master))
@@ -243,7 +237,7 @@ async def _on_pty(channel: SSHServerProcess[bytes], argv: Sequence[str], cwd: Pa
 class _Guarded:
     """Ends a process group when the block is left before the process has ended."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: FencedShell) -> None:
         self._process = process
 
     async def __aenter__(self) -> None:
@@ -252,20 +246,13 @@ class _Guarded:
     async def __aexit__(self, *_: object) -> None:
         if self._process.returncode is not None:
             return
-        _signal_group(self._process.pid, signal.SIGHUP)
-        _signal_group(self._process.pid, signal.SIGCONT)
+        await self._process.signal(signal.SIGHUP)
+        await self._process.signal(signal.SIGCONT)
         try:
             await asyncio.wait_for(self._process.wait(), _HANGUP_S)
         except TimeoutError:
-            _signal_group(self._process.pid, signal.SIGKILL)
+            await self._process.signal(signal.SIGKILL)
             await self._process.wait()
-
-
-def _signal_group(pid: int, number: signal.Signals) -> None:
-    try:
-        os.killpg(pid, number)
-    except ProcessLookupError:
-        return
 
 
 def _set_size(terminal: int, width: int, height: int) -> None:

@@ -10,9 +10,7 @@ Source: Oracle DBMMN, "service celld"; reference asm.md 1 (su, sudo).
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 
@@ -43,15 +41,14 @@ PLACES: Mapping[str, tuple[str, ...]] = {
 """Directories under which programs are called by absolute path that are not in every installation directory."""
 
 
-def become_scripts(hosts: Path, logins: Sequence[str], *, everybody: bool) -> dict[str, str]:
+def become_scripts(logins: Sequence[str], *, everybody: bool) -> dict[str, str]:
     """Return the bodies of ``su`` and ``sudo`` by name.
 
     Args:
-        hosts: the directory whose ``<host>/<login>`` are the home directories.
         logins: of this kind of host.
         everybody: every login may use sudo, not only root.
     """
-    head = _BECOME.replace("@HOSTS@", shlex.quote(str(hosts))).replace("@LOGINS@", "|".join(logins))
+    head = _BECOME.replace("@LOGINS@", "|".join(logins))
     sudo = _SUDO.replace("@SUDOERS@", "|".join(logins) if everybody else "root")
     return {"su": head + _SU, "sudo": head + sudo}
 
@@ -84,8 +81,7 @@ _BECOME = """\
 become() {
     login=$1 fresh=$2
     shift 2
-    home=@HOSTS@/$EXACELL_EMU_HOST/$login
-    mkdir -p "$home"
+    case "$login" in root) home=/root ;; *) home=/home/$login ;; esac
     if [ -n "$fresh" ]; then
         cd "$home" || exit 1
         set -- "$SHELL" "$@"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from asyncssh import SSHKey, generate_private_key, read_private_key
 
+from exacell.emulator.fence import SSH
 from exacell.emulator.shell import HostKind
 from exacell.emulator.store import RackFiles, read_json, write_json, write_text
 from exacell.errors import EmulatorError
@@ -22,14 +23,18 @@ _LENT_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _FIRST_LENT_PORT = 32768
 
 
-def client_key(files: RackFiles) -> str:
-    """Return the public key line that logs in everywhere, generating the pair on first use."""
-    if not files.identity.exists():
+def client_keys(files: RackFiles) -> str:
+    """Return the public keys that log in everywhere, a line each: the operator's, and that of the database nodes."""
+    files.nodes.mkdir(mode=0o700, exist_ok=True)
+    return _client_key(files, files.identity) + _client_key(files, files.nodes / files.identity.name)
+
+
+def _client_key(files: RackFiles, path: Path) -> str:
+    if not path.exists():
         key = generate_private_key("ssh-ed25519", comment=f"exacell emulator {files.name}")
-        public = files.identity.with_suffix(".pub")
-        write_text(public, key.export_public_key().decode("ascii"), mode=0o644)
-        write_text(files.identity, key.export_private_key().decode("ascii"))
-    return read_private_key(files.identity).export_public_key().decode("ascii")
+        write_text(path.with_suffix(".pub"), key.export_public_key().decode("ascii"), mode=0o644)
+        write_text(path, key.export_private_key().decode("ascii"))
+    return read_private_key(path).export_public_key().decode("ascii")
 
 
 def host_key(files: RackFiles, host: str, *, other: bool = False) -> SSHKey:
@@ -90,7 +95,7 @@ def _first_lent_port() -> int:
 def write_client_files(
     files: RackFiles, kinds: Mapping[str, HostKind], ports: Mapping[str, int], addresses: Mapping[str, str]
 ) -> None:
-    """Write known_hosts and ssh_config for the hosts in ``kinds``, in that order.
+    """Write known_hosts and ssh_config for the hosts in ``kinds``, in that order: once for this machine, once for the nodes.
 
     Args:
         addresses: on the storage network, by host: scripts take them from cellip.ora.
@@ -100,28 +105,29 @@ def write_client_files(
     """
     public = {host: host_key(files, host).export_public_key().decode("ascii").split() for host in kinds}
     known = "".join(f"{host} {algorithm} {key}\n" for host, (algorithm, key, *_) in public.items())
-    write_text(files.known_hosts, known, mode=0o644)
-    blocks = [f"Host {host}\n{_reach(files, host, kind, ports[host])}" for host, kind in kinds.items()]
-    # Match and not a second pattern of Host: whoever lists the file's hosts finds each once, by its name.
-    blocks += [
-        f"Match originalhost {address}\n{_reach(files, host, kinds[host], ports[host])}"
-        for host, address in addresses.items()
-    ]
     head = f"# The emulated rack {files.name}; written at every start.\n"
-    write_text(files.ssh_config, head + "\n".join(blocks), mode=0o644)
+    for directory, seen in ((files.root, str(files.root)), (files.nodes, SSH)):
+        write_text(directory / files.known_hosts.name, known, mode=0o644)
+        blocks = [f"Host {host}\n{_reach(seen, host, kind, ports[host])}" for host, kind in kinds.items()]
+        # Match and not a second pattern of Host: whoever lists the file's hosts finds each once, by its name.
+        blocks += [
+            f"Match originalhost {address}\n{_reach(seen, host, kinds[host], ports[host])}"
+            for host, address in addresses.items()
+        ]
+        write_text(directory / files.ssh_config.name, head + "\n".join(blocks), mode=0o644)
 
 
-def _reach(files: RackFiles, host: str, kind: HostKind, port: int) -> str:
+def _reach(directory: str, host: str, kind: HostKind, port: int) -> str:
     # GlobalKnownHostsFile: a machine that knows a real cell of the same name must not reject the emulated one.
     return f"""\
     HostName {LOOPBACK}
     Port {port}
     User {kind.login}
     HostKeyAlias {host}
-    UserKnownHostsFile {_quoted(str(files.known_hosts))}
+    UserKnownHostsFile {_quoted(directory + "/known_hosts")}
     GlobalKnownHostsFile /dev/null
     StrictHostKeyChecking yes
-    IdentityFile {_quoted(str(files.identity))}
+    IdentityFile {_quoted(directory + "/id_ed25519")}
     IdentitiesOnly yes
     PasswordAuthentication no
 """

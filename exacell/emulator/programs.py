@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
+from exacell.emulator.beneath import Files
 from exacell.emulator.driver import Console, ConsoleLost, drive
 from exacell.emulator.shell import Login
 from exacell.emulator.world import World
@@ -36,7 +36,7 @@ class Programs:
         console: Console,
         *,
         env: Mapping[str, str],
-        cwd: Path,
+        files: Files,
         tty: bool,
     ) -> int:
         """Run one program to its end and return its exit status.
@@ -48,7 +48,7 @@ class Programs:
         """
         try:
             host, user = login.host.name, login.user
-            program = self._world.program(name, host, user, argv, env=env, cwd=cwd, tty=tty, has_stdin=True)
+            program = self._world.program(name, host, user, argv, env=env, files=files, tty=tty, has_stdin=True)
             saving = partial(self._save, host)
             return await drive(program, console, wall_seconds=self._world.wall_seconds, between=saving)
         except ConsoleLost:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, fields
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from exacell.emulator.asm.clusters import AsmClusters
+from exacell.emulator.beneath import Files
 from exacell.emulator.cell_store import to_state as cell_to_state
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.cellsrvstat import cellsrvstat
@@ -177,13 +178,13 @@ class RackWorld:
         argv: Sequence[str],
         *,
         env: Mapping[str, str],
-        cwd: Path,
+        files: Files,
         tty: bool,
         has_stdin: bool,
     ) -> Program:
         """Return the program started on a cell or a database node."""
         self._rack.advance()
-        reader, writer = partial(read_script, cwd), partial(write_spool, cwd)
+        reader, writer = partial(read_script, files), partial(write_spool, files)
         if name == "imageinfo":
             return imageinfo(self._rack, host, argv)
         if name == "imagehistory":
@@ -193,7 +194,7 @@ class RackWorld:
         if name == "dbmcli":
             return dbmcli(self._rack, host, argv, tty=tty, has_stdin=has_stdin)
         if name == "exacli":
-            return exacli(self._rack, argv, env=env, cwd=cwd, has_stdin=has_stdin, read=reader)
+            return exacli(self._rack, argv, env=env, files=files, has_stdin=has_stdin, read=reader)
         if host in self._rack.cells and name == "cellsrvstat":
             return cellsrvstat(self._rack, host, argv)
         if host in self._rack.cells:
@@ -292,19 +293,20 @@ def _part_of(cluster: Cluster) -> str:
     return f"{_ASM}-{cluster.name}" if cluster.suffix else _ASM
 
 
-def read_script(cwd: Path, name: str) -> str | None:
-    """Return the text of a script file named relative to ``cwd``; None when there is none or it can't be read."""
+def read_script(files: Files, name: str) -> str | None:
+    """Return the text of a script file; None when there is none or it can't be read."""
     try:
-        with open(cwd / name, encoding="utf-8", errors="surrogateescape") as file:
+        with open(files.open(name, os.O_RDONLY), encoding="utf-8", errors="surrogateescape") as file:
             return file.read(_SCRIPT_LIMIT)
     except OSError:
         return None
 
 
-def write_spool(cwd: Path, name: str, text: str, append: bool) -> bool:
-    """Write text to a spool file named relative to ``cwd`` and return whether that worked."""
+def write_spool(files: Files, name: str, text: str, append: bool) -> bool:
+    """Write text to a spool file and return whether that worked."""
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC)
     try:
-        with open(cwd / name, "a" if append else "w", encoding="utf-8", errors="surrogateescape") as file:
+        with open(files.open(name, flags), "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
     except OSError:
         return False

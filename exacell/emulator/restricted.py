@@ -29,7 +29,7 @@ def refusal(login: Login, command: str | None) -> str:
 class RestrictedSFTPServer(HomeSFTPServer):
     """SFTP and SCP that refuse every file."""
 
-    def map_path(self, path: bytes) -> bytes:
+    def named(self, path: bytes) -> str:
         """Refuse a path.
 
         Raises:

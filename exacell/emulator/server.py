@@ -7,7 +7,7 @@ import logging
 import signal
 import socket
 import struct
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import cast
@@ -30,6 +30,7 @@ from exacell.emulator.driver import ConsoleLost, LineBuffer
 from exacell.emulator.faults import FaultBook, Kind
 from exacell.emulator.forwarding import Destinations
 from exacell.emulator.host_shell import run_shell
+from exacell.emulator.host_shells import HostShells
 from exacell.emulator.identity import host_key
 from exacell.emulator.programs import Programs
 from exacell.emulator.restricted import LOGINS, RestrictedSFTPServer, refusal
@@ -38,6 +39,7 @@ from exacell.emulator.sftp import HomeSFTPServer
 from exacell.emulator.shell import DBNODE, Host, Login
 from exacell.emulator.simple_command import simple_command
 from exacell.emulator.store import RackFiles
+from exacell.errors import EmulatorError
 
 LOG = logging.getLogger("exacell.emulator")
 
@@ -46,6 +48,8 @@ _LOGIN_S = 120
 """How long a login may take: sshd_config(5), LoginGraceTime. 300 at once on a busy machine need more than 30 seconds."""
 _CLOSE_S = 5.0
 """How long a channel may take to close after its session has ended."""
+_NOT_EXECUTED = 126
+"""What shells answer for what is there and can't be run."""
 _FAILED = 255
 """What sshd answers when it can't start the login's shell."""
 _ACCEPTED_ENVIRONMENT = ("LANG", "LC_")
@@ -102,14 +106,14 @@ class HostServer(SSHServer):
     def __init__(
         self,
         host: Host,
-        public_key: str,
+        public_keys: str,
         faults: FaultBook,
         open_ones: set[SSHServerConnection],
         beyond: Destinations,
     ) -> None:
         self._host = host
         self._beyond = beyond
-        self._public_key = public_key
+        self._public_keys = public_keys
         self._faults = faults
         self._open = open_ones
         self._connection: SSHServerConnection | None = None
@@ -134,12 +138,13 @@ class HostServer(SSHServer):
         login = self._host.login(username)
         if login is None:
             return True
-        login.prepare(self._public_key)
-        path = login.home / ".ssh" / "authorized_keys"
+        self._host.prepare(self._public_keys)
         try:
-            self._connection.set_authorized_keys(str(path))
+            keys = asyncssh.import_authorized_keys(login.authorized_keys(self._public_keys))
         except (OSError, ValueError) as error:
-            LOG.warning("no login as %s on %s: %s: %s", username, self._host.name, path, error)
+            LOG.warning("no login as %s on %s: its authorized_keys: %s", username, self._host.name, error)
+        else:
+            self._connection.set_authorized_keys(keys)
         return True
 
     def public_key_auth_supported(self) -> bool:
@@ -172,19 +177,23 @@ class RackServers:
         files: RackFiles,
         hosts: Mapping[str, Host],
         programs: Programs,
-        public_key: str,
+        public_keys: str,
         *,
         faults: FaultBook,
         sessions: Sessions,
+        shells: HostShells,
     ) -> None:
         self._files = files
         self._hosts = hosts
         self._programs = programs
-        self._public_key = public_key
+        self._public_keys = public_keys
+        self._shells = shells
+        shells.on_connection = self._serve_from_inside
         self._faults = faults
         self._keys = sessions
         self._acceptors: dict[str, SSHAcceptor] = {}
         self._unknown: set[str] = set()
+        self._beyond = Destinations(ports={}, addresses={})
         self._sessions: set[asyncio.Task[None]] = set()
         self._open: Mapping[str, set[SSHServerConnection]] = {name: set() for name in hosts}
         faults.on_restart = self.drop
@@ -196,28 +205,41 @@ class RackServers:
             addresses: the hosts' own on the storage network, by which they are known to each other.
         """
         ports = {name: bound.getsockname()[1] for name, bound in sockets.items()}
-        beyond = Destinations(ports=ports, addresses=addresses)
-        for name, host in self._hosts.items():
-            options = SSHServerConnectionOptions(
-                server_host_keys=[host_key(self._files, name)],
-                server_factory=partial(HostServer, host, self._public_key, self._faults, self._open[name], beyond),
-                process_factory=partial(self._session, host),
-                sftp_factory=partial(_sftp, host),
-                allow_scp=True,
-                encoding=None,
-                line_editor=False,
-                login_timeout=_LOGIN_S,
-                gss_host=None,
-                password_auth=False,
-                kbdint_auth=False,
-                host_based_auth=False,
-                agent_forwarding=False,
-                x11_forwarding=False,
-            )
+        self._beyond = Destinations(ports=ports, addresses=addresses)
+        for name in self._hosts:
+            options = self._options(name)
             self._acceptors[name] = await asyncssh.listen(sock=sockets[name], options=options)
             # Connections inherit it: without it one that this life has ended keeps the port from the next for a minute.
             sockets[name].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.offer_keys()
+
+    def _options(self, name: str) -> SSHServerConnectionOptions:
+        """Return how a host serves a connection."""
+        host = self._hosts[name]
+        return SSHServerConnectionOptions(
+            server_host_keys=[host_key(self._files, name, other=name in self._unknown)],
+            server_factory=partial(HostServer, host, self._public_keys, self._faults, self._open[name], self._beyond),
+            process_factory=partial(self._session, host),
+            sftp_factory=partial(_sftp, host),
+            allow_scp=True,
+            encoding=None,
+            line_editor=False,
+            login_timeout=_LOGIN_S,
+            gss_host=None,
+            password_auth=False,
+            kbdint_auth=False,
+            host_based_auth=False,
+            agent_forwarding=False,
+            x11_forwarding=False,
+        )
+
+    async def _serve_from_inside(self, name: str, connection: socket.socket) -> None:
+        """Serve a connection that comes from behind the fence of another host of the rack."""
+        try:
+            await asyncssh.run_server(connection, options=self._options(name))
+        except (OSError, asyncssh.Error, TimeoutError) as error:
+            LOG.debug("a connection to %s from inside the rack ended early: %s", name, error)
+            connection.close()
 
     def offer_keys(self) -> None:
         """Let every host show the host key that it has now: its own, or with that fault one that nobody knows."""
@@ -300,24 +322,41 @@ class RackServers:
             return _FAILED
         if login.host.restricted and login.user in LOGINS and channel.command is None:
             console = ChannelConsole(channel)
-            return await self._programs.run("cellcli", login, (), console, env=environment, cwd=login.home, tty=tty)
+            return await self._programs.run(
+                "cellcli", login, (), console, env=environment, files=login.files(), tty=tty
+            )
         simple = None if tty or channel.command is None else simple_command(channel.command)
         if simple is not None and login.host.kind.answers(simple.words[0]):
             env = environment | dict(simple.environment)
             console = ChannelConsole(channel)
             return await self._programs.run(
-                simple.program, login, simple.words[1:], console, env=env, cwd=login.home, tty=False
+                simple.program, login, simple.words[1:], console, env=env, files=login.files(), tty=False
             )
-        login.host.prepare(self._public_key)
+        try:
+            fence = await self._shells.fence(login.host)
+        except (EmulatorError, TimeoutError) as error:
+            await ChannelConsole(channel).write(
+                no_shell(channel.command, login.host.kind.programs, str(error)), err=True
+            )
+            return _NOT_EXECUTED
         argv = login.shell_command(channel.command, tty=tty)
-        return await run_shell(channel, argv, cwd=login.home, environment=environment, tty=tty)
+        return await run_shell(channel, fence, argv, cwd=login.home, environment=environment, tty=tty)
+
+
+def no_shell(command: str | None, programs: Sequence[str], reason: str) -> str:
+    """Return the line that says why a command line is not run."""
+    first = (command or "").split(None, 1)[0] if command and command.strip() else "a login shell"
+    return (
+        f"{first}: not run: this machine allows no fence around emulated hosts ({reason}), and without one "
+        f"only plain {', '.join(programs)} run\n"
+    )
 
 
 def _sftp(host: Host, channel: SSHServerChannel[bytes]) -> HomeSFTPServer:
     login = host.login(channel.get_extra_info("username"))
     assert login is not None
     kind = RestrictedSFTPServer if host.restricted and login.user in LOGINS else HomeSFTPServer
-    return kind(channel, login.home, host.view)
+    return kind(channel, host.files.tree(host.name), login.home)
 
 
 def _connection_environment(channel: SSHServerProcess[bytes]) -> dict[str, str]:

@@ -6,13 +6,15 @@ import asyncio
 import hmac
 import json
 import logging
+import socket
 from asyncio import StreamReader, StreamWriter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from exacell.emulator import wire
+from exacell.emulator.beneath import OwnFiles
 from exacell.emulator.driver import ConsoleLost, LineBuffer
 from exacell.emulator.identity import LOOPBACK
 from exacell.emulator.programs import Programs
@@ -127,6 +129,10 @@ class ControlService:
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
+    async def listen_on(self, programs: socket.socket, host: Host) -> asyncio.AbstractServer:
+        """Answer programs that come from behind a host's fence: they speak for that host, and ask for nothing else."""
+        return await asyncio.start_unix_server(partial(self._accept, host=host), sock=programs)
+
     async def close(self) -> None:
         """Stop listening and end what runs."""
         if self._server is not None:
@@ -136,12 +142,12 @@ class ControlService:
         if self._connections:
             await asyncio.wait(self._connections)
 
-    async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
+    async def _accept(self, reader: StreamReader, writer: StreamWriter, *, host: Host | None = None) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
         try:
-            await self._serve(reader, writer)
+            await self._serve(reader, writer, host)
         except asyncio.CancelledError:
             LOG.debug("a control connection ended with the rack")
         except (asyncio.IncompleteReadError, ConnectionError, TimeoutError, ValueError) as error:
@@ -150,14 +156,14 @@ class ControlService:
             self._connections.discard(task)
             writer.close()
 
-    async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
+    async def _serve(self, reader: StreamReader, writer: StreamWriter, host: Host | None) -> None:
         kind, payload = await asyncio.wait_for(read_frame(reader), _FIRST_FRAME_S)
-        if kind == wire.REQUEST:
+        if kind == wire.REQUEST and host is None:
             answer = await self._answer(json.loads(payload))
             writer.write(wire.frame(wire.ANSWER, json.dumps(answer).encode("utf-8")))
             await writer.drain()
         elif kind == wire.RUN:
-            await self._run(payload.decode("utf-8", "surrogateescape").split("\0"), reader, writer)
+            await self._run(payload.decode("utf-8", "surrogateescape").split("\0"), reader, writer, host)
 
     async def _answer(self, request: Json) -> Json:
         if not hmac.compare_digest(str(request.get("token")), self._token):
@@ -175,14 +181,15 @@ class ControlService:
             LOG.exception("%s failed", request.get("op"))
             return {"error": "the emulator failed here; its log tells why", "hint": ""}
 
-    async def _run(self, fields: list[str], reader: StreamReader, writer: StreamWriter) -> None:
+    async def _run(self, fields: list[str], reader: StreamReader, writer: StreamWriter, inside: Host | None) -> None:
+        """Run a program for who is behind the fence of a host, or for one of this machine who knows the token."""
         token, host_name, user, terminal, cwd, program, count, *rest = fields
-        if not hmac.compare_digest(token, self._token):
+        if inside is None and not hmac.compare_digest(token, self._token):
             return
         arguments, environment = rest[: int(count)], rest[int(count) :]
         env = dict(entry.split("=", 1) for entry in environment if "=" in entry)
         console = FrameConsole(reader, writer, cut_session=partial(self._sessions.cut, env.get(VARIABLE, "")))
-        host = self._hosts.get(host_name)
+        host = inside or self._hosts.get(host_name)
         login = host.login(user) if host else None
         if login is None or program not in login.host.kind.programs:
             await console.write(
@@ -191,7 +198,15 @@ class ControlService:
             await console.exit(127)
             return
         work = asyncio.ensure_future(
-            self._programs.run(program, login, arguments, console, env=env, cwd=Path(cwd), tty=terminal == "1")
+            self._programs.run(
+                program,
+                login,
+                arguments,
+                console,
+                env=env,
+                files=OwnFiles(cwd) if inside is None else replace(login.files(), cwd=cwd),
+                tty=terminal == "1",
+            )
         )
         gone = asyncio.ensure_future(console.receive())
         try:

@@ -2,7 +2,7 @@
 
 An exec request is a line for the login shell. When it is one simple command without anything that a shell would expand
 or redirect, and names a program that we emulate, no shell is needed and none is started. Everything else goes to a real
-shell with the login's own home directory and a PATH on which the emulated programs come first, so that
+shell behind the host's fence, with the login's own home directory and a PATH on which the emulated programs come first, so that
 ``( hostname; cellcli -e list cell | egrep name ) 2>&1`` and third-party scripts just work.
 """
 
@@ -12,20 +12,23 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from exacell.emulator import shim
+from exacell.emulator import dcli_program, shim
+from exacell.emulator.beneath import HostFiles
+from exacell.emulator.fence import BIN, python_inside
 from exacell.emulator.fronts import front_scripts
+from exacell.emulator.host_files import fill, home_of, system_files
 from exacell.emulator.host_tools import ENV_FUNCTION, PLACES
-from exacell.emulator.host_view import HostView
 from exacell.emulator.infiniband import has_infiniband
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.store import RackFiles, write_text
 
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+_KEYS_LIMIT = 1 << 20
 _HARDWARE = ("dmidecode", "ipmitool", "MegaCli64", "storcli64")
 _OF_THE_SYSTEM = frozenset(PLACES)
 """Programs that are no part of Oracle's installation directories."""
@@ -90,7 +93,7 @@ class Host:
         home_files: files that every home directory has from the start, by name.
         variables: what the environment of all its logins holds besides.
         restricted: administrators may run CellCLI and little else there, as on cells from 26.1 on.
-        view: shows the host's own files in their places to its shells; None where they see the machine's.
+        own_files: texts by path that the host has from the start, and links to emulated programs by directory.
     """
 
     files: RackFiles
@@ -100,16 +103,25 @@ class Host:
     home_files: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     restricted: bool = False
-    view: HostView | None = None
+    own_files: Callable[[], tuple[Mapping[str, str], Mapping[str, Sequence[str]]]] = lambda: ({}, {})
 
     def login(self, user: str) -> Login | None:
         """Return the login of ``user``, None when the host has no such user."""
         return Login(host=self, user=user) if user in self.kind.ids else None
 
-    def prepare(self, public_key: str) -> None:
-        """Create the home directories of all logins, among which programs such as su change."""
-        for user in self.kind.ids:
-            Login(host=self, user=user).prepare(public_key)
+    def prepare(self, public_keys: str) -> None:
+        """Fill the host's directories before its first login: files, links and home directories.
+
+        Args:
+            public_keys: for each login's authorized_keys.
+        """
+        made = self.files.made(self.name)
+        if made.exists():
+            return
+        files, links = self.own_files()
+        homes = {user: Login(host=self, user=user).home_files(public_keys) for user in self.kind.ids}
+        fill(self.files.tree(self.name), {**system_files(self.kind, self.name), **files}, links, homes)
+        write_text(made, "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,13 +132,27 @@ class Login:
     user: str
 
     @property
-    def home(self) -> Path:
-        """The login's home directory."""
-        return self.host.files.home(self.host.name, self.user)
+    def home(self) -> str:
+        """The login's home directory, as the host names it."""
+        return home_of(self.user)
 
-    @property
-    def _bin(self) -> Path:
-        return self.host.files.bin(self.host.kind.name)
+    def files(self) -> HostFiles:
+        """Return the host's files as the login names them from its home directory."""
+        return HostFiles(self.host.files.tree(self.host.name), self.home)
+
+    def authorized_keys(self, public_keys: str) -> str:
+        """Return the keys that the login accepts.
+
+        Args:
+            public_keys: those of a login whose file is gone.
+        """
+        try:
+            with open(
+                self.files().open(".ssh/authorized_keys", os.O_RDONLY), encoding="utf-8", errors="replace"
+            ) as file:
+                return file.read(_KEYS_LIMIT)
+        except FileNotFoundError:
+            return public_keys
 
     def environment(self, *, extra: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the complete environment of the login's processes; nothing is taken from ours.
@@ -137,33 +163,29 @@ class Login:
         return {
             **(extra or {}),
             **self.host.variables,
-            "HOME": str(self.home),
+            "HOME": self.home,
             "USER": self.user,
             "LOGNAME": self.user,
             "SHELL": _shell(),
             "HOSTNAME": self.host.name,
-            "PATH": f"{self._bin}:{_SYSTEM_PATH}",
-            "BASH_ENV": str(self._bin / ".functions"),
+            "PATH": f"{BIN}:{_SYSTEM_PATH}",
+            "BASH_ENV": f"{BIN}/.functions",
             "EXACELL_EMU_HOST": self.host.name,
             "EXACELL_EMU_LOGIN": self.user,
         }
 
-    def prepare(self, public_key: str) -> None:
-        """Create the home directory on first use, with ``public_key`` in authorized_keys and the login's profile."""
-        if self.home.is_dir():
-            return
-        keys = self.home / ".ssh" / "authorized_keys"
-        keys.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_text(keys, public_key)
-        # A bash that sees SSH_CLIENT reads ~/.bashrc instead of BASH_ENV. Source: bash(1), INVOCATION.
-        write_text(self.home / ".bashrc", '[ -n "$BASH_ENV" ] && . "$BASH_ENV"\n', mode=0o644)
+    def home_files(self, public_keys: str) -> dict[str, str]:
+        """Return what the home directory has from the start, by name: authorized_keys and the login's profile."""
         profile = self.host.profiles.get(self.user) or {}
         lines = [f"export {name}={shlex.quote(value)}\n" for name, value in profile.items()]
-        # The machine's own /etc/profile may have set another PATH before this file is read.
-        lines.append(f'export PATH={shlex.quote(str(self._bin))}:"$PATH"\n[ -f ~/.bashrc ] && . ~/.bashrc\n')
-        write_text(self.home / ".bash_profile", "".join(lines), mode=0o644)
-        for name, text in self.host.home_files.items():
-            write_text(self.home / name, text, mode=0o644)
+        lines.append(f'export PATH={BIN}:"$PATH"\n[ -f ~/.bashrc ] && . ~/.bashrc\n')
+        return {
+            ".ssh/authorized_keys": public_keys,
+            # A bash that sees SSH_CLIENT reads ~/.bashrc instead of BASH_ENV. Source: bash(1), INVOCATION.
+            ".bashrc": '[ -n "$BASH_ENV" ] && . "$BASH_ENV"\n',
+            ".bash_profile": "".join(lines),
+            **self.host.home_files,
+        }
 
     def shell_command(self, command: str | None, *, tty: bool = True) -> tuple[str, ...]:
         """Return the argv that runs ``command`` in the login's shell.
@@ -171,17 +193,13 @@ class Login:
         None is for a login shell: an interactive one on a terminal, else one that silently runs what it reads, as
         ``ssh host <<EOF`` gets it.
         """
-        argv = self._plain_shell(command, tty=tty)
-        return argv if self.host.view is None else self.host.view.command(argv)
-
-    def _plain_shell(self, command: str | None, *, tty: bool) -> tuple[str, ...]:
         shell = _shell()
         if command is not None:
             return (shell, "-c", command)
         if not tty:
             return (shell, "-c", f"[ -f ~/.bash_profile ] && . ~/.bash_profile; exec {shlex.quote(shell)} -s")
         if shell.endswith("bash"):
-            return (shell, "--noprofile", "--rcfile", str(self._bin / ".interactive"), "-i")
+            return (shell, "--noprofile", "--rcfile", f"{BIN}/.interactive", "-i")
         return (
             "/usr/bin/env",
             f"PS1=[{self.user}@{self.host.name} ~]{'#' if self.user == 'root' else '$'} ",
@@ -195,9 +213,7 @@ def _shell() -> str:
     return "/bin/bash" if os.path.exists("/bin/bash") else shutil.which("bash") or "/bin/sh"
 
 
-def write_programs(
-    files: RackFiles, kind: HostKind, *, more: Mapping[str, str] = MappingProxyType({}), python: str = sys.executable
-) -> None:
+def write_programs(files: RackFiles, kind: HostKind, *, more: Mapping[str, str] = MappingProxyType({})) -> None:
     """Write the programs that shells on hosts of one kind find first on their PATH.
 
     The emulated ones pipe to the rack's process; hostname, whoami, id and uname answer for the emulated host and login.
@@ -206,11 +222,14 @@ def write_programs(
         more: bodies of further shell scripts by name.
     """
     directory = files.bin(kind.name)
-    scripts = {name: _client(files, name, python) for name in kind.programs}
+    python, _ = python_inside()
+    scripts = {name: f'exec {python} -I -S {BIN}/.shim.py @ {name} "$@"\n' for name in kind.programs}
     scripts |= {"hostname": _HOSTNAME, "whoami": _WHOAMI, "uname": _UNAME, "id": _id_script(kind.ids), **more}
     _write_scripts(directory, scripts)
     write_text(directory / ".functions", _functions(kind, scripts))
     write_text(directory / ".interactive", _INTERACTIVE)
+    for name, module in ((".shim.py", shim), (".dcli.py", dcli_program)):
+        write_text(directory / name, Path(str(module.__file__)).read_text(encoding="utf-8"))
 
 
 def write_path(files: RackFiles, hosts: Mapping[str, Host], *, model: str = "", python: str = sys.executable) -> None:
@@ -231,7 +250,8 @@ def write_path(files: RackFiles, hosts: Mapping[str, Host], *, model: str = "", 
         own = {"hostname": _HOSTNAME, "whoami": _WHOAMI, "uname": _UNAME, "id": _id_script(ids)}
         scripts |= {name: _defaults(cell) + body for name, body in own.items()}
     places = {host.name: host.kind is CELL for host in hosts.values()}
-    scripts |= front_scripts(files.ssh_config, places, infiniband=has_infiniband(model), python=python)
+    dcli = (shlex.quote(python), os.path.abspath(dcli_program.__file__))
+    scripts |= front_scripts(str(files.ssh_config), dcli, places, infiniband=has_infiniband(model))
     _write_scripts(files.bin("path"), scripts)
 
 

@@ -1,13 +1,14 @@
 """What ``cellcli`` and its like are on the PATH of a shell on an emulated host: a pipe to the rack's process.
 
-Run by path with ``python -I -S`` as ``shim.py <control.json> <program> <argument>…``. It starts with every statement of
-a third-party script, so it imports nothing that takes time (which is why it speaks sockets and the frames of
-:mod:`exacell.emulator.wire` in their barest form).
+Run by path with ``python -I -S`` as ``shim.py <control.json> <program> <argument>…``; behind a host's fence ``@`` stands in the
+place of that file: the rack is reached at an address that only the host has, and knows it by that. It starts with every
+statement of a third-party script, so it imports nothing that takes time (which is why it speaks sockets and the frames
+of :mod:`exacell.emulator.wire` in their barest form).
 """
 
 import os
 import sys
-from _socket import socket
+from _socket import AF_UNIX, socket
 
 RESTING = 70
 """Exit status when the rack's process can't be reached, as sysexits.h's EX_SOFTWARE."""
@@ -88,10 +89,14 @@ def main() -> int:
     """Run the program that the arguments name and return its exit status."""
     control, program, arguments = sys.argv[1], sys.argv[2], sys.argv[3:]
     terminal = os.isatty(0) and os.isatty(1)
-    connection = socket()
+    connection = socket(AF_UNIX) if control == "@" else socket()
     try:
-        port, token = read_control(control)
-        connection.connect(("127.0.0.1", port))
+        if control == "@":
+            token = ""
+            connection.connect("\0exacell")
+        else:
+            port, token = read_control(control)
+            connection.connect(("127.0.0.1", port))
         send_frame(connection, b"R", fields(token, program, arguments, terminal))
         while True:
             header = receive(connection, 5)

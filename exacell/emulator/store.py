@@ -8,7 +8,8 @@ A rack called t1 lives in ``<home>/emulator/t1`` (mode 0700)::
     lock                  locked by the running process for as long as it lives
     log                   what went wrong in that process
     ssh_config known_hosts id_ed25519 id_ed25519.pub ports.json
-    hosts/<host>/         ssh_host_ed25519_key, and a home directory for each login that was used
+    hosts/<host>/         ssh_host_ed25519_key, and in root/ the host's own directories, from etc to var
+    layers/ nodes/ fence/ what is shown to the hosts' shells besides, and where it is put together
     bin/cell bin/dbnode   the programs that shells on the hosts find first
     bin/path              those that other programs on this machine put on their PATH
 
@@ -106,9 +107,27 @@ class RackFiles:
         """The private host key of one host."""
         return self.host_dir(host) / "ssh_host_ed25519_key"
 
-    def home(self, host: str, login: str) -> Path:
-        """The home directory of one login on one host."""
-        return self.host_dir(host) / login
+    def tree(self, host: str) -> Path:
+        """The directories of one host, as its shells see them: etc, home, root, tmp, var and so on."""
+        return self.host_dir(host) / "root"
+
+    def made(self, host: str) -> Path:
+        """There when the directories of a host have been filled; from then on they are its shells' alone."""
+        return self.host_dir(host) / "made"
+
+    @property
+    def fence(self) -> Path:
+        """Where the hosts' root directories are put together."""
+        return self.root / "fence"
+
+    @property
+    def nodes(self) -> Path:
+        """What ssh on database nodes needs to reach the rack's other hosts."""
+        return self.root / "nodes"
+
+    def layer(self, kind: str) -> Path:
+        """What one kind of host has over the machine's /usr."""
+        return self.root / "layers" / kind / "usr"
 
     def bin(self, kind: str) -> Path:
         """The directory of the programs of one kind of host (``cell`` or ``dbnode``); ``path`` is for the PATH of others."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
+from exacell.emulator.beneath import Files
 from exacell.emulator.clusters import Cluster
 from exacell.emulator.faults import FaultBook
 from exacell.emulator.program import Pause, Program
@@ -74,7 +74,7 @@ class World(Protocol):
         argv: Sequence[str],
         *,
         env: Mapping[str, str],
-        cwd: Path,
+        files: Files,
         tty: bool,
         has_stdin: bool,
     ) -> Program:
@@ -82,7 +82,7 @@ class World(Protocol):
 
         Args:
             argv: without the program's name.
-            cwd: where relative names of files start.
+            files: those that it may name.
         """
 
     def wall_seconds(self, pause: Pause) -> float:

@@ -6,7 +6,9 @@ import difflib
 import sys
 from pathlib import Path
 
-from exacell.errors import RecipeError, why_unreadable
+from exacell.config import trusted_group
+from exacell.core.trust import refuse_untrusted
+from exacell.errors import ConfigError, RecipeError, why_unreadable
 from exacell.language.registry import Param
 from exacell.paths import Home
 from exacell.recipes.parsing import Recipe, parse_recipe
@@ -35,7 +37,7 @@ def load_recipe(home: Home, name: str) -> Recipe:
     """Return the recipe of that name, or in that file where the name holds a slash.
 
     Raises:
-        RecipeError: there is none (names the closest), it can't be read, or its header is wrong.
+        RecipeError: there is none (names the closest), it can't be read, others can write it, or its header is wrong.
     """
     if "/" in name:
         return _recipe_at(home, Path(name).expanduser())
@@ -46,7 +48,7 @@ def load_recipe(home: Home, name: str) -> Recipe:
         known = ", ".join(sorted(files)) or "none"
         hint = f"did you mean {' or '.join(near)}?" if near else f"put it into {home.recipes_dir} as {name}{SUFFIX}"
         raise RecipeError(f"there is no recipe {name}; there are: {known}", hint=hint)
-    return _read(path)
+    return _read(home, path)
 
 
 def _recipe_at(home: Home, path: Path) -> Recipe:
@@ -56,10 +58,15 @@ def _recipe_at(home: Home, path: Path) -> Recipe:
         raise RecipeError(
             f"recipe {path} {what}", hint=f"recipes lists those of {home.recipes_dir} and the shipped ones"
         )
-    return _read(path)
+    return _read(home, path)
 
 
-def _read(path: Path) -> Recipe:
+def _read(home: Home, path: Path) -> Recipe:
+    if path.parent != shipped_folder():  # That is trusted as the program is.
+        try:
+            refuse_untrusted(path, trusted_group(home))
+        except ConfigError as error:
+            raise RecipeError(f"recipe {path.stem}: {error.message}", hint=error.hint) from error
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -8,6 +8,7 @@ operator's process does is watched at two places, the journal and the wire, and 
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ from exacell.console import SilentConsole
 from exacell.context import Context, Options
 from exacell.emulator import rack_world
 from exacell.emulator.asm.model import DiskMode
+from exacell.emulator.beneath import OwnFiles
 from exacell.emulator.clock import RackClock
 from exacell.emulator.models import Cell
 from exacell.emulator.names import GRID_HOME
@@ -217,7 +219,10 @@ class MatrixRack:
             done = [self.carry_out(replace(request, command=line)) for line in lines]
             return done[-1][0], "".join(text for _, text in done)
         # dcli wraps what it sends; a shell only joins its two streams. Source: reference fanout.md, dcli.
-        command = request.command.removesuffix(") 2>&1").removeprefix("(").strip().replace(":$PATH", "")
+        told = request.command
+        if told.startswith("/bin/sh -c "):
+            (told,) = shlex.split(told.removeprefix("/bin/sh -c "))
+        command = told.removesuffix(") 2>&1").removeprefix("(").strip().replace(":$PATH", "")
         simple = simple_command(command)
         assert simple is not None, f"this needs a shell: {request.command}"
         login = {Role.READ: "cellmonitor", Role.WRITE: "celladmin"}.get(request.role, "grid")
@@ -226,6 +231,15 @@ class MatrixRack:
             return self._drive(*words)
         self.sent.append((request.target, simple.words[-1] if simple.program == "cellcli" else (request.stdin or "")))
         return self._audited(lambda: self._drive(*words))
+
+    def looked(self, request: Request, look: str) -> str:
+        """Return what a program answers to the look that a request's statement goes upon."""
+        pair = request.pair
+        assert pair is not None
+        if request.role.changes and request.target in NODES:
+            return self.carry_out(replace(request, command=pair.program, stdin=look, role=Role.ASM_READ, pair=None))[1]
+        argv = [*pair.program.split()[1:], "-e", "; ".join(look.splitlines())]
+        return self._drive("cellcli", request.target, "celladmin", argv, {}, "")[1]
 
     def _audited(self, do: Callable[[], tuple[int, str]]) -> tuple[int, str]:
         self.rack.advance()
@@ -258,7 +272,7 @@ class MatrixRack:
         self, name: str, host: str, login: str, argv: Sequence[str], env: Mapping[str, str], text: str
     ) -> tuple[int, str]:
         program: Program = self.world.program(
-            name, host, login, argv, env=env, cwd=self.folder, tty=False, has_stdin=True
+            name, host, login, argv, env=env, files=OwnFiles(str(self.folder)), tty=False, has_stdin=True
         )
         lines = iter(text.splitlines())
         shown: list[str] = []

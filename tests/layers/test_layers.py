@@ -78,6 +78,7 @@ BELOW = {
     "values": (),
     "units": ("errors", "values"),
     "cellset": ("errors", "values"),
+    "core": ("errors", "values"),
     "cellcli": ("errors", "units", "values", "cellset"),
     "metrics": ("errors", "units", "values", "cellset", "cellcli"),
     "plan": ("errors", "units", "values", "cellset", "cellcli", "metrics"),

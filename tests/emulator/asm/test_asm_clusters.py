@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from asm_lab import DB_HOME, GRID_HOME, Lab
 
 from exacell.emulator.asm.clusters import AsmClusters
+from exacell.emulator.beneath import OwnFiles
 from exacell.emulator.clock import RackClock
 from exacell.emulator.clusters import make_clusters
 from exacell.emulator.dbnode import program
@@ -116,7 +116,9 @@ def test_clusters_survive_a_stop() -> None:
     change = "alter diskgroup datac2 set attribute 'disk_repair_time'='5h';\n"
 
     def sql(on: RackWorld, text: str) -> str:
-        running = on.program("sqlplus", "exa1db02", "grid", query, env=env, cwd=Path(), tty=False, has_stdin=True)
+        running = on.program(
+            "sqlplus", "exa1db02", "grid", query, env=env, files=OwnFiles("/"), tty=False, has_stdin=True
+        )
         return Lab().drive(running, text).out
 
     assert "Diskgroup altered." in sql(world, change)

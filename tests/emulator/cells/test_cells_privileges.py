@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from cells_bench import Bench
 
+from exacell.emulator.beneath import OwnFiles
 from exacell.emulator.exacli_program import exacli
 from exacell.emulator.privileges import needed_by
 from exacell.emulator.program import Ask, Out
@@ -18,7 +19,14 @@ DENIED = "CELL-02913"
 
 def _exacli(bench: Bench, home: Path, *argv: str, typed: Sequence[str] = (PASSWORD,)) -> tuple[int, str]:
     """Return the exit status and the output of one run of exacli."""
-    program = exacli(bench.rack, argv, env={"HOME": str(home)}, cwd=home, has_stdin=bool(typed), read=lambda name: None)
+    program = exacli(
+        bench.rack,
+        argv,
+        env={"HOME": str(home)},
+        files=OwnFiles(str(home)),
+        has_stdin=bool(typed),
+        read=lambda name: None,
+    )
     shown: list[str] = []
     lines = iter(typed)
     answer: str | None = None

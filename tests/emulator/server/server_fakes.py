@@ -6,8 +6,8 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from exacell.emulator.beneath import Files
 from exacell.emulator.clock import RackClock
 from exacell.emulator.clusters import Cluster, make_clusters
 from exacell.emulator.faults import FaultBook
@@ -55,7 +55,7 @@ class FakeWorld:
         argv: Sequence[str],
         *,
         env: Mapping[str, str],
-        cwd: Path,
+        files: Files,
         tty: bool,
         has_stdin: bool,
     ) -> Program:

@@ -221,5 +221,5 @@ def test_a_rack_on_the_path_is_passed_over(tmp_path: Path, monkeypatch: pytest.M
         (ours / name).write_text("#!/bin/sh\n")
         (ours / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{ours}:{os.environ['PATH']}")
-    script = front_scripts(tmp_path / "config", {}, python="python3")["ssh"]
+    script = front_scripts(str(tmp_path / "config"), ("python3", "dcli.py"), {})["ssh"]
     assert str(ours) not in script and script.startswith("exec /")

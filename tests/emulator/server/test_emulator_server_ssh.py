@@ -98,7 +98,6 @@ def test_a_pipeline_runs_in_a_shell_that_speaks_for_the_host(rack: RunningRack) 
     done = rack.ssh(
         "exa1cel02", "( hostname; cellcli -e list flashcache detail | egrep flash; uname -n; id -un; pwd ) 2>&1"
     )
-    home = rack.files.home("exa1cel02", "celladmin")
     assert done.returncode == 0 and done.stderr == ""
     assert sorted(done.stdout.splitlines()) == sorted(
         [
@@ -107,7 +106,7 @@ def test_a_pipeline_runs_in_a_shell_that_speaks_for_the_host(rack: RunningRack) 
             "told on stderr",
             "exa1cel02",
             "celladmin",
-            str(home),
+            "/home/celladmin",
         ]
     )
 
@@ -258,7 +257,7 @@ def test_sftp_starts_in_the_home_directory(rack: RunningRack, tmp_path: Path) ->
     batch = f"pwd\nput {tmp_path}/f up\nmkdir d\nrename up d/up\nsymlink up d/link\nls d\nget d/link {tmp_path}/back\n"
     done = rack.run("sftp", "-q", "-b", "-", "cellmonitor@exa1cel02", stdin=batch)
     assert done.returncode == 0, done.stderr
-    assert str(rack.files.home("exa1cel02", "cellmonitor")) in done.stdout and "d/link" in done.stdout
+    assert "/home/cellmonitor" in done.stdout and "d/link" in done.stdout
     assert (tmp_path / "back").read_text() == "x"
 
 

@@ -1,0 +1,313 @@
+"""The fences of a rack's hosts, seen from the rack's process: opened when a first shell is wanted, closed with the rack.
+
+What is behind a fence, and why nothing gets out, is said in :mod:`exacell.emulator.fence_launcher`, which does it. Where the
+system allows no namespaces there is no fence, and no shell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import marshal
+import os
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from exacell.emulator import fence_launcher
+from exacell.emulator.fence_launcher import OWN
+from exacell.errors import EmulatorError
+
+BIN = "/run/exacell/bin"
+"""Where shells find the emulated programs."""
+SSH = "/run/exacell/ssh"
+"""Where a database node's ssh finds what it needs for the rack's other hosts."""
+_PYTHON = "/run/exacell/python"
+_BUFFER = 1 << 20
+_FULL_S = 0.002
+"""How long to wait for a host that takes messages more slowly than they come."""
+_OPEN_S = 60.0
+
+Arrival = Callable[[socket.socket], Awaitable[None]]
+
+
+def python_inside() -> tuple[str, Mapping[str, str]]:
+    """Return how shells call this interpreter behind a fence, and what must be shown for it: machine's path by place."""
+    program, prefix = os.path.realpath(sys.executable), os.path.realpath(sys.base_prefix)
+    if prefix == "/usr" or prefix.startswith("/usr/"):
+        return program, {}
+    inside = _PYTHON + program.removeprefix(prefix)
+    shared = f"/usr/bin/env LD_LIBRARY_PATH={_PYTHON}/lib " if sysconfig.get_config_var("Py_ENABLE_SHARED") else ""
+    return shared + inside, {_PYTHON: prefix}
+
+
+class FencedShell:
+    """A process behind a fence."""
+
+    def __init__(self, fence: Fence, number: int) -> None:
+        self._fence, self._number = fence, number
+        self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status, negative for the signal that ended it; None while it runs."""
+        return self._ended.result() if self._ended.done() else None
+
+    async def wait(self) -> int:
+        """Return the exit status when it has ended."""
+        return await asyncio.shield(self._ended)
+
+    async def signal(self, number: signal.Signals) -> None:
+        """Send a signal to its process group."""
+        await self._fence.send((self._number, int(number)))
+
+    def end(self, status: int) -> None:
+        """Note how it has ended."""
+        if not self._ended.done():
+            self._ended.set_result(status)
+
+
+class Fence:
+    """One host's fence, open.
+
+    Args:
+        link: to its first process.
+        on_programs: takes a connection of a program behind it.
+        on_port: takes a connection to one of the rack's ports.
+    """
+
+    def __init__(self, link: socket.socket, on_port: Callable[[int, socket.socket], None]) -> None:
+        self._link, self._on_port = link, on_port
+        self._started: dict[int, asyncio.Future[int]] = {}
+        self._shells: dict[int, FencedShell] = {}
+        self._killing: set[asyncio.Task[None]] = set()
+        self._number = 0
+        self._ready: asyncio.Future[socket.socket] = asyncio.get_running_loop().create_future()
+        self.closed = False
+        link.setblocking(False)
+        asyncio.get_running_loop().add_reader(link.fileno(), self._hear)
+
+    async def ready(self) -> socket.socket:
+        """Return the socket at which programs behind the fence arrive, once it stands.
+
+        Raises:
+            EmulatorError: there can be no fence here.
+        """
+        return await asyncio.wait_for(asyncio.shield(self._ready), _OPEN_S)
+
+    async def start(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        environment: Mapping[str, str],
+        streams: Sequence[int] | None,
+        size: tuple[int, int] = (0, 0),
+    ) -> tuple[FencedShell, int]:
+        """Start a process.
+
+        Args:
+            streams: its three standard streams; None for a terminal of its own.
+            size: the terminal's rows and columns.
+
+        Returns:
+            the process, and the descriptor of the terminal's other end, which is then the caller's; -1 without one.
+
+        Raises:
+            OSError: it can't be started.
+        """
+        if self.closed:
+            raise ConnectionResetError("the host is down")
+        self._number += 1
+        number, loop = self._number, asyncio.get_running_loop()
+        shell = self._shells[number] = FencedShell(self, number)
+        started = self._started[number] = loop.create_future()
+        try:
+            request = (number, list(argv), cwd, dict(environment), size if streams is None else None)
+            try:
+                await self.send(request, tuple(streams or ()))
+            except BaseException:
+                del self._started[number], self._shells[number]  # it was not asked for
+                raise
+            return shell, await started
+        except BaseException:
+            if started.done() and not started.cancelled() and started.exception() is None and started.result() >= 0:
+                os.close(started.result())
+            started.cancel()
+            raise
+
+    async def send(self, message: tuple[Any, ...], descriptors: Sequence[int] = ()) -> None:
+        """Send a message to the host's first process.
+
+        Raises:
+            OSError: it is longer than any that the system carries.
+        """
+        data = marshal.dumps(message)
+        while not self.closed:
+            try:
+                socket.send_fds(self._link, [data], list(descriptors))
+            except BlockingIOError:
+                await asyncio.sleep(_FULL_S)
+            except (BrokenPipeError, ConnectionResetError):
+                self.close()
+            else:
+                return
+
+    def close(self) -> None:
+        """End everything behind the fence."""
+        if self.closed:
+            return
+        self.closed = True
+        asyncio.get_running_loop().remove_reader(self._link.fileno())
+        self._link.close()
+        if not self._ready.done():
+            self._ready.set_exception(EmulatorError("the host's first process ended"))
+            self._ready.exception()
+        for started in self._started.values():
+            if not started.done():
+                started.set_exception(ConnectionResetError("the host went down"))
+        for shell in self._shells.values():
+            shell.end(-signal.SIGKILL)
+
+    def _hear(self) -> None:
+        """Take in what the host's first process says."""
+        try:
+            data, descriptors, *_ = socket.recv_fds(self._link, _BUFFER, 1, socket.MSG_CMSG_CLOEXEC)
+        except BlockingIOError:
+            return
+        except OSError:
+            data, descriptors = b"", []
+        if not data:
+            self.close()
+            return
+        kind, _, text = data.decode("utf-8", "replace").partition(" ")
+        descriptor = descriptors[0] if descriptors else -1
+        if kind == "R" and not self._ready.done():
+            self._ready.set_result(socket.socket(fileno=descriptor))
+        elif kind == "E" and not self._ready.done():
+            self._ready.set_exception(EmulatorError(text))
+            self._ready.exception()  # who waits is told, and nobody has to
+        elif kind == "C":
+            self._on_port(int(text), socket.socket(fileno=descriptor))
+        elif kind == "X":
+            number, _, status = text.partition(" ")
+            self._shells.pop(int(number)).end(int(status))
+        else:
+            self._answer(kind, text, descriptor)
+
+    def _answer(self, kind: str, text: str, descriptor: int) -> None:
+        """Pass on whether a process was started."""
+        number, _, reason = text.partition(" ")
+        started = self._started.pop(int(number))
+        if kind == "F":
+            self._shells.pop(int(number)).end(127)
+            if not started.done():
+                started.set_exception(OSError(reason))
+        elif started.done():  # nobody waits for it any more
+            killing = asyncio.ensure_future(self.send((int(number), int(signal.SIGKILL))))
+            self._killing.add(killing)
+            killing.add_done_callback(self._killing.discard)
+            if descriptor >= 0:
+                os.close(descriptor)
+        else:
+            started.set_result(descriptor)
+
+
+class Fences:
+    """The fences of a rack's hosts.
+
+    Args:
+        scratch: a directory of the rack's own for putting root directories together.
+    """
+
+    def __init__(self, scratch: Path) -> None:
+        self._scratch = scratch
+        self._launcher: subprocess.Popen[bytes] | None = None
+        self._link: socket.socket | None = None
+        self._open: set[Fence] = set()
+
+    async def open(
+        self,
+        name: str,
+        tree: Path,
+        layer: Path,
+        *,
+        shown: Mapping[str, str],
+        ports: Sequence[int],
+        on_port: Callable[[int, socket.socket], None],
+    ) -> tuple[Fence, socket.socket]:
+        """Put a fence around a host and return it with the socket at which its programs arrive.
+
+        Args:
+            tree: holds the host's own directories.
+            layer: what it has over the machine's /usr.
+            shown: directories of the machine by where the host has them, to be read only.
+            ports: of the rack's hosts, reached there as here.
+
+        Raises:
+            EmulatorError: the system allows none.
+        """
+        if self._link is None:
+            self._launch()
+        assert self._link is not None
+        host = {
+            "name": name,
+            "tree": str(tree),
+            "layer": str(layer),
+            "view": str(self._scratch / "view"),
+            "shown": dict(shown),
+            "ports": list(ports),
+        }
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
+        with theirs:
+            fence = Fence(ours, on_port)
+            try:
+                socket.send_fds(self._link, [json.dumps(host).encode()], [theirs.fileno()])
+            except OSError as error:
+                fence.close()
+                raise EmulatorError(f"no process for the hosts' fences: {error}") from error
+        try:
+            programs = await fence.ready()
+        except BaseException:
+            fence.close()
+            raise
+        self._open.add(fence)
+        return fence, programs
+
+    async def refusal(self) -> str:
+        """Return why there can be no fences on this system; empty when there can."""
+        tree, layer = self._scratch / "probe", self._scratch / "layer" / "usr"
+        for directory in (layer, *(tree / name for name in OWN)):
+            directory.mkdir(mode=0o755, parents=True, exist_ok=True)
+        try:
+            fence, programs = await self.open("probe", tree, layer, shown={}, ports=(), on_port=lambda *_: None)
+        except (EmulatorError, TimeoutError, OSError) as error:
+            return str(error) or "the system does not answer"
+        programs.close()
+        fence.close()
+        self._open.discard(fence)
+        return ""
+
+    def close(self) -> None:
+        """End everything behind the fences, and the process that opens them."""
+        for fence in self._open:
+            fence.close()
+        if self._link is not None and self._launcher is not None:
+            self._link.close()
+            self._launcher.wait()
+            self._link = self._launcher = None
+
+    def _launch(self) -> None:
+        (self._scratch / "view").mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._link, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            program = [sys.executable, "-I", "-S", os.path.abspath(fence_launcher.__file__), str(theirs.fileno())]
+            self._launcher = subprocess.Popen(
+                program, env={}, cwd="/", pass_fds=[theirs.fileno()], start_new_session=True, stdin=subprocess.DEVNULL
+            )

@@ -1,0 +1,455 @@
+"""Puts each emulated host behind a fence, and starts the processes of its sessions there.
+
+The rack's process (:mod:`exacell.emulator.fence`) runs it by path with ``python -I -S`` as ``fence_launcher.py <descriptor>``
+and without an environment. Over that socket come the hosts, a JSON object and a socket each. For a host it forks a
+process that gets namespaces of its own (users, mounts, processes, network, host name, IPC), puts a root directory
+together, and goes on as process 1 there: it starts what is asked for over the host's socket, and says how it ended. When
+that socket is closed it ends, and the kernel ends everything behind the fence with it.
+
+Behind the fence are: the machine's programs (/usr and what belongs to it, some files of /etc), to be read only; the
+host's own /etc, /home, /opt, /root, /tmp, /u01 and /var; /proc of its own, to be read only, so that no setting of the
+kernel can be written; a handful of devices without hardware; the loopback device of its own network. What runs there has
+no capability over the machine, can get none, and no further user namespace.
+
+Messages over a host's socket: ``marshal`` of (number, argv, directory, environment, size of a terminal or None) with three
+descriptors, or of (number, signal); back come ``R`` (ready, with the listening socket for programs), ``E text`` (there can
+be no fence), ``S number`` (started, with a terminal's master), ``F number text``, ``X number status``, and ``C port`` with a
+connection to one of the rack's ports.
+
+Source: user_namespaces(7), mount_namespaces(7), pid_namespaces(7), capabilities(7), pivot_root(2); overlayfs of the kernel's
+documentation.
+"""
+
+import ctypes
+import errno
+import fcntl
+import json
+import marshal
+import os
+import resource
+import select
+import signal
+import socket
+import stat
+import struct
+import sys
+from typing import Any
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+NEW = 0x10000000 | 0x00020000 | 0x20000000 | 0x40000000 | 0x04000000 | 0x08000000  # users mounts processes net uts ipc
+READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, REMOUNT, BIND, RECURSIVE, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
+DETACH = 2
+OWN = ("etc", "home", "opt", "root", "tmp", "u01", "var")
+PROGRAMS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
+EMPTY = ("media", "mnt", "run", "srv", "sys", "proc", "dev", "usr")
+SETTINGS: tuple[str, ...] = (
+    "alternatives",
+    "crypto-policies",
+    "java",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+)
+SETTINGS += ("magic", "mime.types", "perl", "pki", "protocols", "services", "terminfo")
+"""Of the machine's /etc: what its programs need, and nothing that tells a secret."""
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+KEPT = (0, 1, 3, 4, 5, 6, 7, 10)
+"""Capabilities over the host's own files, logins and ports: chown, dac_override, fowner, fsetid, kill, setgid, setuid,
+net_bind_service."""
+FIRST_ID, IDS = 1_600_000_000, 65535
+"""Where logins other than root begin on this machine, so that they are nobody's: only root can have them."""
+KEYCTL = {"x86_64": 250, "aarch64": 219, "ppc64le": 271, "s390x": 280, "riscv64": 219}
+ADDRESS = "\0exacell"
+"""Where programs behind the fence reach the rack: a name in the host's own network, which no other can take or use."""
+
+
+def check(result: int, what: str) -> None:
+    """Turn the failure of a system call into an exception.
+
+    Raises:
+        OSError: it failed.
+    """
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), what)
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
+    """Mount ``source`` on ``target``.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    words = [os.fsencode(word) for word in (source, target, kind)]
+    check(LIBC.mount(*words, ctypes.c_ulong(flags), os.fsencode(data)), target)
+
+
+def leave() -> None:
+    """Get namespaces of our own; root gets all ids of a system there, others their own.
+
+    Raises:
+        OSError: this system allows none.
+    """
+    uid, gid, own = os.getuid(), os.getgid(), os.getpid()
+    waits, goes = os.pipe()
+    writer = os.fork()
+    if writer == 0:  # the ids are set from outside, by one who still has his rights there
+        os.close(goes)
+        os.read(waits, 1)
+        os._exit(0 if set_ids(own, uid, gid) else 1)
+    failed = LIBC.unshare(NEW) and ctypes.get_errno()
+    os.close(waits)
+    os.close(goes)
+    _, status = os.waitpid(writer, 0)
+    if failed or status:
+        raise OSError(failed or 1, os.strerror(failed or 1), "user namespace")
+    mount("none", "/", flags=RECURSIVE | PRIVATE)
+
+
+def set_ids(process: int, uid: int, gid: int) -> bool:
+    """Say who is who in a process's new user namespace; return whether the kernel took it."""
+    many = f"0 0 1\n1 {FIRST_ID} {IDS}\n"
+    for users, groups, rule in (
+        *([(many, many, "allow")] if uid == 0 else []),
+        (f"{uid} {uid} 1", f"{gid} {gid} 1", "deny"),
+    ):
+        try:
+            for name, text in (("setgroups", rule), ("gid_map", groups), ("uid_map", users)):
+                with open(f"/proc/{process}/{name}", "w", encoding="ascii") as file:
+                    file.write(text)
+        except OSError:
+            continue
+        return True
+    return False
+
+
+def mount_points(directory: str) -> list[str]:
+    """Return what is mounted at and below a directory, outermost first."""
+    with open("/proc/self/mountinfo", "rb") as file:
+        points = [os.fsdecode(line.split(b" ")[4].decode("unicode_escape").encode("latin-1")) for line in file]
+    return [point for point in points if point == directory or point.startswith(directory + "/")]
+
+
+def limit(point: str, flags: int) -> None:
+    """Forbid something at a mount point; what is forbidden there stays so.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    kept = os.statvfs(point).f_flag & (READ_ONLY | NO_SUID | NO_DEVICES | NO_EXEC)
+    mount("none", point, flags=BIND | REMOUNT | kept | flags)
+
+
+def seal(target: str) -> None:
+    """Let nothing be written to what is mounted at and below ``target``.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    for point in mount_points(target):
+        limit(point, READ_ONLY | NO_SUID)
+
+
+def show(source: str, target: str) -> None:
+    """Show a directory or file of the machine at ``target``, to be read only.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    if os.path.isdir(source):
+        os.makedirs(target, exist_ok=True)
+    else:
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644))
+    mount(source, target, flags=BIND | RECURSIVE)
+    seal(target)
+
+
+def show_programs(root: str, layer: str) -> None:
+    """Show the machine's programs, and over those in /usr the emulated ones that ``layer`` has.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    for name in PROGRAMS:
+        if os.path.islink(f"/{name}"):
+            os.symlink(os.readlink(f"/{name}"), f"{root}/{name}")
+        elif os.path.isdir(f"/{name}"):
+            show(f"/{name}", f"{root}/{name}")
+    os.chdir(os.path.dirname(layer))
+    mount(
+        "overlay",
+        f"{root}/usr",
+        "overlay",
+        READ_ONLY | NO_SUID | NO_DEVICES,
+        f"lowerdir={os.path.basename(layer)}:/usr",
+    )
+    for point in mount_points("/usr"):  # an overlay does not show what is mounted inside of its layers
+        if point != "/usr" and os.path.lexists(root + point):
+            show(point, root + point)
+
+
+def show_settings(root: str) -> None:
+    """Show what programs need of the machine's /etc. The host's own is its shells' to write: no link in it is followed.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    for name in SETTINGS:
+        source, target = f"/etc/{name}", f"{root}/etc/{name}"
+        if not os.path.lexists(source):
+            continue
+        there = os.lstat(target).st_mode if os.path.lexists(target) else 0
+        if os.path.islink(source):
+            if not there:
+                os.symlink(os.readlink(source), target)
+            continue
+        if stat.S_ISLNK(there):
+            os.unlink(target)
+            there = 0
+        if not there and os.path.isdir(source):
+            os.mkdir(target)
+        elif not there:
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644))
+        if stat.S_ISDIR(os.lstat(target).st_mode) == os.path.isdir(source):
+            mount(source, target, flags=BIND | RECURSIVE)
+            seal(target)
+
+
+def make_devices(place: str) -> None:
+    """Make /dev: what has no hardware behind it, and terminals of its own.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    mount("dev", place, "tmpfs", NO_SUID | NO_EXEC, "mode=755,size=1m")
+    for name in DEVICES:
+        os.close(os.open(f"{place}/{name}", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o666))
+        mount(f"/dev/{name}", f"{place}/{name}", flags=BIND)
+        limit(
+            f"{place}/{name}", READ_ONLY | NO_SUID | NO_EXEC
+        )  # its mode and owner; what is written to it still arrives
+    for name in ("pts", "shm"):
+        os.mkdir(f"{place}/{name}")
+    mount("devpts", f"{place}/pts", "devpts", NO_SUID | NO_EXEC, "newinstance,ptmxmode=0666,mode=620")
+    mount("shm", f"{place}/shm", "tmpfs", NO_SUID | NO_DEVICES, "mode=1777,size=256m")
+    os.symlink("pts/ptmx", f"{place}/ptmx")
+    os.symlink("/proc/self/fd", f"{place}/fd")
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        os.symlink(f"/proc/self/fd/{number}", f"{place}/{name}")
+    limit(place, READ_ONLY)
+
+
+def build(host: dict[str, Any]) -> None:
+    """Put the host's root directory together and make it ours.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    root, tree = host["view"], host["tree"]
+    mount("host", root, "tmpfs", NO_SUID | NO_DEVICES, "mode=755,size=1m")
+    for name in (*OWN, *EMPTY):
+        os.mkdir(f"{root}/{name}")
+    for name in OWN:
+        mount(f"{tree}/{name}", f"{root}/{name}", flags=BIND)
+        limit(f"{root}/{name}", NO_SUID | NO_DEVICES)
+    show_programs(root, host["layer"])
+    show_settings(root)
+    mount("run", f"{root}/run", "tmpfs", NO_SUID | NO_DEVICES, "mode=755,size=256m")
+    for target, source in host["shown"].items():
+        show(source, root + target)
+    make_devices(f"{root}/dev")
+    mount("proc", f"{root}/proc", "proc", NO_SUID | NO_DEVICES | NO_EXEC)
+    with open(f"{root}/proc/sys/user/max_user_namespaces", "w", encoding="ascii") as file:
+        file.write("0")
+    limit(f"{root}/proc", READ_ONLY)
+    limit(root, READ_ONLY)
+    os.chdir(root)
+    check(LIBC.pivot_root(b".", b"."), "pivot_root")
+    check(LIBC.umount2(b".", DETACH), "umount")
+    os.chdir("/")
+
+
+def raise_loopback() -> None:
+    """Switch the loopback device of our network on.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sH14x", b"lo", 1))  # SIOCSIFFLAGS, IFF_UP
+
+
+def listen(ports: list[int]) -> tuple[socket.socket, dict[int, socket.socket]]:
+    """Return where programs reach the rack, and where the rack's hosts are reached, by descriptor.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    programs = socket.socket(socket.AF_UNIX)
+    programs.bind(ADDRESS)
+    programs.listen(128)
+    listeners = {}
+    for port in ports:
+        listener = socket.create_server(("127.0.0.1", port), backlog=128)
+        listeners[listener.fileno()] = listener
+    return programs, listeners
+
+
+class Init:
+    """Process 1 of a host.
+
+    Args:
+        link: to the rack's process.
+        listeners: at which connections to the rack's hosts arrive.
+    """
+
+    def __init__(self, link: socket.socket, listeners: dict[int, socket.socket]) -> None:
+        self._link, self._listeners = link, listeners
+        self._numbers: dict[int, int] = {}
+
+    def serve(self) -> None:
+        """Start and end processes until the rack's process is gone."""
+        wakes, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake)
+        poll = select.poll()
+        for descriptor in (self._link.fileno(), wakes, *self._listeners):
+            poll.register(descriptor, select.POLLIN)
+        while True:
+            for descriptor, _ in poll.poll():
+                if descriptor == wakes:
+                    os.read(wakes, 4096)
+                    self._reap()
+                elif descriptor in self._listeners:
+                    self._pass_on(self._listeners[descriptor])
+                elif not self._receive():
+                    return
+
+    def say(self, text: str, *descriptors: int) -> None:
+        """Tell the rack's process something."""
+        socket.send_fds(self._link, [text.encode("utf-8", "replace")], descriptors)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                process, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if process == 0:
+                return
+            if process in self._numbers:
+                self.say(f"X {self._numbers.pop(process)} {os.waitstatus_to_exitcode(status)}")
+
+    def _pass_on(self, listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection:
+            self.say(f"C {listener.getsockname()[1]}", connection.fileno())
+
+    def _receive(self) -> bool:
+        """Do what one message asks for; return False when there will be no more."""
+        data, descriptors, *_ = socket.recv_fds(self._link, 1 << 20, 3, socket.MSG_CMSG_CLOEXEC)
+        if not data:
+            return False
+        number, *words = marshal.loads(data)
+        if len(words) == 1:
+            for process in (process for process, known in self._numbers.items() if known == number):
+                try:
+                    os.killpg(process, words[0])
+                except ProcessLookupError:
+                    break  # it has ended and is told of in a moment
+            return True
+        master = -1
+        try:
+            if words[3]:
+                master, slave = os.openpty()
+                fcntl.ioctl(
+                    slave, 0x5414, struct.pack("HHHH", *(number & 0xFFFF for number in words[3]), 0, 0)
+                )  # TIOCSWINSZ
+                descriptors = [slave]
+            process = os.fork()
+            if process == 0:
+                become(descriptors, *words)
+            self._numbers[process] = number
+            self.say(f"S {number}", *([master] if master >= 0 else []))
+        except OSError as error:
+            self.say(f"F {number} {error.strerror}")
+        for descriptor in (*descriptors, *([master] if master >= 0 else [])):
+            os.close(descriptor)
+        return True
+
+
+def become(
+    streams: list[int], argv: list[str], directory: str, environment: dict[str, str], terminal: tuple[int, int] | None
+) -> None:
+    """Be the process that was asked for; does not return."""
+    try:
+        os.setsid()
+        if terminal:
+            fcntl.ioctl(streams[0], 0x540E, 0)  # TIOCSCTTY
+        for target in range(3):
+            os.dup2(streams[target % len(streams)], target)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for capability in range(64):
+            if capability not in KEPT and LIBC.prctl(24, capability, 0, 0, 0) != 0:  # PR_CAPBSET_DROP
+                break  # the kernel knows no more
+        check(LIBC.prctl(38, 1, 0, 0, 0), "no_new_privs")
+        os.chdir(directory if os.path.isdir(directory) else "/")
+        os.execve(argv[0], argv, environment)
+    except OSError as error:
+        os.write(2, f"{argv[0]}: {error.strerror}\n".encode("utf-8", "replace"))
+    finally:
+        os._exit(127)
+
+
+def be_host(host: dict[str, Any], link: socket.socket) -> None:
+    """Be the first process of a host; ends with it."""
+    try:
+        leave()
+        if os.fork():
+            os._exit(0)
+        for number in (signal.SIGINT, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        if os.getuid() == 0:
+            os.setgroups([])
+        if LIBC.syscall(KEYCTL[os.uname().machine], 1, None) < 0 and ctypes.get_errno() != errno.ENOSYS:
+            raise OSError(errno.EPERM, "no keyring of its own")
+        name = host["name"].encode()
+        check(LIBC.sethostname(name, len(name)), "host name")
+        build(host)
+        check(LIBC.prctl(4, 0, 0, 0, 0), "dumpable")
+        raise_loopback()
+        programs, listeners = listen(host["ports"])
+        init = Init(link, listeners)
+        os.umask(0o022)
+        init.say("R", programs.fileno())
+        programs.close()
+    except (OSError, KeyError) as error:
+        what = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else "unknown kind of machine"
+        socket.send_fds(link, [f"E {what}".encode("utf-8", "replace")], [])
+        os._exit(1)
+    init.serve()
+    os._exit(0)
+
+
+def main() -> None:
+    """Fork a first process for each host that is asked for, until the rack's process is gone."""
+    asked = socket.socket(fileno=int(sys.argv[1]))
+    asked.set_inheritable(False)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        data, descriptors, *_ = socket.recv_fds(asked, 1 << 20, 1, socket.MSG_CMSG_CLOEXEC)
+        if not data:
+            return
+        link = socket.socket(fileno=descriptors[0])
+        if os.fork() == 0:
+            asked.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            be_host(json.loads(data), link)
+        link.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""The shells of a rack's hosts: a fence around each host that wants one, and who answers what comes from behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+from exacell.emulator.fence import BIN, SSH, Fence, Fences, python_inside
+from exacell.emulator.service import ControlService
+from exacell.emulator.shell import DBNODE, Host
+from exacell.emulator.store import RackFiles
+from exacell.errors import EmulatorError
+
+LOG = logging.getLogger("exacell.emulator")
+
+
+class HostShells:
+    """Opens fences when shells are wanted.
+
+    Args:
+        service: answers programs behind the fences.
+        ports: at which the rack's hosts listen; database nodes reach them.
+    """
+
+    def __init__(self, files: RackFiles, service: ControlService, ports: Mapping[str, int]) -> None:
+        self._files, self._service = files, service
+        self._names = {port: name for name, port in ports.items()}
+        self._fences = Fences(files.fence)
+        self._opening: dict[str, asyncio.Lock] = {}
+        self._open: dict[str, tuple[Fence, asyncio.AbstractServer]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._python, self._shown = python_inside()
+        self.on_connection: Callable[[str, socket.socket], Coroutine[Any, Any, None]] | None = None
+        self.refusal = ""
+
+    async def probe(self) -> None:
+        """Find out whether this system allows fences; ``refusal`` says why not."""
+        self.refusal = await self._fences.refusal()
+
+    async def fence(self, host: Host) -> Fence:
+        """Return the fence around a host, which is opened by the first that asks.
+
+        Raises:
+            EmulatorError: there can be none.
+        """
+        async with self._opening.setdefault(host.name, asyncio.Lock()):
+            known = self._open.get(host.name)
+            if known is not None and not known[0].closed:
+                return known[0]
+            if self.refusal:
+                raise EmulatorError(self.refusal)
+            self.close_host(host.name)
+            node = host.kind is DBNODE
+            fence, programs = await self._fences.open(
+                host.name,
+                self._files.tree(host.name),
+                self._files.layer(host.kind.name),
+                shown={
+                    **self._shown,
+                    BIN: str(self._files.bin(host.kind.name)),
+                    **({SSH: str(self._files.nodes)} if node else {}),
+                },
+                ports=tuple(self._names) if node else (),
+                on_port=self._arrived,
+            )
+            server = await self._service.listen_on(programs, host)
+            self._open[host.name] = fence, server
+            return fence
+
+    def close_host(self, name: str) -> None:
+        """End everything that runs on a host."""
+        known = self._open.pop(name, None)
+        if known is not None:
+            known[0].close()
+            known[1].close()
+
+    def close(self) -> None:
+        """End everything that runs on any host."""
+        for name in list(self._open):
+            self.close_host(name)
+        for task in self._tasks:
+            task.cancel()
+        self._fences.close()
+
+    def _arrived(self, port: int, connection: socket.socket) -> None:
+        """Serve a connection that a program behind a fence has made to one of the rack's hosts."""
+        name = self._names.get(port)
+        if name is None or self.on_connection is None:
+            connection.close()
+            return
+        task = asyncio.ensure_future(self.on_connection(name, connection))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
