@@ -371,7 +371,7 @@ def way_to_a_rack(names: Iterable[str]) -> str:
     """Return how to choose a rack at the prompt, of those that are configured."""
     known = sorted(names)
     if not known:
-        return "emulator start demo, then connect demo: a rack to try it on; docs/config.example.toml shows how to name your own"
+        return "emulator start demo, then connect demo: a rack to try it on; help docs config.example shows how to name your own"
     if len(known) <= _FEW_RACKS:
         return " or ".join(f"connect {name}" for name in known)
     return f"connect one of {', '.join(known)}"

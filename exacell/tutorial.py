@@ -227,7 +227,7 @@ class Tutorial:
         """Return the present step as lines."""
         if self.over:
             return [
-                "That was the tutorial. Go on with: help safety, recipes, top, docs/usability.md",
+                "That was the tutorial. Go on with: help safety, recipes, top, help docs",
                 "tutorial restart begins anew.",
             ]
         import textwrap

@@ -14,9 +14,9 @@ from exacell import config
 from exacell.aliases import Aliases
 from exacell.config import load
 from exacell.context import Context
+from exacell.core import packaged
 from exacell.errors import ConfigError, ExacellError
 from exacell.paths import Home
-from exacell.recipes import files
 from exacell.recipes.files import load_recipe, recipe_files, recipe_params
 
 RACK = 'cells = "exa1cel01"\nssh_config = "ssh_config"\n'
@@ -103,10 +103,11 @@ def test_a_shipped_recipe_is_trusted_as_the_program_is(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A recipe of the package is believed as its code is, however it was installed; the same file elsewhere is not."""
-    shipped = tmp_path / "package"
-    shutil.copytree(files.shipped_folder(), shipped)
+    (tmp_path / "package").mkdir()
+    shipped = tmp_path / "package" / "recipes"
+    shutil.copytree(packaged.packaged_folder("recipes"), shipped)
     (shipped / "reset_cold.exa").chmod(0o666)
     assert not recipe_params(home, str(shipped / "reset_cold.exa"))
-    monkeypatch.setattr(files, "shipped_folder", lambda: shipped)
+    monkeypatch.setattr(packaged, "_DATA", str(tmp_path / "package"))
     assert recipe_files(home)["reset_cold"].parent == shipped
     assert load_recipe(home, "reset_cold").name == "reset_cold" and recipe_params(home, "reset_cold")

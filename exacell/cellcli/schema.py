@@ -6,16 +6,15 @@ statement can be checked without a connection and once more when the release of 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 
+from exacell.beside import data_beside
 from exacell.values import dataclass
 
-_DATA = os.path.join(os.path.dirname(__file__), "data")
 _ABSENT = "-"
 
 
@@ -219,11 +218,9 @@ def metric(name: str) -> Metric | None:
 
 
 def _rows(file: str) -> Iterator[list[str]]:
-    with open(os.path.join(_DATA, file), encoding="utf-8") as stream:
-        next(stream)
-        for line in stream:
-            if not line.startswith("#"):
-                yield line.rstrip("\n").split("\t")
+    for line in data_beside(__spec__, file).splitlines()[1:]:
+        if not line.startswith("#"):
+            yield line.split("\t")
 
 
 def _items(text: str) -> tuple[str, ...]:

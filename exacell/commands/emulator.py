@@ -273,7 +273,7 @@ _FAULT_COLUMNS = tuple(
     summary="let something go wrong on hosts of an emulated rack, list such faults, or clear them",
     details="emulator fault NAME CELLS KIND … injects, emulator fault NAME list lists, emulator fault NAME CELLS clear "
     "[KIND] ends. A fault stays, over stops and starts of the rack, until it is over or cleared; one of the same kind "
-    "for the same statements or disk takes its place. docs/emulator.md says what each kind does.",
+    "for the same statements or disk takes its place. help docs emulator says what each kind does.",
     example="emulator fault t1 exa1cel02 error code=CELL-02559 match=flashcache nth=2",
     params=(
         _NAME,

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from exacell.context import Context
 
 _WIDTH = 79
+_PAGES = (".md", ".toml")
+"""How files of the documentation end that are pages."""
 _MANY = 12
 _LONG = 50
 
@@ -85,7 +87,8 @@ _LIST_SHAPE = "[ATTRIBUTES {ALL | a[, b]...}] [DETAIL] [ORDER BY a [ASC|DESC]] [
     effect=Effect.LOCAL,
     summary="statements, objects, attributes and metrics explained",
     details="help flush flashcache; help list griddisk; help griddisk; help attribute griddisk asmModeStatus; "
-    "help metric FL_DISK_FIRST; help CELL-02559; help safety; help flags; help man prints the man page.",
+    "help metric FL_DISK_FIRST; help CELL-02559; help safety; help flags; help man prints the man page; help docs lists the "
+    "pages of the documentation, help docs reliability shows one.",
     example="help flush flashcache",
     params=(Param(name="topic", kind=Kind.TEXT, positional=True, rest=True, help="words of a statement, or a topic"),),
 )
@@ -102,7 +105,7 @@ def page(words: Sequence[str]) -> list[str]:
         StatementError: there is no such topic; close ones are suggested.
     """
     lines = _page(words)
-    if words and words[0].lower() == "man":
+    if words and words[0].lower() in ("man", "docs"):
         return lines
     # An example stays one line: it is there to be copied.
     return [row for line in lines for row in ([line] if line.startswith("Example:") else wrapped(line, _WIDTH))]
@@ -118,6 +121,8 @@ def _page(words: Sequence[str]) -> list[str]:
         return list(_flags())
     if lower == ["man"]:
         return manual().splitlines()
+    if lower[0] == "docs" and len(words) <= 2:
+        return _docs(lower[1]) if len(words) == 2 else list(_pages())
     if len(words) == 1 and is_code(words[0]):
         return list(_code(words[0]))
     if lower[0] == "attribute" and len(words) == 3:
@@ -152,6 +157,34 @@ def manual() -> str:
     return man_page(commands(), _SAFETY)
 
 
+def _pages() -> Iterator[str]:
+    """Yield the names of the documentation's pages with their titles."""
+    from exacell.core.packaged import packaged_files
+
+    titles = []
+    for name, place in packaged_files("docs", *_PAGES).items():
+        first = place.read_text(encoding="utf-8").partition("\n")[0]
+        titles.append((name, first.lstrip("# ").partition(": ")[0]))
+    yield from _columns(titles)
+    yield ""
+    yield "Example: help docs reliability"
+
+
+def _docs(name: str) -> list[str]:
+    """Return the lines of a page of the documentation, as they are written."""
+    from exacell.core.packaged import packaged_files
+
+    pages = packaged_files("docs", *_PAGES)
+    plain = name.removeprefix("docs/")
+    place = pages.get(plain) or pages.get(plain.rpartition(".")[0])
+    if place is None:
+        near = closest(plain, pages)
+        raise StatementError(
+            f"the documentation has no page '{name}'", suggestions=near, hint="" if near else "help docs lists them"
+        )
+    return place.read_text(encoding="utf-8").splitlines()
+
+
 def _code(text: str) -> Iterator[str]:
     found = find_code(text)
     if found is None:
@@ -178,7 +211,7 @@ def _no_topic(words: Sequence[str]) -> StatementError:
     topics += (
         [name.lower() for name in objects()]
         + [verb.value.lower() for verb in Verb]
-        + ["safety", "flags", "man", "metric", "attribute"]
+        + ["safety", "flags", "man", "docs", "metric", "attribute"]
     )
     near = closest(text, topics) or closest(words[-1].upper(), metrics())
     return StatementError(
@@ -205,7 +238,8 @@ def _overview() -> Iterator[str]:
         yield from _wrap(" · ".join(names), indent=" " * label, first=f"{group:<{label}}")
     yield ""
     yield from _wrap(
-        "More: help <statement>, help <object>, help metric <name>, help CELL-02559, help safety, help flags. New here? tutorial."
+        "More: help <statement>, help <object>, help metric <name>, help CELL-02559, help safety, help flags, help docs. "
+        "New here? tutorial."
     )
 
 

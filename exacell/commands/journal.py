@@ -151,7 +151,7 @@ def _drawn(result: Result, racks: bool) -> Result:
     effect=Effect.READ,
     summary="all rows, for an auditor or a program: jsonl with the hash chain, or csv",
     details="jsonl: one object a row with everything, prev and hash included, so that the chain can be followed outside "
-    "(docs/journal.md says how). csv: one line a row with who, why, statement, reply and verification as columns. Rows are "
+    "(help docs journal says how). csv: one line a row with who, why, statement, reply and verification as columns. Rows are "
     "written as they are read, and the chain is followed meanwhile: exit code 1 tells that it is not whole.",
     example="journal export format=csv since=30d > changes.csv",
     params=(

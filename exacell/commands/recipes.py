@@ -79,8 +79,7 @@ def show(ctx: Context, call: Call) -> Result:
     from exacell.recipes.files import load_recipe
 
     recipe = load_recipe(ctx.home, call.text_arg("name"))
-    with open(recipe.path, encoding="utf-8") as stream:
-        return Result(text=stream.read())
+    return Result(text=recipe.text)
 
 
 @command(

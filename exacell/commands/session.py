@@ -148,7 +148,7 @@ def racks(ctx: Context, call: Call) -> Result:
     # Where each is written, a path, would make the table too wide for most terminals: -o json has it.
     columns = ("name", "current", "cells", "dbnodes", "production", "emulated")
     notes = (
-        () if records else ("no rack is configured: 'emulator start t1' makes one, docs/config.example.toml shows how",)
+        () if records else ("no rack is configured: 'emulator start t1' makes one, help docs config.example shows how",)
     )
     return Result(records=records, columns=tuple(Column(name) for name in columns), data=True, notes=notes)
 
@@ -196,7 +196,7 @@ def set_format(ctx: Context, call: Call) -> Result:
     effect=Effect.LOCAL,
     summary="how the rack is reached: over exacell's own SSH, the system's ssh, dcli, exacli or ClusterShell",
     details="auto is what the rack's configuration says, else ssh. Each can do different things: show transports lists "
-    "them, and what one cannot do is refused before anything is asked or sent. docs/transports.md tells when to use which.",
+    "them, and what one cannot do is refused before anything is asked or sent. help docs transports tells when to use which.",
     example="set transport openssh",
     params=(
         Param(

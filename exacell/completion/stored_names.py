@@ -6,10 +6,14 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from exacell.language.registry import Kind
 from exacell.paths import Home
+
+if TYPE_CHECKING:
+    from exacell.core.packaged import Place
 
 _PATIENCE = 0.2
 """Seconds for which a key waits while another process writes the same file."""
@@ -59,10 +63,9 @@ def recipe_titles(home: Home) -> Sequence[tuple[str, str]]:
     return [(name, _title(path)) for name, path in sorted(recipe_files(home).items())]
 
 
-def _title(path: Path) -> str:
+def _title(path: Place) -> str:
     try:
-        with path.open(encoding="utf-8") as stream:
-            found = _TITLE.search(stream.read(_HEADER))
+        found = _TITLE.search(path.read_text(encoding="utf-8")[:_HEADER])
     except (OSError, UnicodeDecodeError):
         return ""
     return found[1] if found else ""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 
-_TABLE = os.path.join(os.path.dirname(__file__), "data", "sql.tsv")
+from exacell.beside import data_beside
+
 _OF_SYS = {"V_$": "V$", "GV_$": "GV$"}
 """SYS's own views behind the public names."""
 
 
 @cache
 def _rows() -> tuple[tuple[str, str, str, str], ...]:
-    with open(_TABLE, encoding="ascii") as stream:
-        lines = [line.rstrip("\n").split("\t") for line in stream if not line.startswith("#")]
+    text = data_beside(__spec__, "sql.tsv")
+    lines = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
     return tuple((kind, name, more, words) for kind, name, more, words in lines[1:])
 
 

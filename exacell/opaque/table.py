@@ -5,16 +5,14 @@ The table itself is ``data/commands.toml``, where its form is described. It is l
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from exacell.beside import data_beside
 from exacell.opaque.errors import UnreadError
 from exacell.opaque.places import refuse_place
 from exacell.values import dataclass
-
-_TABLE = os.path.join(os.path.dirname(__file__), "data", "commands.toml")
 
 FOLDERS = ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin")
 """Where a command of the table may be named with its path."""
@@ -61,8 +59,7 @@ def table() -> Table:
     """Return the table, loaded once."""
     import tomllib
 
-    with open(_TABLE, "rb") as stream:
-        found = tomllib.load(stream)
+    found = tomllib.loads(data_beside(__spec__, "commands.toml"))
     rows = {
         name: Row(
             name=name,

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from exacell.config import trusted_group
+from exacell.core.packaged import packaged_files, packaged_folder
 from exacell.core.trust import refuse_untrusted
 from exacell.errors import ConfigError, RecipeError, why_unreadable
 from exacell.language.registry import Param
 from exacell.paths import Home
 from exacell.recipes.parsing import Recipe, parse_recipe
 
+if TYPE_CHECKING:
+    from exacell.core.packaged import Place
+
 SUFFIX = ".exa"
 
 
-def shipped_folder() -> Path:
-    """Return the folder of the recipes that come with exacell, in a checkout or an installation."""
-    beside = Path(__file__).resolve().parents[2] / "recipes"
-    if beside.is_dir():
-        return beside
-    return Path(sys.prefix) / "share" / "exacell" / "recipes"
+def shipped() -> dict[str, Place]:
+    """Return recipe name → file for the recipes that come with exacell."""
+    return packaged_files("recipes", SUFFIX)
 
 
-def recipe_files(home: Home) -> dict[str, Path]:
+def recipe_files(home: Home) -> dict[str, Place]:
     """Return recipe name → file; the user's own win over the shipped ones."""
-    found: dict[str, Path] = {}
-    for folder in (shipped_folder(), home.recipes_dir):
-        if folder.is_dir():
-            found |= {path.stem: path for path in sorted(folder.glob(f"*{SUFFIX}"))}
+    found = shipped()
+    if home.recipes_dir.is_dir():
+        found |= {path.stem: path for path in sorted(home.recipes_dir.glob(f"*{SUFFIX}"))}
     return found
 
 
@@ -61,8 +61,8 @@ def _recipe_at(home: Home, path: Path) -> Recipe:
     return _read(home, path)
 
 
-def _read(home: Home, path: Path) -> Recipe:
-    if path.parent != shipped_folder():  # That is trusted as the program is.
+def _read(home: Home, path: Place) -> Recipe:
+    if isinstance(path, Path) and path.parent != packaged_folder("recipes"):  # Those are trusted as the program is.
         try:
             refuse_untrusted(path, trusted_group(home))
         except ConfigError as error:

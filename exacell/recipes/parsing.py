@@ -62,6 +62,7 @@ class Recipe:
 
     name: str
     path: str
+    text: str
     title: str = ""
     params: tuple[Param, ...] = ()
     risk: str = ""
@@ -118,7 +119,16 @@ def parse_recipe(name: str, text: str, path: str = "") -> Recipe:
         lines.append(RecipeLine(number=number, text=statement, when=when, final=final))
     if final:
         raise _error(name, len(text.splitlines()), "finally is never closed with end")
-    return Recipe(name=name, path=path, title=title, params=tuple(params), risk=risk, needs=needs, lines=tuple(lines))
+    return Recipe(
+        name=name,
+        path=path,
+        text=text,
+        title=title,
+        params=tuple(params),
+        risk=risk,
+        needs=needs,
+        lines=tuple(lines),
+    )
 
 
 def _logical_lines(text: str) -> list[tuple[int, str]]:

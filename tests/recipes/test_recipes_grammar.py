@@ -15,7 +15,7 @@ from exacell.language.line import parse_line
 from exacell.language.registry import Effect, Kind, Param
 from exacell.language.words import split_words
 from exacell.paths import Home
-from exacell.recipes.files import load_recipe, recipe_files, recipe_params, shipped_folder
+from exacell.recipes.files import load_recipe, recipe_files, recipe_params, shipped
 from exacell.recipes.parsing import Recipe, check_recipe, line_of, parse_recipe, split_when, values_of
 from exacell.recipes.values import holds, substitute
 
@@ -337,9 +337,9 @@ def test_a_value_in_a_list_is_one_item(value: str) -> None:
 
 def test_shipped_recipes_are_well_formed() -> None:
     """Every shipped recipe has a title, help for each parameter, a ceiling, and lines that parse."""
-    files = sorted(shipped_folder().glob("*.exa"))
-    assert {path.stem for path in files} >= {"reset_cold", "flash_diskgroup", "flashlog_ab"}
-    for path in files:
+    files = shipped()
+    assert set(files) >= {"reset_cold", "flash_diskgroup", "flashlog_ab"}
+    for path in files.values():
         found = parse_recipe(path.stem, path.read_text(encoding="utf-8"), str(path))
         check_recipe(found)
         assert found.title
@@ -358,7 +358,7 @@ def test_shipped_recipes_are_well_formed() -> None:
 )
 def test_shipped_recipes_take_their_values(name: str, values: dict[str, str]) -> None:
     """Shipped recipes make statements of the values that they are given."""
-    path = shipped_folder() / f"{name}.exa"
+    path = shipped()[name]
     found = parse_recipe(name, path.read_text(encoding="utf-8"))
     known = values_of(found, values)
     for line in found.lines:
