@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from races_run import Raced
 
 LONGEST = 0.2
-"""Seconds that a look may be old when the statement that hangs on it arrives."""
+"""Seconds that may lie between a look's answer and the statement that hangs on it."""
+
+WAY = 0.1
+"""Seconds more that the cell may see between the two: for the ways of both, on a machine that plays cells and operators."""
 
 
 @dataclass
@@ -59,6 +62,8 @@ class Verdict:
 def look_of(told: Sequence[Told], place: int) -> Told | None:
     """Return the first read of the last batch of reads that a host was sent before a statement; None without any.
 
+    A batch ends where another program was told, where exacell's mark stands, and where a read comes again.
+
     Args:
         told: what the host was told, in order.
         place: of the statement among these.
@@ -70,7 +75,7 @@ def look_of(told: Sequence[Told], place: int) -> Told | None:
         before.pop()
     batch: list[Told] = []
     for row in reversed(before):
-        if not row.looks or row.run != before[-1].run:
+        if not row.looks or row.run != before[-1].run or any(row.text == other.text for other in batch):
             break
         batch.append(row)
     return batch[-1] if batch else None
@@ -87,12 +92,12 @@ def judge(race: Raced) -> Verdict:
         look = look_of(here, len(here) - 1)
         age = row.at - (look.looked or look.at) if look is not None else 999.0
         verdict.ages.append(age)
-        if age > LONGEST:
+        if age > LONGEST + WAY:
             verdict.stale.append(f"{row.host} got {row.text[:60]!r} {age:.2f}s after it was looked at")
         struck = race.struck if race.struck is not None and race.script.victim == row.host else None
         for lost in [found for found in race.lost if found.told is row]:
             within = struck is not None and look is not None and (look.looked or look.at) <= struck <= row.at
-            if within and age <= LONGEST:
+            if within and age <= LONGEST + WAY:
                 verdict.moment += lost.size
             else:
                 verdict.lost += lost.size
@@ -103,8 +108,8 @@ def judge(race: Raced) -> Verdict:
     verdict.untold += _untold(race, verdict.lost > 0)
     if race.code in (70, -99) or race.code < 0:
         verdict.odd.append(f"it ended with {race.code}")
-    if race.taken is not None and race.other_failed:
-        verdict.odd.append(f"the takeover failed: {race.other_failed}")
+    if race.other_failed:
+        verdict.odd.append(f"no takeover: {race.other_failed}")
     return verdict
 
 
@@ -115,7 +120,7 @@ def _untold(race: Raced, harmed: bool) -> list[str]:
     if race.code == 0:
         why = "data was lost" if harmed else f"{race.script.victim} is not as intended"
         return [f"exit code 0, and {why}"]
-    named = re.search(r"exa1(cel|db)", race.text) or race.refused_targets
+    named = re.search(r"exa1(cel|db)|\bPP\b", race.text) or race.refused_targets
     return (
         []
         if named or "taken over" in race.text

@@ -124,14 +124,14 @@ class Course:
     def race(self, number: int, only: str = "") -> tuple[Verb, Verdict]:
         """Carry out one race: the same number and seed make the same one, but for the instants of other processes."""
         rng = random.Random(f"{self.seed}-{number}")
-        verbs = [verb for verb in VERBS if only in verb.kind]
+        verbs = [verb for verb in VERBS if verb.kind == only] or [verb for verb in VERBS if only in verb.kind]
         verb = rng.choices(verbs, [verb.weight for verb in verbs])[0]
         looks, seconds = self.usual(verb)
         rack = self.rack(verb)
         script = draw(rng, verb, rack.cells, looks, seconds)
         race = Race(self, rack, script).run()
         verdict = judge(race)
-        if self._keep is not None and not verdict.survived:
+        if self._keep is not None and (verdict.moment or not verdict.survived):
             self._write(number, race, verdict)
         return verb, verdict
 
@@ -220,8 +220,8 @@ class Race:
     def run(self) -> Raced:
         """Carry it out."""
         rack, script = self.rack, self.script
-        with suppress(FileNotFoundError):
-            (rack.folder / "t1.lock").unlink()
+        for lock in (rack.folder / "t1.lock", rack.files.root / "change.lock"):
+            lock.unlink(missing_ok=True)
         home = self.course.home(rack, shared=script.shared)
         other = self.course.home(rack, user="root", shared=script.shared)
         rack.world.heard = self._heard
@@ -308,8 +308,7 @@ class Race:
         try:
             until = time.monotonic() + script.lasting
             if script.between == "takeover":
-                self._other(other, "unlock --takeover --reason='the night shift'")
-                self.taken = time.monotonic()
+                self._take_over(home, other, stopped=bool(stopped))
                 self._strike()
             elif script.between == "operator":
                 self._other(other, "alter flashcache all cancel flush")
@@ -376,14 +375,23 @@ class Race:
         if script.verb.rack != "x2":
             rack.raw(host, "alter pmemcache all cancel flush")
 
-    def _other(self, home: Path, statement: str) -> None:
+    def _take_over(self, home: Path, other: Path, *, stopped: bool) -> None:
+        """Let the other operator take the lock over; nobody may hold it yet, and that is none then."""
+        code, text = self._other(other, "unlock --takeover --reason='the night shift'")
+        if code == 0 and "was locked" in text:
+            self.taken = time.monotonic()
+        elif code:
+            self.other_failed = text[-200:]
+        elif stopped and Journal(home / "journal.db").unfinished("t1"):
+            self.other_failed = "the other operator saw no lock while a change was under way"
+
+    def _other(self, home: Path, statement: str) -> tuple[int | None, str]:
         out = home / "out"
         operators = self.course.operators
         code = operators.wait(operators.start(statement, home, out), PATIENCE)
         text = out.read_text(errors="replace").strip()
         self._say(f"another operator: {statement}: {code} {text[-200:]}")
-        if code and "takeover" in statement:
-            self.other_failed = text[-200:]
+        return code, text
 
 
 def _refused(home: Path) -> list[str]:

@@ -21,7 +21,7 @@ RACKS: Mapping[str, Mapping[str, object]] = MappingProxyType({"x2": X2, "pmem": 
 ROOM = ("resize flashcache size=288g",)
 CARVED = (*ROOM, "carve griddisk prefix=p")
 GROUPED = (*CARVED, "create diskgroup PP prefix=p redundancy=normal")
-INACTIVE = (*CARVED, "raw: alter griddisk all prefix=p inactive")
+INACTIVE = (*CARVED, "raw: alter griddisk all flashdisk inactive")
 CELLS = "exa1cel01,exa1cel02,exa1cel03"
 
 

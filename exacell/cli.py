@@ -154,6 +154,7 @@ def _run(line: CommandLine) -> int:
 
         gc.enable()
         runner = Runner(ctx, console, flags=line.flags, header="no-header" not in line.switches)
+        runner.typed = bool(line.words or line.value("execute"))
         ctx.run_nested = lambda text: _nested(ctx, runner, text)
         try:
             if statements is None:

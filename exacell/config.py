@@ -116,6 +116,7 @@ class RackConfig:
         ssh_config: used instead of ~/.ssh/config and /etc/ssh/ssh_config.
         read_user, write_user: logins on cells for reads and writes.
         connect_timeout, command_timeout, fanout: override the settings of the same meaning; None leaves them.
+        opaque: ``allow`` where what exacell can't read goes through without --accept-opaque; never in production.
         reach: the transport and what its program needs to know.
         lock: the file that says who changes the rack now; None takes one place for all users of this host.
         source: the file, or the way in which the rack was found; for messages.
@@ -131,6 +132,7 @@ class RackConfig:
     write_user: str = "celladmin"
     production: bool = False
     emulated: bool = False
+    opaque: str = "ask"
     connect_timeout: float | None = None
     command_timeout: float | None = None
     fanout: int | None = None
@@ -291,6 +293,7 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
         write_user=table.text("write_user", RackConfig.write_user),
         production=table.flag("production", False),
         emulated=table.flag("emulated", False),
+        opaque=table.choice("opaque", RackConfig.opaque, ("ask", "allow")),
         connect_timeout=table.seconds("connect_timeout", None),
         command_timeout=table.seconds("command_timeout", None),
         fanout=table.count("fanout", None),
@@ -301,6 +304,11 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
     if groups_table:
         groups_table.finish()
     table.finish()
+    if rack.production and rack.opaque == "allow":
+        raise ConfigError(
+            f'{table.where}: rack {name} is in production, where opaque = "allow" has no place: what exacell can\'t read is '
+            "refused there"
+        )
     return rack
 
 

@@ -80,6 +80,8 @@ class Runner:
         """Whether what the last statement has read found no reader."""
         self._explained = False
         """Whether this session has said what stands for a cell's own name."""
+        self.typed = False
+        """Whether what it runs is typed, at the prompt or on a command line: ``!``, ``|`` and ``>`` are the operator's then."""
         self.pages = True
         """Whether what is longer than the screen is shown a screen at a time."""
 
@@ -125,6 +127,13 @@ class Runner:
         return code
 
     def _run(self, line: Line, text: str, execute: Callable[[Line], Result] | None) -> ExitCode:
+        if not self.typed and (line.shell or line.pipe or line.redirect):
+            from exacell.commands.host import pass_untyped
+
+            try:
+                line = pass_untyped(self.ctx, line, text)
+            except ExacellError as error:
+                return self._failed(error, text)
         if line.shell:
             return self._done(self._local(line.shell))
         newest = self._newest_change(line)
@@ -357,6 +366,7 @@ class Runner:
         if self._depth >= _DEEPEST:
             return self._failed(StatementError(f"{path}: scripts start each other {_DEEPEST} deep"), text)
         self._depth += 1
+        typed, self.typed = self.typed, False
         outer, self._outer = self._outer, started_by
         try:
             return self.run_statements(
@@ -365,6 +375,7 @@ class Runner:
             )
         finally:
             self._outer = outer
+            self.typed = typed
             self._depth -= 1
 
     def run_statements(self, statements: Iterable[str], *, shell: bool = True, places: Sequence[str] = ()) -> ExitCode:

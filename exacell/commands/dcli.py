@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     summary="run dcli's command line as it is, with dcli's output, order and exit codes",
     details="All words behind dcli are its own, cut as a shell cuts them; dcli --help lists its options. --live prints "
     "lines as they arrive. CellCLI changes in the command, in -x files and in .scl scripts are guarded like typed ones. "
-    "What exacell can't read is refused on production and read-only racks and runs as it is on an emulated one; "
-    "elsewhere it needs --accept-opaque before dcli (exacell --accept-opaque dcli ...), and there the guard ends.",
+    "What exacell can't read is refused on production and read-only racks; elsewhere it needs --accept-opaque as the first "
+    "word behind dcli, and there the guard ends. It is always journalled. A rack that is not in production may say opaque = "
+    '"allow" in its configuration, for scripts that used dcli.',
     example="dcli -c exa1cel01,exa1cel02 cellcli -e list cell detail",
     params=(
         Param(
@@ -38,13 +39,24 @@ if TYPE_CHECKING:
 def dcli(ctx: Context, call: Call) -> Result:
     """Return the exit code; what dcli prints is written as dcli would, records where a machine format is asked for."""
     import shlex
+    from dataclasses import replace
 
     from exacell.dcli.run import run_dcli
     from exacell.errors import StatementError
+    from exacell.opaque.door import ACCEPT, stray_flag
 
     text = call.text_arg("words")
     try:
         argv = shlex.split(text)
     except ValueError as error:
         raise StatementError(f"dcli: the words can't be cut as a shell would: {error}") from error
+    accepted = argv[:1] == [ACCEPT]
+    if accepted:
+        argv, call = argv[1:], replace(call, flags={**call.flags, "accept-opaque": True})
+    stray = stray_flag(argv)
+    if stray:
+        raise StatementError(
+            f"dcli: {stray} stands among dcli's words, where it is the command's own; nothing was sent",
+            hint=f"exacell {stray} dcli … for exacell's flag; in quotes with the command where the command means it",
+        )
     return run_dcli(ctx, argv, call)

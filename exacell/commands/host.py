@@ -10,11 +10,11 @@ from exacell.commands.opaque import ACCEPT, command_given
 from exacell.errors import BrokenOffError, ExitCode, JournalError, RefusedError
 from exacell.language.registry import Call, Effect, Kind, Param, Value, command
 from exacell.output.result import Result
-from exacell.units import and_more
 
 if TYPE_CHECKING:
     from exacell.context import Context
-    from exacell.dcli.scan import Findings
+    from exacell.language.line import Line
+    from exacell.opaque.findings import Findings
 
 _SHOWN = 60
 """Characters of the command in messages."""
@@ -25,11 +25,11 @@ _SHOWN = 60
     group="recipes",
     effect=Effect.OPAQUE,
     summary="run a command on this machine, such as the load of a measurement",
-    details="All words behind host are the command. What only shows something (date, ls ...) runs at once. A change by CellCLI "
-    "or of a disk group that is found in it is always refused: typed as a statement it is guarded. What exacell can't "
-    "read is refused on production and read-only racks; in a recipe, and on every rack that is not emulated, it "
-    "needs --accept-opaque: host --accept-opaque ... or run ... --accept-opaque. It is journalled and not undone; -n "
-    "runs nothing. A status other than 0 stops the recipe.",
+    details="All words behind host are the command. What exacell reads as showing something (date, uptime ...; help docs "
+    "shell-text lists all) runs at once. A change by CellCLI or of a disk group that is found in it is always refused: typed as "
+    "a statement it is guarded. What it can't read is refused on production and read-only racks, elsewhere it needs "
+    "--accept-opaque: host --accept-opaque ... or run ... --accept-opaque. It is journalled and not undone; -n runs "
+    "nothing. A status other than 0 stops the recipe.",
     example="host 'date'",
     params=(Param(name="command", kind=Kind.COMMAND, positional=True, required=True, rest=True, help="for /bin/sh"),),
     flags=(ACCEPT,),
@@ -41,20 +41,71 @@ def host(ctx: Context, call: Call) -> Result:
         RefusedError: a change is found in it, or it can't be read and was not accepted.
         JournalError: the journal can't be written; nothing was run.
     """
-    from exacell.dcli.reach import current_rack
-    from exacell.dcli.scan import scan_command
-
     text, flags = command_given(ctx, call)
-    current_rack(ctx)  # On a command line the rack is found when it is needed first.
-    findings = scan_command(text)
-    _refuse_changes(text, findings)
-    _refuse_unread(ctx, text, findings, flags)
+    findings = judged(ctx, text, flags, statement=call.text)
     if flags.get("dry-run"):
         return Result(notes=[f"-n: host {text[:_SHOWN]} was not run"])
-    if findings.harmless or ctx.rack is None:
+    if findings.harmless:
         return _told(ctx, text, _run(text))
     with ctx.while_changing():
         return _journalled(ctx, text, findings, flags)
+
+
+def judged(ctx: Context, text: str, flags: Mapping[str, Value], *, statement: str) -> Findings:
+    """Return what was read in a command for this machine that may be run.
+
+    Args:
+        statement: what the journal tells of a refusal.
+
+    Raises:
+        RefusedError: a change is found in it, or it can't be read and was not accepted.
+    """
+    from exacell.dcli.reach import current_rack
+    from exacell.dcli.refusing import refuse_unread
+    from exacell.opaque.scan import command_findings
+
+    current_rack(ctx)  # On a command line the rack is found when it is needed first.
+    findings = command_findings(text)
+    _refuse_changes(text, findings)
+    accept = "run … --accept-opaque lets it" if ctx.origin else "host --accept-opaque … runs it; the guard ends there"
+    refuse_unread(
+        ctx, findings.unread, statement=statement, flags=flags, accept=accept, undone="nothing was run",
+        instead=findings.instead,
+    )  # fmt: skip
+    return findings
+
+
+_FED = "uptime | "
+"""Stands before a filter when it is judged: it reads what exacell gives it."""
+
+
+def pass_untyped(ctx: Context, line: Line, text: str) -> Line:
+    """Return what is to be run of a line of a file in which ``!``, ``|`` or ``>`` stands: it obeys the door as host does.
+
+    Raises:
+        RefusedError: a change is found in its command, or it can't be read and was not accepted.
+        JournalError: it was accepted, and the journal can't be written; nothing was run.
+    """
+    from exacell.dcli.reach import current_rack
+    from exacell.dcli.refusing import journal_accepted, refuse_unread
+    from exacell.language.line import with_call_flags
+    from exacell.opaque.scan import command_findings
+
+    flags = {**ctx.options.flags, **line.flags}
+    if line.shell:
+        findings = judged(ctx, line.shell, flags, statement=text)
+        return line if findings.harmless else with_call_flags(f"host -- {line.shell}", flags)
+    current_rack(ctx)
+    unread = [f"> {line.redirect}"] if line.redirect else []
+    if line.pipe:
+        findings = command_findings(f"{_FED}{line.pipe}")
+        _refuse_changes(line.pipe, findings)
+        unread += findings.unread
+    accept = "--accept-opaque before the file lets it" if not ctx.origin else "run … --accept-opaque lets it"
+    refuse_unread(ctx, unread, statement=text, flags=flags, accept=accept, undone="nothing was run")
+    if unread:
+        journal_accepted(ctx, unread, statement=text, flags=flags)
+    return line
 
 
 def _refuse_changes(text: str, findings: Findings) -> None:
@@ -72,30 +123,6 @@ def _refuse_changes(text: str, findings: Findings) -> None:
         )
 
 
-def _refuse_unread(ctx: Context, text: str, findings: Findings, flags: Mapping[str, Value]) -> None:
-    """Return when everything in the command was read, or what was not was accepted.
-
-    Raises:
-        RefusedError: the rack is production or read-only, or nobody accepted it.
-    """
-    if findings.harmless:
-        return
-    rack = ctx.rack
-    if rack is not None and (rack.production or ctx.read_only):
-        kind = "a production" if rack.production else "a read-only"
-        raise RefusedError(
-            f"host {text[:_SHOWN]}: refused on {kind} rack: '{findings.unread[0]}' is no read that exacell knows; nothing was run"
-        )
-    if (ctx.origin or (rack is not None and not rack.emulated)) and not flags.get("accept-opaque"):
-        raise RefusedError(
-            f"host {text[:_SHOWN]}: exacell can't tell what '{findings.unread[0]}'{and_more(len(findings.unread))} does; "
-            "nothing was run",
-            hint="run … --accept-opaque lets it"
-            if ctx.origin
-            else "host --accept-opaque … runs it; the guard ends there",
-        )
-
-
 def _journalled(ctx: Context, text: str, findings: Findings, flags: Mapping[str, Value]) -> Result:
     """Run a command that exacell can't read between two rows of the journal.
 
@@ -110,7 +137,7 @@ def _journalled(ctx: Context, text: str, findings: Findings, flags: Mapping[str,
     from exacell.journal.reading import HERE
     from exacell.journal.record import Row
 
-    rack, who, statement = ctx.need_rack().name, actor(), f"host {text}"
+    rack, who, statement = "" if ctx.rack is None else ctx.rack.name, actor(), f"host {text}"
     change = ctx.journal.begin(
         rack,
         {

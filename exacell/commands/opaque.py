@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from exacell.dcli.output import Outcome
     from exacell.dcli.reach import Group
     from exacell.dcli.record import Record
-    from exacell.dcli.scan import Findings
     from exacell.dcli.work import Step
     from exacell.language.registry import Value
+    from exacell.opaque.findings import Findings
 
 ACCEPT = Flag(name="accept-opaque", help="run what exacell can't read, unguarded")
 _SQL = Param(name="text", kind=Kind.TEXT, positional=True, required=True, help="one statement, in quotes")
@@ -130,15 +130,17 @@ def _accepted(ctx: Context, call: Call, what: str, why: str) -> Mapping[str, Val
     Raises:
         RefusedError: the rack is read-only or in production, or it was not accepted.
     """
-    from exacell.change.changing import refuse_read_only
+    from exacell.dcli.refusing import refuse_unread
 
-    rack, flags = ctx.need_rack(), ctx.flags_of(call)
-    said = f"'{what[:60]}': {why}, and exacell can't tell what it does"
-    if rack.production:
-        raise RefusedError(f"{said}: refused on the production rack {rack.name}; nothing was sent")
-    refuse_read_only(ctx)
-    if not flags.get("accept-opaque"):
-        raise RefusedError(f"{said}; nothing was sent", hint="--accept-opaque runs it; the guard ends there")
+    ctx.need_rack()
+    flags = ctx.flags_of(call)
+    refuse_unread(
+        ctx,
+        [f"{what[:60]}: {why}"],
+        statement=call.text,
+        flags=flags,
+        accept="--accept-opaque runs it; the guard ends there",
+    )
     return flags
 
 
@@ -192,10 +194,11 @@ def _change(
     group="racks",
     effect=Effect.OPAQUE,
     summary="a shell command on every selected cell, equal answers shown once",
-    details="All words behind sh are the command. What only shows something (uptime, df, imageinfo, cellcli -e list ...) runs "
-    "at once. CellCLI changes in it are guarded like typed ones; what exacell can't read is refused on production and "
-    "read-only racks and runs as it is on an emulated one; elsewhere it needs --accept-opaque as the first word behind sh, "
-    "and -y there answers yes. Cells from release 26.1 on take few commands beside cellcli.",
+    details="All words behind sh are the command. What exacell reads as showing something (uptime, df -h, imageinfo, cellcli "
+    "-e list ...; help docs shell-text lists all) runs at once. CellCLI changes in it are guarded like typed ones. What it "
+    "can't read is refused on production and read-only racks, elsewhere it needs --accept-opaque, and is always journalled. "
+    "exacell's own flags stand before the command: sh --accept-opaque -y ...; -- ends them. "
+    "Cells from release 26.1 on take few commands beside cellcli.",
     example="sh uptime",
     params=(
         Param(name="command", kind=Kind.COMMAND, positional=True, required=True, rest=True, help="for /bin/sh there"),
@@ -206,26 +209,19 @@ def sh(ctx: Context, call: Call) -> Result:
     """Return one record per cell: exit status and output.
 
     Raises:
-        StatementError: its here-document has no end.
+        StatementError: there is no command, or a flag of exacell's stands among its words.
         RefusedError: a guard forbids it, or it can't be read and was not accepted.
     """
-    from exacell.dcli.scan import scan_command
-    from exacell.dcli.shellwords import cut_off
     from exacell.dcli.work import Step
+    from exacell.logins import goes_bare, restricted_cells
+    from exacell.opaque.scan import command_findings
+    from exacell.opaque.wrapping import carried, wrapped
 
     text, flags = command_given(ctx, call)
-    if mark := cut_off(text):
-        # A shell would take what there is of it, with a warning: cat >file <<EOF would empty the file.
-        raise StatementError(
-            f"sh: the here-document <<{mark} has no end: a statement ends with its line; nothing was sent",
-            hint="dcli -x FILE carries a script with its here-documents, copy takes a file to the cells",
-        )
-    findings = scan_command(text)
-    from exacell.logins import goes_bare, restricted_cells
-
+    findings = command_findings(text)
     # One CellCLI statement, or a command that shows something, is let through on every release.
     bare = not findings.unread and goes_bare(text, restricted_cells(ctx, ctx.cells()))
-    command = text if bare else f"({text}\n) 2>&1"
+    command = text if bare else carried(wrapped(text), read=not findings.unread)
     step = Step(command=command, reads=findings.harmless, deadline=_deadline(flags), carries=True)
     return _work(ctx, call, findings, (step,), flags, single=bare)
 
@@ -233,29 +229,42 @@ def sh(ctx: Context, call: Call) -> Result:
 def command_given(ctx: Context, call: Call) -> tuple[str, Mapping[str, Value]]:
     """Return the command for a shell that a statement holds, without the quotes around all of it, and its flags.
 
+    exacell's flags stand before the command, and ``--`` ends them: behind that everything is the command's.
+
     Raises:
-        StatementError: there is none.
+        StatementError: there is none, or a flag of exacell's stands among its words.
     """
     from exacell.language.words import split_words
+    from exacell.opaque.door import stray_flag
 
-    text, flags = _leading_flags(call.text_arg("command"), ctx.flags_of(call))
+    name = call.command.name
+    text, flags, ended = _leading_flags(call.text_arg("command"), ctx.flags_of(call))
     words = split_words(text)
     if not words:
-        name = call.command.name
         raise StatementError(f"{name} needs a command: {call.command.example}")
+    stray = "" if ended else stray_flag([word.raw for word in words])
+    if stray:
+        raise StatementError(
+            f"{name}: {stray} stands among the command's words, where it is the command's own; nothing was sent",
+            hint=f"{name} {stray} … for exacell's flag; {name} -- … where the command means it",
+        )
     return words[0].value if len(words) == 1 else text, flags
 
 
-def _leading_flags(text: str, flags: Mapping[str, Value]) -> tuple[str, Mapping[str, Value]]:
-    """Return the command without the flags that stand before it, and all flags: behind its first word everything is its own."""
+_LEADING = {"--accept-opaque": "accept-opaque", "-y": "yes", "--yes": "yes", "-n": "dry-run", "--dry-run": "dry-run"}
+
+
+def _leading_flags(text: str, flags: Mapping[str, Value]) -> tuple[str, Mapping[str, Value], bool]:
+    """Return the command without the flags that stand before it, all flags, and whether ``--`` ended them."""
     found = dict(flags)
-    names = {"--accept-opaque": "accept-opaque", "-y": "yes", "--yes": "yes", "-n": "dry-run", "--dry-run": "dry-run"}
-    first, _, rest = text.partition(" ")
-    while first in names:
-        found[names[first]] = True
-        text = rest.lstrip()
-        first, _, rest = text.partition(" ")
-    return text, found
+    while True:
+        first, *rest = text.split(None, 1) or [""]
+        if first != "--" and first not in _LEADING:
+            return text, found, False
+        text = "".join(rest)
+        if first == "--":
+            return text, found, True
+        found[_LEADING[first]] = True
 
 
 def _deadline(flags: Mapping[str, Value]) -> float:
@@ -269,7 +278,7 @@ def _deadline(flags: Mapping[str, Value]) -> float:
     effect=Effect.OPAQUE,
     summary="copy a local file to every selected cell, as scp does",
     details="exacell can't tell what a file is for: refused on production and read-only racks, elsewhere it needs "
-    "--accept-opaque, except on an emulated rack. Cells from release 26.1 on take no files.",
+    "--accept-opaque. It is journalled. Cells from release 26.1 on take no files.",
     example="copy patch.log to=/tmp",
     params=(
         Param(name="file", kind=Kind.FILE, positional=True, required=True, help="a local file"),
@@ -287,8 +296,8 @@ def copy(ctx: Context, call: Call) -> Result:
     """
     from pathlib import Path
 
-    from exacell.dcli.scan import Findings
     from exacell.dcli.work import Step
+    from exacell.opaque.findings import Findings
     from exacell.transport.base import Upload
 
     source, to = Path(call.text_arg("file")).expanduser(), call.text_arg("to")

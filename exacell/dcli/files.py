@@ -9,8 +9,10 @@ import glob
 import os
 import re
 import shlex
+import shutil
 import stat
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from exacell.dcli.options import DcliOptions, environment_error, usage_error
@@ -74,6 +76,22 @@ def delivery_of(options: DcliOptions, ssh: SshOptions) -> Delivery | None:
         run=_runner(_for_shell(destination), sources[0].name, temporary=options.root_temporary),
         script=sources[0],
     )
+
+
+def as_it_is_now(delivery: Delivery, folder: Path) -> Delivery:
+    """Return the delivery of a copy of its script, made in ``folder``: what is judged is what is sent, whoever edits it.
+
+    Raises:
+        DcliExit: it can't be read any more.
+    """
+    script = delivery.script
+    assert script is not None
+    copied = folder / script.name
+    try:
+        shutil.copy2(script, copied)
+    except OSError as error:
+        raise environment_error(f"the file {script} can't be read: {error.strerror}") from error
+    return replace(delivery, upload=replace(delivery.upload, sources=(copied,)), script=copied)
 
 
 def make_directory(directory: str) -> str:

@@ -8,15 +8,15 @@ from exacell.care.asmlosses import refuse_losses
 from exacell.cellset import fold
 from exacell.change.consent import ask
 from exacell.dcli.reach import Group
-from exacell.dcli.scan import Findings, FoundStatement
+from exacell.dcli.refusing import refuse_unread
 from exacell.dcli.sequence import left_away, plans_in_order
 from exacell.errors import RefusedError
 from exacell.factreading import headers_if_needed
 from exacell.language.registry import Call, Value
 from exacell.logins import refuse_writer
+from exacell.opaque.findings import Findings, FoundStatement
 from exacell.plan.guard import facts_needed
 from exacell.plan.model import Plan, Risk, highest
-from exacell.units import and_more
 from exacell.values import dataclass
 
 
@@ -86,14 +86,20 @@ def judge(
     ctx, rack = group.ctx, group.rack
     if findings.harmless:
         return Judgement()
+    refuse_unread(
+        ctx,
+        findings.unread,
+        statement=call.text,
+        flags=flags,
+        where=fold(group.cells or tuple(target.label for target in group.targets)),
+        accept=f"exacell --accept-opaque {what} … runs it; the guard ends there",
+        instead=findings.instead,
+    )
     if ctx.read_only:
-        text = findings.unread[0] if findings.unread else findings.changes[0].text
         raise RefusedError(
-            f"rack {rack.name} is read-only, and '{text}' is no read that exacell knows; nothing was sent",
+            f"rack {rack.name} is read-only, and '{findings.changes[0].text}' changes cells; nothing was sent",
             hint="set mode rw",
         )
-    if findings.unread:
-        _accept(group, findings.unread, flags, what)
     accepted = ctx.accepted_loss(call)
     if findings.losses:
         refuse_losses(findings.unread[0], findings.losses, tuple(accepted))
@@ -103,21 +109,6 @@ def judge(
         changes=tuple(findings.changes),
         accepted=tuple(accepted),
     )
-
-
-def _accept(group: Group, unread: Sequence[str], flags: Mapping[str, Value], what: str) -> None:
-    rack = group.rack
-    more = and_more(len(unread))
-    if rack.production:
-        raise RefusedError(
-            f"rack {rack.name} is a production rack, and exacell can't tell what '{unread[0]}'{more} does; nothing was sent",
-            hint="say it in exacell's statements or in CellCLI",
-        )
-    if not rack.emulated and not flags.get("accept-opaque"):
-        raise RefusedError(
-            f"exacell can't tell what '{unread[0]}'{more} does on {fold(group.cells)}; nothing was sent",
-            hint=f"exacell --accept-opaque {what} … runs it; the guard ends there",
-        )
 
 
 def facts_for(changes: Sequence[FoundStatement]) -> tuple[str, ...]:
@@ -156,7 +147,7 @@ def _plans(group: Group, findings: Findings, accepted: Sequence[str], *, serial:
 def agree(
     group: Group, judgement: Judgement, flags: Mapping[str, Value], what: str = "dcli", *, login: str = ""
 ) -> None:
-    """Have the CellCLI changes confirmed; on an emulated rack scripts run without being asked.
+    """Have the CellCLI changes confirmed; a rack whose configuration says ``opaque = "allow"`` asks nobody.
 
     Args:
         login: who logs in for them; empty for the rack's login for writes.
@@ -168,7 +159,7 @@ def agree(
         return
     cells = dict.fromkeys(step.target for plan in judgement.plans for step in plan.steps)
     refuse_writer(group.ctx, tuple(cells), "" if login == group.login else login)
-    if group.rack.emulated or flags.get("yes"):
+    if group.rack.opaque == "allow" or flags.get("yes"):
         return
     for plan in judgement.plans:
         group.ctx.console.show_plan(plan)

@@ -7,7 +7,6 @@ Between the judgement of a command and the moment at which it leaves lie a perso
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 from exacell.change.probe import Prober
 from exacell.dcli.judge import Judgement, facts_for
@@ -22,17 +21,10 @@ from exacell.values import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Leaving:
-    """Asked for each target right before its work leaves, from any thread.
-
-    Attributes:
-        script: the local file that is copied and run, None for none.
-        scanned: what it held when it was judged.
-    """
+    """Asked for each target right before its work leaves, from any thread."""
 
     group: Group
     judgement: Judgement
-    script: Path | None = None
-    scanned: bytes = b""
 
     def why_not(self, host: str) -> str:
         """Return why the work must not go to ``host`` now, in one phrase; empty when it may."""
@@ -40,13 +32,6 @@ class Leaving:
         why: str = ctx.lock().still_mine()
         if why:
             return why
-        if self.script is not None:
-            try:
-                same = self.script.read_bytes() == self.scanned
-            except OSError as error:
-                return f"{self.script} can't be read any more: {error.strerror}"
-            if not same:
-                return f"{self.script} was changed after it was judged"
         if not self.judgement.changes or host not in self.group.cells:
             return ""
         try:

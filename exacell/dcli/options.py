@@ -25,8 +25,8 @@ _DESCRIPTION = (
 )
 _EPILOG = (
     "exacell's own: --live. exacell reads the CellCLI in the command, in -x files and in .scl scripts, and guards it "
-    "like a typed statement. What it can't read is refused on production and read-only racks, goes as it is on an "
-    "emulated one, and elsewhere needs 'exacell --accept-opaque dcli ...': there the guard ends."
+    "like a typed statement. What it can't read is refused on production and read-only racks, and elsewhere needs "
+    "'dcli --accept-opaque ...': there the guard ends."
 )
 
 

@@ -15,11 +15,12 @@ from contextlib import ExitStack
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from exacell.change.changing import refuse_read_only
 from exacell.dcli import keys
-from exacell.dcli.files import TEMPORARY, Delivery, delivery_of, make_directory
+from exacell.dcli.files import TEMPORARY, Delivery, as_it_is_now, delivery_of, make_directory
 from exacell.dcli.judge import Judgement, agree, judge
 from exacell.dcli.leaving import Leaving
 from exacell.dcli.options import DcliExit, DcliOptions, check, parse_dcli, usage_error
@@ -37,13 +38,15 @@ from exacell.dcli.output import (
 )
 from exacell.dcli.reach import Group, current_rack, reached
 from exacell.dcli.record import Record
-from exacell.dcli.scan import Findings, scan_command, scan_script
 from exacell.dcli.sshoptions import SshOptions, read_ssh_options
 from exacell.dcli.targets import Target, target, targets_of
 from exacell.dcli.vmstat import Table, Watch, read_watch
 from exacell.dcli.work import UNLIMITED, Step, in_parallel, work_through
 from exacell.errors import ExitCode
 from exacell.logins import goes_bare, refuse_restricted, restricted_cells
+from exacell.opaque.findings import Findings
+from exacell.opaque.scan import command_findings, script_findings
+from exacell.opaque.wrapping import arguments, carried, wrapped
 from exacell.output.result import Column, Result
 from exacell.transport.capabilities import capabilities_of, refuse_programs, refuse_uploads
 from exacell.values import dataclass
@@ -92,7 +95,6 @@ class _Run:
     style: Style = field(default_factory=Style)
     ssh: SshOptions = field(default_factory=SshOptions)
     delivery: Delivery | None = None
-    scanned: bytes = b""
     leavings: Mapping[str, Leaving] = field(default_factory=dict)
     bare: bool = False
     problems: list[str] = field(default_factory=list)
@@ -112,9 +114,18 @@ class _Run:
         if options.list_targets:
             self.print([f"Target hosts: {name_list([t.label for t in targets])}"])
         self._tell_ignored()
-        findings = self._findings()
         if not (options.words or self.delivery or watch or self._keys):
             return ExitCode.DONE
+        with ExitStack() as kept:
+            if self.delivery is not None and self.delivery.script is not None:
+                folder = kept.enter_context(TemporaryDirectory(prefix="exacell-"))
+                self.delivery = as_it_is_now(self.delivery, Path(folder))
+            return self._reach(targets, watch)
+
+    def _reach(self, targets: Sequence[Target], watch: Watch | None) -> ExitCode:
+        """Judge the work on all targets, have it confirmed and do it."""
+        options = self.options
+        findings = self._findings()
         with reached(self.ctx, targets, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
             flags = {**self.ctx.options.flags, **self.call.flags}
             for group in groups:
@@ -127,16 +138,15 @@ class _Run:
             judged = [(g, judge(g, findings, self.call, serial=self._serial, flags=flags)) for g in groups]
             if flags.get("dry-run") or self.ctx.options.dry_run:
                 return self._dry(judged, findings, flags)
-            if self._keys:
+            if self._keys or self.delivery is not None:
                 for group in groups:
                     refuse_read_only(group.ctx)
             self._refuse_restricted(groups, findings)
             for group, judgement in judged:
                 agree(group, judgement, flags, login=options.user(group.login))
             steps = self._steps(watch, findings)
-            script = self.delivery.script if self.delivery is not None else None
             self.leavings = {
-                where.label: Leaving(group=group, judgement=judgement, script=script, scanned=self.scanned)
+                where.label: Leaving(group=group, judgement=judgement)
                 for group, judgement in judged
                 for where in group.targets
             }
@@ -195,9 +205,8 @@ class _Run:
     def _findings(self) -> Findings:
         """Return what the command or the script would do; copied files are never read, so they are opaque."""
         if self.delivery is not None and self.delivery.script is not None:
-            self.scanned = self.delivery.script.read_bytes()
-            return scan_script(self.scanned, self.delivery.script.name)
-        findings = scan_command(self.options.command)
+            return script_findings(self.delivery.script.read_bytes(), self.delivery.script.name)
+        findings = command_findings(self.options.command) if self.options.words else Findings()
         if self.delivery is not None:
             names = " ".join(path.name for path in self.delivery.upload.sources)
             findings.unread.insert(0, f"copy {names} to {self.options.destination or 'the home directory'}")
@@ -234,16 +243,15 @@ class _Run:
         if self.delivery is not None:
             if self.delivery.directory:
                 steps.append(self._step(make_directory(self.delivery.directory)))
-            names = " ".join(str(path) for path in self.delivery.upload.sources)
+            names = " ".join(path.name for path in self.delivery.upload.sources)
             steps.append(self._step(f"scp {names}", upload=self.delivery.upload))
             if self.delivery.run:
                 steps.append(self._step(self.delivery.run, limited=True, carries=True))
         command = options.command if options.words else watch.command(1) if watch is not None else ""
         if options.words or watch is not None:
             before = f"cd {TEMPORARY}; " if options.root_temporary else ""
-            space = "" if before else " "
-            into = "2>/dev/null" if options.hide_stderr else "2>&1"
-            text = command if self.bare else f"({before or space}{command}) {into}"
+            errors = "2>/dev/null" if options.hide_stderr else "2>&1"
+            text = command if self.bare else carried(wrapped(before + command, errors), read=not findings.unread)
             steps.append(self._step(text, reads=findings.harmless, limited=True, carries=True))
         if options.drop_key:
             steps.append(self._step(keys.drop_command(line)))
@@ -252,7 +260,7 @@ class _Run:
     def _step(self, command: str, *, reads: bool = False, limited: bool = False, **more: Any) -> Step:
         limit = self.options.timeout if limited else None
         if limit is not None:
-            command = f"timeout {limit:g}s /bin/sh -c {shlex.quote(command)}"
+            command = f"timeout {limit:g}s {arguments(command)}"
         given = self.call.flags.get("timeout")
         deadline = float(given) if isinstance(given, (int, float)) else UNLIMITED
         return Step(command=command, reads=reads, limit=limit, deadline=deadline, **more)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from exacell.cellcli.statement import Change, Grant, Scalar, Statement, parse
 from exacell.cellset import fold
-from exacell.dcli.scan import FoundStatement
 from exacell.errors import RefusedError
+from exacell.opaque.findings import FoundStatement
 from exacell.plan.facts import CellFacts, FlashCache, PmemCache
 from exacell.plan.griddisk import Headers
 from exacell.plan.guard import guard_plan
@@ -38,16 +38,13 @@ def plans_in_order(
 ) -> tuple[Plan, ...]:
     """Return the plan of each change on the cells that have what it names, in order.
 
-    What a loop or a function repeats is judged once more behind everything else.
-
     Raises:
         RefusedError: a guard forbids one of them, or it would take disks of several cells offline together.
     """
     plans: list[Plan] = []
     known = facts
-    again = [found for found in changes if found.repeats]
     logged = imported = False
-    for place, found in enumerate((*changes, *again)):
+    for found in changes:
         statement = found.statement
         if logged and _named(statement) == ("DROP", "FLASHLOG"):
             raise RefusedError(
@@ -64,8 +61,7 @@ def plans_in_order(
         if touched:
             made = guard_plan(rack, touched, statement, text=found.text, accepted=accepted, headers=headers)
             _refuse_together(made)
-            if place < len(changes):
-                plans.append(made)
+            plans.append(made)
         known = {cell: _after(fact, statement) for cell, fact in known.items()}
     return tuple(plans)
 

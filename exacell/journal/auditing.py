@@ -102,8 +102,8 @@ class Outline:
 
     @property
     def code(self) -> int | None:
-        """The exit code, None when the change did not end; a journal's restart counts as well ended."""
-        return 0 if self.kind == "restart" else self._ended
+        """The exit code, None when the change did not end; a journal's restart counts as well ended, a refusal as 2."""
+        return {"restart": 0, "refused": 2}.get(self.kind, self._ended)
 
     @property
     def finishes(self) -> int | None:
@@ -188,7 +188,7 @@ def summary(change: Outline, finished_by: int | None = None) -> dict[str, object
         "statement": plan.get("statement") or (f"journal restart: {plan.get('problem')}" if "old" in plan else None),
         "targets": _folded(frozenset(change.targets)),
         "risk": plan.get("risk"),
-        "ended": "restarted" if change.kind == "restart" else state,
+        "ended": {"restart": "restarted", "refused": "refused"}.get(change.kind, state),
         "reason": plan.get("reason") or None,
         "ticket": plan.get("ticket") or None,
         "recipe": plan.get("origin") or None,

@@ -29,8 +29,8 @@ class Entry:
         seq: 1 and up, without gaps.
         at: UTC, ISO 8601.
         change: the number of the change it belongs to; unique over all racks of this journal.
-        kind: plan, intent, outcome, end, observed (something that was seen on a cell, such as caching being on), or one
-            of confirming.KINDS.
+        kind: plan, intent, outcome, end, observed (something that was seen on a cell, such as caching being on), refused
+            (a change that was none: unread work that the door turned away), or one of confirming.KINDS.
         target: cell or node; empty for plan and end.
         body: JSON object.
     """

@@ -61,9 +61,17 @@ class Journal(JournalReader):
         Raises:
             JournalError: the row could not be written and synced.
         """
+        return self.note(rack, Row(kind="plan", body=body))
+
+    def note(self, rack: str, row: Row) -> int:
+        """Record a new change that begins with this row, such as a refusal, which has no other; return its number.
+
+        Raises:
+            JournalError: the row could not be written and synced.
+        """
         self._refuse_gone()
         with self.turn():
-            return self.append_in_turn(rack, None, [Row(kind="plan", body=body)])
+            return self.append_in_turn(rack, None, [row])
 
     def let_go(self, change: int) -> None:
         """Take note that this process carries a change out no more: where it broke off, no row can say so."""

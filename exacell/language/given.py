@@ -11,6 +11,8 @@ from exacell.language.kinds import convert
 from exacell.language.line import Line
 from exacell.language.registry import COMMON_FLAGS, Value
 
+_ACCEPT = "accept-opaque"
+
 
 def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
     """Return ``line`` with the flags that were given before it; the statement's own win.
@@ -22,11 +24,15 @@ def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
         StatementError: the statement has no such flag, or its value is wrong.
     """
     if line.shell:
-        return line
+        return replace(line, flags={_ACCEPT: True} if _ACCEPT in flags else {})
     known = {flag.name: flag for flag in (*COMMON_FLAGS, *(line.call.command.flags if line.call else ()))}
     merged: dict[str, Value] = {}
     for name, text in flags.items():
         flag = known.get(name)
+        if flag is None and name == _ACCEPT:
+            # Given for a whole script, it is for those of its lines that carry something for a shell.
+            merged.update({name: True} if line.pipe or line.redirect else {})
+            continue
         if flag is None:
             near = tuple(f"--{n}" for n in difflib.get_close_matches(name, known, n=2))
             raise StatementError(f"--{name} is neither an option nor a flag of this statement", suggestions=near)

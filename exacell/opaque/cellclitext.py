@@ -38,7 +38,7 @@ def statements_in(body: str) -> tuple[str, ...]:
     """
     found: list[str] = []
     begun = ""
-    for line in body.split("\n"):
+    for line in body.removesuffix("\n").split("\n"):
         if begun and _CHANGING.match(line):
             raise UnreadError(line.split()[0], f"a line that continues '{begun.strip()}' and may also be a statement")
         if not begun and (comment := re.match(r"\s*(--|rem(ark)?([ \t;]|$))", line, re.IGNORECASE)):

@@ -15,6 +15,7 @@ class UnreadError(ExacellError):
     """
 
     def __init__(self, sign: str, why: str, instead: str = "") -> None:
+        sign = sign or "''"  # What is not seen is no name for anything.
         shown = sign if len(sign) <= 60 else f"{sign[:57]}..."
         super().__init__(f"{shown}: {why}", hint=instead)
         self.sign = sign

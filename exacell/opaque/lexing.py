@@ -47,6 +47,24 @@ _SIGNS = {
 }
 """What is the matter with a sign."""
 
+SEVERAL = (
+    "exacell takes several statements: exacell -e 'list cell; list griddisk', a file of them with -f FILE, or a recipe"
+)
+"""The way to do in exacell what here-documents and loops are for."""
+
+_QUOTE = "quote the whole statement: cellcli -e \"list griddisk where asmModeStatus = 'OFFLINE'\""
+
+_INSTEAD = {
+    "$": "write the value itself; a recipe takes parameters",
+    "`": "write the value itself; a recipe takes parameters",
+    "\\": _QUOTE,
+    "(": SEVERAL,
+    "{": SEVERAL,
+    "<": SEVERAL,
+    ">": "send the output away on this side: exacell … > FILE",
+}
+"""The way to do in exacell what a sign is for."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Word:
@@ -93,14 +111,15 @@ def refuse_bytes(text: str) -> None:
         raise UnreadError(ascii(found[0])[1:-1], name)
 
 
-def lex(text: str) -> tuple[Token, ...]:
-    """Return the tokens of a shell text.
-
-    Raises:
-        UnreadError: something in it is outside of the small language.
-    """
-    refuse_bytes(text)
-    return _Lexer(text).tokens()
+def lex(text: str) -> tuple[tuple[Token, ...], UnreadError | None]:
+    """Return the tokens of a shell text up to what is outside of the small language, and what that is."""
+    lexer = _Lexer(text)
+    try:
+        refuse_bytes(text)
+        lexer.go_through()
+    except UnreadError as error:
+        return tuple(lexer.found), error
+    return tuple(lexer.found), None
 
 
 class _Lexer:
@@ -108,11 +127,16 @@ class _Lexer:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._found: list[Token] = []
+        self.found: list[Token] = []
         self._mark = ""
         self._literal = False
 
-    def tokens(self) -> tuple[Token, ...]:
+    def go_through(self) -> None:
+        """Find all tokens.
+
+        Raises:
+            UnreadError: what comes next is outside of the language.
+        """
         text, at = self._text, 0
         first = text.partition("\n")[0]
         if first.startswith("#!") and first not in FIRST_LINES:
@@ -131,7 +155,6 @@ class _Lexer:
                 at = self._word(at)
         if self._mark:
             raise self._endless()
-        return tuple(self._found)
 
     def _comment(self, at: int) -> int:
         end = self._text.find("\n", at)
@@ -142,24 +165,24 @@ class _Lexer:
 
     def _joint(self, found: re.Match[str]) -> int:
         if found[0] != "\n" or not self._mark:
-            self._found.append(Joint(text=found[0]))
+            self.found.append(Joint(text=found[0]))
             return found.end()
-        last = self._found[-1]
+        last = self.found[-1]
         if isinstance(last, Joint) and last.text != ";":
             raise UnreadError(f"<<{self._mark}", f"a here-document whose line ends in {last.text}")
-        self._found.append(Joint(text="\n"))
+        self.found.append(Joint(text="\n"))
         return self._body(found.end())
 
     def _redirection(self, at: int) -> int:
         """Read a redirection or a here-document's mark; return where it ends, 0 where there is none."""
         if found := _OUTPUT.match(self._text, at) or _INPUT.match(self._text, at):
-            self._found.append(Redirection(source=found[0].startswith("<")))
+            self.found.append(Redirection(source=found[0].startswith("<")))
         elif found := _DOCUMENT.match(self._text, at):
             if self._mark:
                 raise UnreadError(found[0], "a second here-document in one line")
             self._mark, self._literal = found[1] or found[2] or found[3], not found[1]
             # Its body is known when the line ends.
-            self._found.append(Document(mark=self._mark, body=""))
+            self.found.append(Document(mark=self._mark, body=""))
         return found.end() if found else 0
 
     def _body(self, at: int) -> int:
@@ -172,15 +195,16 @@ class _Lexer:
         if expanded is not None:
             raise UnreadError(
                 expanded[0],
-                f"the shell replaces it in a here-document; <<'{self._mark}' keeps it as it is",
+                "the shell replaces it in a here-document",
+                f"<<'{self._mark}' keeps it as it is",
             )
-        place = max(n for n, token in enumerate(self._found) if isinstance(token, Document))
-        self._found[place] = Document(mark=self._mark, body=body)
+        place = max(n for n, token in enumerate(self.found) if isinstance(token, Document))
+        self.found[place] = Document(mark=self._mark, body=body)
         self._mark = ""
         return found.end()
 
     def _endless(self) -> UnreadError:
-        return UnreadError(f"<<{self._mark}", f"a here-document without a line {self._mark} at its end")
+        return UnreadError(f"<<{self._mark}", f"a here-document without a line {self._mark} at its end", SEVERAL)
 
     def _word(self, at: int) -> int:
         text, pieces, glob = "", 0, False
@@ -188,13 +212,13 @@ class _Lexer:
             bare = found.lastindex is None
             piece = found[0] if bare else found[1]
             if bare and not text and piece.startswith("="):
-                raise UnreadError(piece, "a = that some shells replace by the path of a command")
+                raise UnreadError(piece, "a = that some shells replace by the path of a command", _QUOTE)
             glob = glob or (bare and re.search(r"[*?]", piece) is not None)
             text, pieces, at = text + piece, pieces + 1, found.end()
         if not pieces or (at < len(self._text) and self._text[at] not in " \t\n;|&"):
             sign = self._text[at]
-            raise UnreadError(sign, _SIGNS.get(sign, "a sign that exacell does not read"))
+            raise UnreadError(sign, _SIGNS.get(sign, "a sign that exacell does not read"), _INSTEAD.get(sign, ""))
         if glob and pieces > 1:
             raise UnreadError(text, "a pattern that is quoted in part")
-        self._found.append(Word(text=text, glob=glob))
+        self.found.append(Word(text=text, glob=glob))
         return at

@@ -15,7 +15,6 @@ READ = (
     "/boot",
     "/var/log",
     "/usr/share",
-    "/usr/lib",
     "/opt/oracle",
     "/opt/oracle.cellos",
     "/opt/oracle.SupportTools",
@@ -41,6 +40,10 @@ SINGLE = re.compile(
 """Files that may be read one by one."""
 
 
+_DEVICES = frozenset(("dev", "devices", "proc", "sys", "run"))
+"""Names of folders that hold devices in copies of a system, and in /etc/udev."""
+
+
 def refuse_place(word: str, *, glob: bool, shown: bool) -> None:
     """Return when an operand is a file that may be read, or just listed where ``shown``.
 
@@ -51,7 +54,7 @@ def refuse_place(word: str, *, glob: bool, shown: bool) -> None:
         UnreadError: it is not.
     """
     if not re.fullmatch(r"/[A-Za-z0-9_./:,@%+= -]*" if not glob else r"/[A-Za-z0-9_./:,@%+=*?-]*", word):
-        raise UnreadError(word or "''", "no absolute path of a file in plain letters")
+        raise UnreadError(word, "no absolute path of a file in plain letters")
     parts = [part for part in word.split("/") if part not in ("", ".")]
     if ".." in parts:
         raise UnreadError(word, "a path that climbs out of its folder")
@@ -59,8 +62,10 @@ def refuse_place(word: str, *, glob: bool, shown: bool) -> None:
         _refuse_glob(word, parts)
         parts.pop()
     path = "/" + "/".join(parts)
-    if not glob and (SINGLE.fullmatch(path) or (shown and path == "/")):
+    if not glob and SINGLE.fullmatch(path):
         return
+    if not shown and not _DEVICES.isdisjoint(parts[1:]):
+        raise UnreadError(word, "a folder that may hold devices")
     if not any(path == folder or path.startswith(f"{folder}/") for folder in (SHOWN if shown else READ)):
         raise UnreadError(word, "a file outside of the folders that exacell reads from")
 

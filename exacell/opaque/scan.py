@@ -20,12 +20,15 @@ from exacell.opaque.lexing import refuse_bytes
 from exacell.opaque.shell import Reading, read_shell
 
 _CHANGE = re.compile(
-    r"\b(?:alter|create|drop|calibrate|assign|export|import|grant|revoke)\s+"
+    r"(?:\b|(?<=\\[nrt]))(?:alter|create|drop|calibrate|assign|export|import|grant|revoke)\s+"
     r"(?:flashcache|flashlog|pmemcache|pmemlog|xrmemcache|xrmemlog|griddisk|celldisk|cell|iormplan|lun|physicaldisk)\b"
-    r"[^\n;|&\"'`<>$]*",
+    r"[^\n;|&\"'`<>$\\]*",
     re.IGNORECASE,
 )
 """What a CellCLI change looks like inside of text that is not read."""
+
+_LONGEST = 200
+"""Words that a change in unread text may have."""
 
 
 def command_findings(text: str) -> Findings:
@@ -91,7 +94,7 @@ def _suspect(text: str, findings: Findings) -> None:
     lines = [line for line in text.splitlines() if not re.match(r"\s*(#|--|rem\b)", line, re.IGNORECASE)]
     known = {" ".join(found.text.lower().split()) for found in findings.changes}
     for match in _CHANGE.finditer("\n".join(lines)):
-        words = match[0].split()
+        words = match[0].split()[:_LONGEST]
         # What follows a statement in other text may be no part of it: the longest start that is one counts.
         for end in range(len(words), 1, -1):
             candidate = " ".join(words[:end])

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from exacell.opaque.cellclitext import statements_behind, statements_in
 from exacell.opaque.errors import UnreadError
-from exacell.opaque.lexing import FIRST_LINES, Document, Joint, Redirection, Token, Word, lex
-from exacell.opaque.table import refuse_words, row_of
+from exacell.opaque.lexing import FIRST_LINES, SEVERAL, Document, Joint, Redirection, Token, Word, lex
+from exacell.opaque.table import Row, refuse_words, row_of
 from exacell.values import dataclass
 
 __all__ = ["Command", "Reading", "UnreadError", "read_shell"]
@@ -53,7 +53,10 @@ def read_shell(text: str, *, script: bool = False) -> Reading:
     Raises:
         UnreadError: something in it is outside of the language.
     """
-    tokens = lex(text)
+    tokens, wrong = lex(text)
+    if wrong is not None:
+        _refuse_first_words(tokens)
+        raise wrong
     if script and text.partition("\n")[0] not in FIRST_LINES:
         first = text.partition("\n")[0].strip() or "its first line"
         raise UnreadError(
@@ -81,8 +84,32 @@ def read_shell(text: str, *, script: bool = False) -> Reading:
     if joined not in ("\n", ";"):
         raise UnreadError(joined, "no command behind it")
     if not pipelines:
-        raise UnreadError(text.strip() or "''", "no command")
+        raise UnreadError(text.strip(), "no command")
     return Reading(pipelines=tuple(pipelines))
+
+
+def _refuse_first_words(tokens: Sequence[Token]) -> None:
+    """Return when all commands that stand before an unread sign have a row: a loop's first word says more than its ``$``.
+
+    Raises:
+        UnreadError: one has none.
+    """
+    for before, token in zip((Joint(text="\n"), *tokens), tokens, strict=False):
+        if isinstance(before, Joint) and isinstance(token, Word):
+            _row(token)
+
+
+def _row(word: Word) -> Row:
+    """Return the row of a command's first word.
+
+    Raises:
+        UnreadError: it has none.
+    """
+    if word.glob:
+        raise UnreadError(word.text, "a pattern in place of a command")
+    if "=" in word.text:
+        raise UnreadError(word.text, "a variable that is set for what follows", "write its value where it is used")
+    return row_of(word.text)
 
 
 def _command(tokens: Sequence[Token], *, piped: bool) -> Command:
@@ -90,47 +117,49 @@ def _command(tokens: Sequence[Token], *, piped: bool) -> Command:
     if not isinstance(tokens[0], Word):
         raise UnreadError("<" if piped else ">", "a redirection before a command")
     texts, globs = tuple(word.text for word in words), frozenset(n for n, word in enumerate(words) if word.glob)
-    first = texts[0]
-    if 0 in globs:
-        raise UnreadError(first, "a pattern in place of a command")
-    if "=" in first:
-        raise UnreadError(first, "a variable that is set for what follows")
-    row = row_of(first)
+    first, row = texts[0], _row(words[0])
     documents = [token.body for token in tokens if isinstance(token, Document)]
     sources = len(documents) + piped + sum(isinstance(token, Redirection) and token.source for token in tokens)
     if sources > 1:
         raise UnreadError("<", f"more than one source of input for {first}")
+    document = documents[0] if documents else None
     statements: tuple[str, ...] = ()
     if row.name in ("cellcli", "sqlplus"):
         if piped:
-            raise UnreadError(
-                first, "its input comes through a pipe", f"{first} -e 'statement'" if row.name == "cellcli" else ""
-            )
-        executed = "-e" in texts and row.name == "cellcli"
-        if executed and documents:
-            raise UnreadError("-e", "cellcli with both -e and a here-document")
-        if not executed and not documents:
-            raise UnreadError(first, "what it reads is not in the text")
-        end = texts.index("-e") if executed else len(texts)
-        refuse_words(row, texts[:end], globs, piped=False)
-        if executed:
-            pattern = next((texts[place] for place in sorted(globs) if place > end), None)
-            if pattern is not None:
-                raise UnreadError(pattern, "a pattern in a statement: quote it")
-            statements = statements_behind(texts[end + 1 :])
-        elif row.name == "cellcli":
-            statements = statements_in(documents[0])
-        else:
-            raise UnreadError(first, "SQL in a here-document is not read yet")
+            raise UnreadError(first, "its input comes through a pipe", SEVERAL)
+        statements = _statements(row, texts, globs, document)
+    elif document is not None:
+        raise UnreadError("<<", f"a here-document for {first}", SEVERAL)
     else:
-        if documents:
-            raise UnreadError("<<", f"a here-document for {first}")
         refuse_words(row, texts, globs, piped=piped)
     return Command(
         words=texts,
         globs=globs,
         row=row.name,
         piped=piped,
-        document=documents[0] if documents else None,
+        document=document,
         statements=statements,
     )
+
+
+def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document: str | None) -> tuple[str, ...]:
+    """Return the statements that cellcli gets behind -e or in its here-document; none for sqlplus.
+
+    Raises:
+        UnreadError: it gets none of these, both, or options that are not read.
+    """
+    executed = row.name == "cellcli" and "-e" in texts
+    if executed and document is not None:
+        raise UnreadError("-e", "cellcli with both -e and a here-document")
+    if not executed and document is None:
+        raise UnreadError(texts[0], "what it reads is not in the text", SEVERAL)
+    end = texts.index("-e") if executed else len(texts)
+    refuse_words(row, texts[:end], globs, piped=False)
+    if document is not None:
+        if row.name == "sqlplus":
+            raise UnreadError(texts[0], "SQL in a here-document is not read")
+        return statements_in(document)
+    pattern = next((texts[place] for place in sorted(globs) if place > end), None)
+    if pattern is not None:
+        raise UnreadError(pattern, "a pattern in a statement: quote it")
+    return statements_behind(texts[end + 1 :])

@@ -33,6 +33,7 @@ class Row:
         operands: the shapes of what remains; one that ends in ``|`` reads standard input.
         needs: options without which the command is not read.
         why: why it changes nothing.
+        sockets: the kinds of sockets that it opens for its work: netlink, inet or unix.
         source: where that is written.
     """
 
@@ -42,6 +43,7 @@ class Row:
     operands: tuple[str, ...]
     needs: tuple[str, ...]
     why: str
+    sockets: tuple[str, ...]
     source: str
 
 
@@ -69,6 +71,7 @@ def table() -> Table:
             operands=tuple(row["operands"]),
             needs=tuple(row.get("needs", ())),
             why=row["why"],
+            sockets=tuple(row.get("sockets", "").split()),
             source=row["source"],
         )
         for name, row in found["commands"].items()
@@ -87,7 +90,7 @@ def row_of(word: str) -> Row:
     found = table().rows.get(name)
     if found is None or (slash and folder not in FOLDERS):
         why = "not in the table of commands that only read"
-        raise UnreadError(word or "''", why, table().instead.get(word, ""))
+        raise UnreadError(word, why, table().instead.get(word, ""))
     return found
 
 

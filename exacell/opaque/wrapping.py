@@ -9,9 +9,10 @@ def wrapped(text: str, errors: str = "2>&1") -> str:
     """Return the text as one group of commands whose errors go where ``errors`` says.
 
     The line feed before the parenthesis keeps a comment or a here-document's last line from swallowing it. A text that
-    begins with a parenthesis gets a blank before it: ``((`` would begin arithmetic.
+    begins with a parenthesis or a comment gets a blank before it: ``((`` would begin arithmetic, and ``(#`` is a pattern
+    to some.
     """
-    blank = " " if text.startswith("(") else ""
+    blank = " " if text.startswith(("(", "#")) else ""
     return f"({blank}{text}\n) {errors}"
 
 
@@ -25,3 +26,9 @@ def arguments(text: str) -> str:
     """
     quoted = re.sub(r"['!\\]", lambda found: f"'\\{found[0]}'", text)
     return f"/bin/sh -c '{quoted}'"
+
+
+def carried(text: str, *, read: bool) -> str:
+    """Return the command line that carries a text: what was read goes through ``/bin/sh``, for which it was read; the rest goes
+    to the account's login shell, for which it was written, as dcli sends it."""
+    return arguments(text) if read else text

@@ -250,6 +250,9 @@ def _end(rows: Sequence[Row], page: _Page) -> Iterator[str]:
     end = next((row for row in reversed(rows) if row["kind"] == "end"), None)
     if rows[0]["kind"] == "restart":
         return
+    if rows[0]["kind"] == "refused":
+        yield from page.text(str(rows[0].get("refused") or ""), "  Refused: ", style="error")
+        return
     if end is None:
         yield from page.text("it did not end; pending tells what finishes it", "  Ended: ", style="error")
         return

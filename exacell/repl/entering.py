@@ -29,6 +29,7 @@ class PromptRunner(Runner):
 
     def __init__(self, ctx: Context, console: TerminalConsole, aliases: Aliases) -> None:
         super().__init__(ctx, console, prefix="")
+        self.typed = True
         self._aliases = aliases
         self._indent: int | None = None
         self._entered = False

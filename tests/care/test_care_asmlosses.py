@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from exacell.care.asmlosses import asm_losses, refuse_losses
-from exacell.dcli.scan import scan_command
 from exacell.errors import RefusedError
+from exacell.opaque.scan import command_findings
 
 LOSING = {
     "drop diskgroup data force including contents": "DATA",
@@ -60,5 +60,5 @@ def test_what_takes_nothing_by_force_needs_no_name(text: str) -> None:
 
 def test_what_only_shows_something_loses_nothing() -> None:
     """A command that prints or looks for such words is no change of a disk group."""
-    assert not scan_command("grep 'drop diskgroup data' alert.log").losses
-    assert scan_command("sqlplus / as sysasm <<E\ndrop diskgroup data;\nE").losses == {"DATA": "it is dropped"}
+    assert not command_findings("grep 'drop diskgroup data' /var/log/messages").losses
+    assert command_findings("sqlplus / as sysasm <<E\ndrop diskgroup data;\nE").losses == {"DATA": "it is dropped"}

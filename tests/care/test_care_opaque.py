@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from exacell.config import AsmConfig
-from exacell.errors import ExacellError, ExitCode, JournalError, RefusedError, StatementError
+from exacell.errors import ExacellError, ExitCode, JournalError, RefusedError
 from exacell.plan.asmfacts import END
 from exacell.transport.capabilities import CLUSH, EXACLI
 from tests.support.sessions import Session
@@ -36,7 +36,7 @@ def opaque(tmp_path: Path) -> Session:
 
 def test_sql_that_changes_runs_once_it_is_accepted_and_agreed_to(opaque: Session) -> None:
     """Neither --accept-opaque nor -y alone sends it; both do, and -n with them does not."""
-    with pytest.raises(RefusedError, match="exacell can't tell what it does; nothing was sent") as caught:
+    with pytest.raises(RefusedError, match=r"exacell can't tell what this does: .*; nothing was sent") as caught:
         opaque.say(f"{SQL} -y")
     assert "--accept-opaque" in caught.value.hint and opaque.console.questions == []
     with pytest.raises(RefusedError):
@@ -51,7 +51,7 @@ def test_sql_that_changes_runs_once_it_is_accepted_and_agreed_to(opaque: Session
 def test_a_production_rack_takes_no_sql_that_changes(tmp_path: Path) -> None:
     """set mode rw, --accept-opaque and -y together do not bring it there."""
     opaque = session(tmp_path, production=True)
-    with pytest.raises(RefusedError, match="refused on the production rack r; nothing was sent"):
+    with pytest.raises(RefusedError, match=r"rack r is a production rack, .*; nothing was sent"):
         opaque.say(f"{SQL} --accept-opaque -y")
     assert opaque.answers.asked == []
 
@@ -130,7 +130,7 @@ def test_a_restricted_login_is_told_before_a_script_or_a_copy_goes(tmp_path: Pat
         assert root.say(statement).exit_code is ExitCode.DONE
     assert opaque.written == [] and sorted(root.written) == ["c1", "c1", "c2", "c2"]
     root.say("sh uptime")
-    assert {request.command for request in root.answers.asked[-2:]} == {"(uptime\n) 2>&1"}
+    assert {request.command for request in root.answers.asked[-2:]} == {"/bin/sh -c '(uptime\n) 2>&1'"}
     opaque.say("sh uptime")
     assert {request.command for request in opaque.answers.asked[-2:]} == {"uptime"}
 
@@ -184,7 +184,7 @@ def test_a_recipes_command_is_not_done_again_by_resume(opaque: Session) -> None:
 def test_a_dry_run_of_sh_names_what_cannot_be_read(opaque: Session) -> None:
     """sh -n sends nothing that could change something, and journals nothing."""
     notes = opaque.say("sh -n --accept-opaque touch x").notes
-    assert notes == ["can't be read: touch x", "-n: nothing was sent"]
+    assert notes == ["can't be read: touch: not in the table of commands that only read", "-n: nothing was sent"]
     assert opaque.answers.asked == [] and not opaque.ctx.journal.exists
 
 
@@ -196,13 +196,3 @@ def test_only_what_may_change_something_is_journalled(opaque: Session) -> None:
     assert opaque.say("sh --accept-opaque touch x").exit_code is ExitCode.FAILED
     states = {row.target: row.body["state"] for row in opaque.ctx.journal.entries(rack="r") if row.kind == "outcome"}
     assert states == {"c1": "done", "c2": "unknown"}
-
-
-def test_a_command_is_not_sent_with_half_a_here_document(opaque: Session) -> None:
-    """A script's line that begins a here-document is refused with the ways out; whole in one statement it is sent."""
-    with pytest.raises(StatementError, match="sh: the here-document <<EOF has no end") as caught:
-        opaque.say("sh --accept-opaque -y cat >/tmp/cells.conf <<EOF")
-    assert "dcli -x FILE" in caught.value.hint and opaque.answers.asked == []
-    whole = "cat >/tmp/cells.conf <<EOF\nfast=yes\nEOF"
-    assert opaque.say(f"sh --accept-opaque -y '{whole}'").exit_code is ExitCode.DONE
-    assert [request.target for request in opaque.answers.asked if whole in request.command] == ["c1", "c2"]

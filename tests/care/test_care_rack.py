@@ -164,11 +164,12 @@ def test_sh_reads_and_is_guarded(rack) -> None:
 
 
 def test_copy(rack, tmp_path: Path) -> None:
-    """copy brings a file to each cell; one that is not there is an error before anything is sent."""
+    """copy brings a file to each cell; one that is not there, or that nobody accepted, is refused before anything is sent."""
     source = tmp_path / "note.txt"
     source.write_text("hello\n")
-    done = rack.say(f"copy {source}")
+    assert rack.say(f"copy {source}").code == 2
+    done = rack.say(f"copy {source} --accept-opaque")
     assert done.code == 0, done.err
-    assert "hello" in rack.say("sh cat note.txt").out
+    assert "hello" in rack.say("sh --accept-opaque cat note.txt").out
     assert rack.say("copy /nowhere/x").code == 2
     assert rack("-r", "care", "-m", f"copy {source}").code == 2

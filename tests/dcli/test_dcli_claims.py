@@ -40,6 +40,7 @@ CLAIMS, FILES = VERDICT.read_claims()
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     path = tmp_path_factory.mktemp("home")
+    (path / "config.toml").write_text(f'[racks.{RACK}]\nopaque = "allow"\n')
     control.start(path, RACK, options={"cells": 3, "dbnodes": 1})
     yield path
     control.stop(path, RACK)

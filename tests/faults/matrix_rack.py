@@ -8,6 +8,7 @@ operator's process does is watched at two places, the journal and the wire, and 
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -218,7 +219,10 @@ class MatrixRack:
             done = [self.carry_out(replace(request, command=line)) for line in lines]
             return done[-1][0], "".join(text for _, text in done)
         # dcli wraps what it sends; a shell only joins its two streams. Source: reference fanout.md, dcli.
-        command = request.command.removesuffix(") 2>&1").removeprefix("(").strip().replace(":$PATH", "")
+        told = request.command
+        if told.startswith("/bin/sh -c "):
+            (told,) = shlex.split(told.removeprefix("/bin/sh -c "))
+        command = told.removesuffix(") 2>&1").removeprefix("(").strip().replace(":$PATH", "")
         simple = simple_command(command)
         assert simple is not None, f"this needs a shell: {request.command}"
         login = {Role.READ: "cellmonitor", Role.WRITE: "celladmin"}.get(request.role, "grid")

@@ -18,10 +18,10 @@ from matrix_run import prepared
 
 from exacell.dcli.judge import Judgement
 from exacell.dcli.leaving import Leaving
-from exacell.dcli.scan import scan_command
 from exacell.dcli.targets import target
 from exacell.dcli.work import Step, work_through
 from exacell.errors import JournalError
+from exacell.opaque.scan import command_findings
 from exacell.transport.base import FleetResult, Reply, Request, State, Upload
 
 ONE, TWO, THREE = CELLS
@@ -333,21 +333,6 @@ def test_a_host_that_is_no_cell_is_asked_nothing() -> None:
     """CellCLI in a command that also goes to a database node should be judged on the cells alone."""
     lock = SimpleNamespace(still_mine=lambda: "")
     group: Any = SimpleNamespace(ctx=SimpleNamespace(lock=lambda: lock), cells=("c1",))
-    changes = tuple(scan_command("cellcli -e drop flashcache").changes)
+    changes = tuple(command_findings("cellcli -e drop flashcache").changes)
     leaving = Leaving(group=group, judgement=Judgement(changes=changes))
     assert len(changes) == 1 and leaving.why_not("db1") == ""
-
-
-def test_a_script_that_was_edited_since_is_refused(tmp_path: Path) -> None:
-    """A script file whose content is no longer what was judged should neither be copied nor run."""
-    script = tmp_path / "s.sh"
-    script.write_bytes(b"hostname\n")
-    lock = SimpleNamespace(still_mine=lambda: "")
-    group: Any = SimpleNamespace(ctx=SimpleNamespace(lock=lambda: lock), cells=("c1",))
-    leaving = Leaving(group=group, judgement=Judgement(), script=script, scanned=b"hostname\n")
-    assert leaving.why_not("c1") == ""
-    script.write_bytes(b"cellcli -e drop flashcache\n")
-    assert leaving.why_not("c1") == f"{script} was changed after it was judged"
-    script.unlink()
-    assert "can't be read any more: No such file" in leaving.why_not("c1")
-    assert worked(leaving.why_not, steps_of(script))[0] == []

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from exacell.cli import main
-from exacell.commands.host import _refuse_unread
-from exacell.dcli.scan import scan_command
-from exacell.errors import RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.reading import Entry
 from exacell.journal.record import Journal
@@ -36,7 +31,7 @@ def test_a_change_in_a_command_of_this_machine_is_refused(
     assert f"it holds '{found}'" in capsys.readouterr().err.replace("\n", " ").replace("  ", " ")
     assert main([f"host --accept-opaque touch {ran}; {text}"]) == 2
     assert not ran.exists()
-    assert main([f"host touch {ran}; echo drop flashcach"]) == 0 and ran.exists()
+    assert main([f"host --accept-opaque touch {ran}; echo drop flashcach"]) == 0 and ran.exists()
 
 
 REAL = '[racks.r1]\ncells = ["nowhere-cel01"]\n'
@@ -66,43 +61,7 @@ def test_what_can_not_be_read_runs_when_it_is_accepted(
     assert main(["-r", "r1", " ".join(["host", *before, "touch", str(ran)])]) == code
     assert ran.exists() is runs
     kinds = [entry.kind for entry in entries(home)]
-    assert kinds == (["plan", "intent", "outcome", "end"] if runs else [])
-
-
-LOAD = "host ./load.sh: "
-RACKS: list[tuple[dict[str, object], str]] = [
-    # On a production rack whatever the session's mode is, and that is the reason which is told.
-    ({"production": True}, "refused on a production rack"),
-    ({"production": True, "read_only": True, "accepted": True}, "refused on a production rack"),
-    ({"read_only": True, "emulated": True, "accepted": True}, "refused on a read-only rack"),
-    ({}, "host --accept-opaque … runs it"),
-    ({"accepted": True}, ""),
-    ({"emulated": True}, ""),
-    ({"emulated": True, "origin": "run x"}, "run … --accept-opaque lets it"),
-    ({"origin": "run x", "accepted": True}, ""),
-    ({"rack": None}, ""),
-    ({"rack": None, "origin": "run x"}, "run … --accept-opaque lets it"),
-]
-
-
-@pytest.mark.parametrize(("given", "refusal"), RACKS)
-def test_where_a_command_that_can_not_be_read_may_run(given: dict[str, object], refusal: str) -> None:
-    """It should run where nothing is at stake or somebody accepted it, and nowhere on production and read-only racks."""
-    has = {"production": False, "read_only": False, "emulated": False, "accepted": False, "origin": "", **given}
-    rack = SimpleNamespace(production=has["production"], emulated=has["emulated"])
-    ctx: Any = SimpleNamespace(rack=has.get("rack", rack), read_only=has["read_only"], origin=has["origin"])
-    findings = scan_command("./load.sh")
-
-    def told() -> str:
-        try:
-            _refuse_unread(ctx, "./load.sh", findings, {"accept-opaque": has["accepted"]})
-        except RefusedError as error:
-            assert error.message.startswith(LOAD)
-            return f"{error.message} {error.hint}"
-        return ""
-
-    assert refusal in told() if refusal else told() == ""
-    _refuse_unread(ctx, "date", scan_command("date"), {})
+    assert kinds == (["plan", "intent", "outcome", "end"] if runs else ["refused"] if code else [])
 
 
 def test_the_journal_tells_how_it_ended(home: Path) -> None:
@@ -121,22 +80,23 @@ def test_what_only_shows_something_runs_everywhere(
 ) -> None:
     """It should run a command that changes nothing on a production and on a read-only rack too, without a row."""
     (home / "config.toml").write_text(REAL + config)
-    assert main(["-r", "r1", option, "host 'echo seen'"]) == 0
-    assert "seen" in capsys.readouterr().err
+    assert main(["-r", "r1", option, "host uname"]) == 0
+    assert "Linux" in capsys.readouterr().err and entries(home) == []
     assert main(["-r", "r1", option, "host --accept-opaque ./load.sh"]) == 2
-    assert "is no read that exacell knows" in " ".join(capsys.readouterr().err.split())
-    assert entries(home) == []
+    said = " ".join(capsys.readouterr().err.split())
+    assert ": ./load.sh" in said and said.count("nothing was run") == 1
+    assert [entry.kind for entry in entries(home)] == ["refused"]
 
 
 def test_the_rack_that_nobody_named_counts(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It should be refused on a production rack also where that is the default and was not needed before."""
     (home / "config.toml").write_text('default_rack = "r1"\n' + REAL + "production = true\n")
     assert main([f"host --accept-opaque touch {home / 'ran'}"]) == 2
-    assert "refused on a production rack" in " ".join(capsys.readouterr().err.split())
+    assert "rack r1 is a production rack" in " ".join(capsys.readouterr().err.split())
     assert not (home / "ran").exists()
 
 
-@pytest.mark.parametrize("statement", ["host echo seen", "dcli -c nowhere.invalid hostname"])
+@pytest.mark.parametrize("statement", ["host uname", "dcli -c nowhere.invalid hostname"])
 @pytest.mark.parametrize(
     ("config", "told"),
     [

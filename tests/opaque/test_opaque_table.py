@@ -1,0 +1,192 @@
+"""The table of commands that only read: its form, what is not in it, and that all of it can be used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from exacell.opaque.errors import UnreadError
+from exacell.opaque.scan import command_findings
+from exacell.opaque.shell import read_shell
+from exacell.opaque.table import Row, table
+
+ROWS = table().rows
+
+BUILTINS = """
+    . : [ [[ ]] { } ! alias bg bind break builtin caller case cd chdir command compgen complete compopt continue coproc
+    declare dirs disown do done echo elif else enable esac eval exec exit export false fc fg fi for function getopts hash
+    help history if in jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return select set
+    shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset until wait while
+    autoload compound enum float getconf hist integer nameref newgrp print redirect sleep stop whence basename chmod cp
+    dirname ln logname mkdir mktemp mv rm bye comparguments compadd compcall compctl compdescribe compfiles compgroups
+    compquote compset comptags comptry compvalues disable echotc echoti emulate end foreach functions getln log limit
+    nocorrect noglob private pushln r rehash repeat sched setopt ttyctl unfunction unhash unlimit unsetopt vared where
+    which zcompile zformat zle zmodload zparseopts zregexparse zstyle always global rename realpath mknod nice ps1
+"""
+"""Builtins and reserved words of bash, dash, mksh, ksh93, busybox sh and zsh, as these list them themselves."""
+
+EXAMPLES = {
+    "FILE": ["/etc/hosts"],
+    "FILES": ["/etc/hosts", "/etc/*release", "/etc/hosts /etc/passwd"],
+    "PLACE": ["/etc/hosts", "/usr/bin/ls"],
+    "PLACES": ["/etc", "/tmp/*", "/etc /var/log/messages"],
+    "COUNT": ["5"],
+    "START": ["20", "+20"],
+    "SECONDS": ["1"],
+    "TIMES": ["2"],
+    "AGO": ["-1", "+30"],
+    "SIZE": ["+100M"],
+    "TEXT": ["x", "'a b'"],
+    "NAME": ["celld"],
+    "NAMES": ["name,status"],
+    "PACKAGE": ["kernel", "'cell*'"],
+    "INTERFACE": ["eth0", "bondib0"],
+    "COLUMNS": ["pid,args"],
+    "ORDER": ["-rss"],
+    "KEY": ["2", "1,3nr"],
+    "CHARACTER": ["','", "' '"],
+    "FIELDS": ["1", "1-3,5"],
+    "CHARACTERS": ["a-z", "'[:upper:]'"],
+    "LINES": ["5p", "'5,$p'"],
+    "PRINT": ["'{print $1}'", "'{print $1,$3}'"],
+    "MOMENT": ["+%F"],
+    "SLOT": ["00:1f.0"],
+    "KEYWORD": ["system-serial-number"],
+    "TYPES": ["memory", "0,1"],
+    "NETWORK": ["DEV"],
+    "SERVICE": ["celld", "sshd"],
+    "VARIABLE": ["vm.swappiness"],
+    "UNIT": ["celld.service"],
+    "FORM": ["f"],
+    "BYTES": ["M"],
+    "LOGIN": ["/", "'/ as sysdba'"],
+    "LISTING": ["'list dbserver attributes name, status'"],
+}
+
+
+def written(word: str) -> list[str]:
+    """Return examples of a word of the table."""
+    kind = max((kind for kind in table().kinds if word.endswith(kind)), key=len, default="")
+    return [word.removesuffix(kind) + value for value in EXAMPLES[kind]] if kind else [word]
+
+
+def shapes(row: Row) -> Iterator[str]:
+    """Yield commands that have each shape and each option of a row."""
+    before = f"{row.name} " + " ".join(row.needs)
+    if row.name == "cellcli":
+        yield from (f"cellcli {option} -e list cell" for option in row.options)
+        return
+    if row.name == "sqlplus":
+        return
+    for shape in row.operands:
+        parts = [part for part in shape.split() if part != "|"]
+        feeding = "cat /etc/hosts | " if shape.endswith("|") else ""
+        texts = [""]
+        for part in parts:
+            texts = [f"{text} {value}" for text in texts for value in written(part)]
+        yield from (f"{feeding}{before}{text}" for text in texts)
+    plain = next(shapes_of_operands(row))
+    for letter in row.letters:
+        yield f"{plain} -{letter}"
+    if row.letters:
+        yield f"{plain} -{row.letters}"
+    for option in row.options:
+        name, _, kind = option.partition(" ")
+        for value in written(kind) if kind else written(name):
+            yield f"{plain} {name} {value}" if kind else f"{plain} {value}"
+
+
+def shapes_of_operands(row: Row) -> Iterator[str]:
+    """Yield commands of a row without options but those that it needs."""
+    for shape in row.operands:
+        words = [written(part)[0] for part in shape.split() if part != "|"]
+        yield " ".join(
+            [*(["cat /etc/hosts |"] if shape.endswith("|") else []), row.name, *row.needs, *words],
+        )
+
+
+ALL = sorted({text for row in ROWS.values() for text in shapes(row)})
+
+
+@pytest.mark.parametrize("text", ALL, ids=ascii)
+def test_everything_in_the_table_can_be_used(text: str) -> None:
+    """Each option and each shape of each row is read where it is written as the table has it."""
+    assert read_shell(text).pipelines
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
+def test_row_tells_why_and_whence(row: Row) -> None:
+    """Each row says why it changes nothing and where that is written, and what it takes."""
+    assert row.why
+    assert row.source
+    assert row.operands
+    assert not set(row.letters) - set("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    assert all(option.startswith("-") for option in (*row.options, *row.needs))
+    assert set(row.sockets) <= {"netlink", "inet", "unix"}
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
+def test_words_in_capitals_are_kinds(row: Row) -> None:
+    """No kind is misspelt: whatever ends in three capitals is one, but for words that programs themselves have."""
+    for text in (*row.options, *row.operands):
+        for part in text.split():
+            capitals = re.search(r"[A-Z]{3,}$", part)
+            if capitals and part not in ("ALL", "SYSDBA", "SYSASM", "-SILENT"):
+                assert any(part.endswith(kind) for kind in table().kinds), part
+
+
+def test_no_builtin_and_no_reserved_word_is_in_the_table() -> None:
+    """What a shell does by itself is not in the table, so that every command of it is a program everywhere."""
+    assert not set(BUILTINS.split()) & set(ROWS)
+    assert not {"xxd", "less", "more", "env", "xargs", "sudo", "tee", "dd", "sh", "bash"} & set(ROWS)
+
+
+def test_table_is_as_long_as_people_need() -> None:
+    """The table holds some dozens of commands, each once."""
+    assert 60 <= len(ROWS) <= 120
+
+
+def test_every_kind_has_an_example_that_fits() -> None:
+    """All kinds are tried, and their patterns match them."""
+    assert set(EXAMPLES) == set(table().kinds)
+
+
+NEAR = [
+    "{name} -Z", "{name} --zzz", "{name} --help", "{name} $x", "{name} -", "{name} --", "{name} -- /etc/hosts",
+    "{name} ../x", "{name} /dev/watchdog", "{name} /run/x", "{name} *", "{name} -*", "{name} /etc/../dev/x",
+    "{name} > /tmp/x", "{name} <<EOF\nx\nEOF", "{name} &", "{name} `x`", "x={name} {name}", "./{name}", "/tmp/{name}",
+]  # fmt: skip
+
+
+TEXTS = ("{name} ../x", "{name} /dev/watchdog", "{name} /run/x", "{name} /etc/../dev/x")
+"""What is the pattern of a process where a pattern stands."""
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_no_row_takes_is_unread(name: str) -> None:
+    """No command takes an unlisted option, a device, a file elsewhere, a pattern alone or a redirection to a file."""
+    for shape in NEAR:
+        found = command_findings(shape.format(name=name))
+        assert found.unread or (name == "pgrep" and shape in TEXTS), shape
+
+
+@pytest.mark.parametrize("text", ALL[::7], ids=ascii)
+@pytest.mark.parametrize("more", ["-Z", "--output=/tmp/x", "/dev/watchdog", "../x", "-o/tmp/x", "--zzz"])
+def test_nothing_more_may_stand_behind_what_is_read(text: str, more: str) -> None:
+    """A text that is read is unread with one more word that its last command does not take."""
+    if "-e" in text.split() or (not more.startswith("-") and "| tr" in text):
+        pytest.skip("behind -e everything is one statement, and what tr takes are no files")
+    with pytest.raises(UnreadError):
+        read_shell(f"{text} {more}")
+
+
+def test_long_options_are_not_read_cut_short() -> None:
+    """No long option is read without its last letters."""
+    for row in ROWS.values():
+        for option in row.options:
+            name = option.partition(" ")[0].partition("=")[0]
+            if name.startswith("--") and name[:-1] not in row.options:
+                with pytest.raises(UnreadError):
+                    read_shell(f"{row.name} {name[:-1]}")
