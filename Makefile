@@ -5,7 +5,7 @@ VENV := .venv
 PIP_QUIET := --quiet --disable-pip-version-check
 ARGS ?=
 
-.PHONY: install demo test faults races mutants lint man clean
+.PHONY: install demo test faults races mutants fuzz lint man clean
 
 install: $(VENV)/.installed
 
@@ -43,6 +43,11 @@ races: $(VENV)/.tested
 
 mutants: $(VENV)/.tested
 	@$(VENV)/bin/python benchmarks/mutate_guards.py $(ARGS)
+
+# 200,000 generated shell texts, run in six shells in a sandbox (docs/reliability.md); half an hour.
+fuzz: $(VENV)/.tested
+	@sh .ci/install-os-packages tests
+	@$(VENV)/bin/python benchmarks/fuzz_shell.py $(ARGS)
 
 lint: $(VENV)/.tested
 	@$(VENV)/bin/ruff check .

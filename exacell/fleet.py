@@ -14,15 +14,27 @@ from functools import lru_cache, partial
 from typing import Any
 
 from exacell.cellcli import wire
-from exacell.cellcli.framing import can_be_fed
+from exacell.cellcli.framing import can_be_fed, can_be_fed_once
 from exacell.cellcli.ownname import for_cell
 from exacell.cellcli.releases import fitted
 from exacell.cellcli.reply import errors as reply_errors
 from exacell.cellcli.reply import read_columns, read_xml_documents, stray_line, values
 from exacell.cellcli.statement import parse as parse_cellcli
-from exacell.errors import ExitCode, ReplyError
+from exacell.errors import ExitCode, RefusedError, ReplyError
 from exacell.meanwhile import Meanwhile
-from exacell.transport.base import Feed, FleetResult, Reply, ReplyHandler, Request, Role, State, Transport
+from exacell.transport.base import (
+    Feed,
+    FleetResult,
+    Judgement,
+    Ours,
+    Pair,
+    Reply,
+    ReplyHandler,
+    Request,
+    Role,
+    State,
+    Transport,
+)
 from exacell.units import counted
 from exacell.values import dataclass
 
@@ -80,6 +92,24 @@ class Answers:
     def rows(self, index: int = 0) -> list[dict[str, Any]]:
         """Return all records of one statement with ``cell`` in front, in cell order."""
         return [{"cell": cell, **record} for cell, answer in self.good.items() for record in answer.tables[index]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upon:
+    """A statement, and the look that it goes upon.
+
+    Attributes:
+        lists: LIST statements, as for :meth:`Fleet.query`; none where nothing is to be seen but that the cell answers.
+        judge: given the typed records of each, says what they mean for the statement.
+    """
+
+    statement: str
+    lists: tuple[str, ...] = ()
+    judge: Callable[[Sequence[Sequence[Record]]], Judgement]
+
+
+_DOCUMENT_END = "</cli-output>"
+"""Ends the answer to one LIST in XML. Source: reference cellcli.md 3."""
 
 
 class Fleet:
@@ -296,6 +326,79 @@ class Fleet:
         )
         return Answer(cell=reply.target, tables=tables, reply=reply)
 
+    def send_upon(
+        self,
+        statements: Mapping[str, Upon],
+        *,
+        ours: Ours,
+        timeout: float | None = None,
+        within: float = 60.0,
+        on_reply: ReplyHandler | None = None,
+    ) -> FleetResult:
+        """Send each cell its statement upon a look at it by the same CellCLI; see :mod:`exacell.transport.paired`.
+
+        Args:
+            ours: asked right before each statement leaves.
+            timeout: seconds that each statement may take.
+            within: seconds that the looks at a cell may take.
+
+        Raises:
+            RefusedError: the transport is read-only, or can't do that.
+        """
+        # Who reconnects now says it himself; only of whom nothing was ever heard it has to be asked.
+        unknown = [cell for cell in statements if cell not in self._releases]
+        releases = {**self._releases, **(self.releases(unknown) if unknown else {})}
+        requests = [
+            Request(
+                target=cell,
+                command=wire.command([upon.statement]),
+                role=Role.WRITE,
+                timeout=timeout,
+                pair=self._pair(cell, upon, releases.get(cell), ours, within),
+            )
+            for cell, upon in statements.items()
+        ]
+        return self.run(requests, on_reply=on_reply)
+
+    def _pair(self, cell: str, upon: Upon, release: str | None, ours: Ours, within: float) -> Pair:
+        """Return the look at a cell, fitted to its release, and the statement upon it."""
+        objects = [_object_of(statement) for statement in upon.lists]
+        asked = _fit(upon.lists, release or "")
+        sent = [for_cell(statement, cell) for statement in asked if statement is not None]
+        extra = not sent
+        lines = ["list cell attributes name"] if extra else sent
+        if not can_be_fed_once(upon.statement):
+            raise RefusedError(
+                f"{cell}: '{upon.statement[:60]}' can't be fed to an open CellCLI, which is how a statement goes upon a look; "
+                "nothing was sent",
+                hint="give its names and values without a line's end, and no - at its end",
+            )
+
+        def whole(text: str) -> bool:
+            return text.count(_DOCUMENT_END) >= len(lines) or bool(reply_errors(text))
+
+        def judge(text: str) -> Judgement:
+            reply = Reply(target=cell, state=State.OK, stdout=text, exit_status=0)
+            if extra:
+                answer = self._answer(reply, lines, ["CELL"])
+                tables: Sequence[Sequence[Record]] = [() for _ in upon.lists]
+            else:
+                answer = self._answer(reply, asked, objects)
+                tables = answer.tables
+            if answer.problem:
+                return Judgement(why=f"the look right before it failed: {answer.problem}; nothing was sent")
+            return upon.judge(tables)
+
+        return Pair(
+            program=wire.session_command(xml=True, release=release, monitor=False),
+            look="".join(f"{line.strip()}\n" for line in lines),
+            whole=whole,
+            judge=judge,
+            statement=f"{upon.statement.strip().rstrip(';').rstrip()}\n",
+            ours=ours,
+            within=within,
+        )
+
     def send(
         self,
         statements: Mapping[str, str],
@@ -304,8 +407,12 @@ class Fleet:
         timeout: float | None = None,
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
+        ours: Ours | None = None,
     ) -> FleetResult:
         """Send one statement to each cell and return the replies as they were printed; ``{cell}`` in a read is its name.
+
+        Args:
+            ours: asked right before each leaves.
 
         Raises:
             RefusedError: the transport is read-only and the role changes something.
@@ -319,7 +426,7 @@ class Fleet:
         requests = []
         for cell, statement in statements.items():
             command, feed = ways[statement]
-            requests.append(Request(target=cell, command=command, role=role, timeout=timeout, feed=feed))
+            requests.append(Request(target=cell, command=command, role=role, timeout=timeout, feed=feed, ours=ours))
         return self.run(requests, on_reply=on_reply, cancel=cancel)
 
 

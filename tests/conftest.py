@@ -1,5 +1,5 @@
 """What all tests share: Ctrl-C as a terminal has it, examples without a time limit, the order in which workers take tests,
-places and locks that no other worker sees, and a table of the fault matrix behind it.
+places and locks that no other worker sees, and behind it a table of the fault matrix and what shells judged.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def shared_locks(surroundings: Surroundings, tmp_path_factory: pytest.TempPathFa
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how many cases of the fault matrix were carried out, and how many survived."""
+    """Print how many cases of the fault matrix were carried out, how many survived, and how many texts shells judged."""
     counts: dict[tuple[str, str], tuple[int, int]] = {}
     reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, ())]
     for report in reports:
@@ -126,6 +126,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             if name == "faults":
                 row, column, cases, survived = value
                 counts[row, column] = (cases, survived)
+    judged = [value for report in reports for name, value in getattr(report, "user_properties", ()) if name == "judged"]
+    for sentence in judged:
+        terminalreporter.section("shell texts that were read, judged by shells")
+        terminalreporter.write_line(str(sentence))
     if not counts:
         return
     folder = str(Path(__file__).parent / "faults")

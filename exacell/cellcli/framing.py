@@ -35,6 +35,12 @@ def can_be_fed(statement: str) -> bool:
     return bool(_READS.match(text + " ")) and not unfit
 
 
+def can_be_fed_once(statement: str) -> bool:
+    """Return whether ``statement`` ends where its line ends, so that a CellCLI that reads its input carries out no more."""
+    text = statement.strip().rstrip(";").rstrip()
+    return bool(text) and text.isprintable() and ";" not in text and not text.endswith("-")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Marker:
     """A statement whose error repeats a name, and what stands before the name in that error.

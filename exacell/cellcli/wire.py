@@ -44,14 +44,15 @@ def command(statements: Sequence[str], *, xml: bool = False, release: str | None
     return " ".join(["cellcli", *options, "-e", quote("; ".join(texts))])
 
 
-def session_command(*, xml: bool = False, release: str | None = None) -> str:
-    """Return the remote command that starts a CellCLI to be fed reads on its standard input, and able only to read.
+def session_command(*, xml: bool = False, release: str | None = None, monitor: bool = True) -> str:
+    """Return the remote command that starts a CellCLI to be fed on its standard input.
 
     Args:
         xml: as for :func:`command`.
         release: as for :func:`command`.
+        monitor: ``-m``: it is able only to read.
     """
-    return " ".join(["cellcli", "-m", "-n", "-x", *([_xml_option(release)] if xml else [])])
+    return " ".join(["cellcli", *(["-m"] if monitor else []), "-n", "-x", *([_xml_option(release)] if xml else [])])
 
 
 def _xml_option(release: str | None) -> str:

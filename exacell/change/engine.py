@@ -14,24 +14,29 @@ from dataclasses import replace
 from functools import partial
 from time import monotonic
 from types import MappingProxyType
+from typing import Any
 
 from exacell.asm import AsmClient
 from exacell.change.board import Board
 from exacell.change.caching import seen
 from exacell.change.following import Follower, Pause
 from exacell.change.gatekeeper import Gatekeeper, Passage
-from exacell.change.probe import Prober
+from exacell.change.probe import Prober, judged, lists_for
 from exacell.change.running import Outcome, Report, Run, StepResult
-from exacell.change.verdicts import intent, judge, judge_sql, outcome_row, phrase
+from exacell.change.verdicts import intent, judge, judge_sql, outcome_row, phrase, told_late
+from exacell.change.vigil import Vigil
 from exacell.console import Console
 from exacell.errors import BrokenOffError, ExitCode, JournalError, RefusedError
-from exacell.fleet import Fleet
+from exacell.fleet import Fleet, Upon
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import FLASHCACHE
 from exacell.journal.record import Journal, Row
 from exacell.meanwhile import unless_interrupted
+from exacell.plan.ageing import ages
 from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, as_data
 from exacell.plan.rolling import Lap, laps
+from exacell.transport.base import Judgement, Ours, Reply, State
+from exacell.transport.capabilities import capabilities_of
 from exacell.units import format_duration
 from exacell.uptime import uptime
 
@@ -96,6 +101,7 @@ class Engine:
         self._cancel = cancel
         self._begun = begun
         self._permit = permit
+        self._read_timeout = read_timeout
         self._passing = passing
         self._prober = Prober(fleet, asm)
         self._follower = Follower(fleet, poll=poll, cancel=cancel, pause=pause, clock=clock)
@@ -260,10 +266,10 @@ class Engine:
     def _stage(self, stage: Stage, steps: Sequence[Step], run: Run, board: Board, *, mending: bool) -> None:
         ready = self._admit(stage, steps, run, mending=mending)
         looked = self._passing()
-        # Mending goes on: whoever took the rack over is not helped by a cell without caching.
-        why = "" if mending or not ready else self._permit()
+        # Nor is anything mended: whoever took the rack over decides now, and is told what is left.
+        why = self._permit() if ready else ""
         if why:
-            run.skip(ready, why)
+            run.skip(ready, why, mending=mending)
             run.report.stopped = why
             return
         if not ready:
@@ -283,10 +289,13 @@ class Engine:
             followed = self._follower.flushes(watching, board, run.report)
             results = [_followed(r, followed.get(r.step.target)) if r.step in watching else r for r in results]
         results = self._follower.proofs(results, board, run.report, self._probe)
+        results = [told_late(result) for result in results]
         for result in results:
             board.set(result.step.target, phrase(result))
         self._keep(stage, [replace(r, mending=mending, wave=run.wave) for r in results], run)
         run.under_way = False
+        if any(result.outcome is Outcome.REFUSED for result in results):
+            run.report.stopped = run.report.stopped or self._permit()
 
     def _keep(self, stage: Stage, results: Sequence[StepResult], run: Run) -> None:
         run.add(stage, results)
@@ -355,21 +364,58 @@ class Engine:
         cells = {step.target: step.statement for step in steps if step.statement and not step.asm}
         by_target = {step.target: step for step in steps}
         waits = f"sent, no answer yet (waited for up to {format_duration(self._write_timeout)})"
-        if cells:
-            board.set_all(cells, waits)
-            sent = self._fleet.send(
-                cells, timeout=self._write_timeout, on_reply=lambda reply: board.set(reply.target, "answered")
-            )
-            for reply in sent.replies.values():
-                results[reply.target] = judge(by_target[reply.target], reply)
+        with Vigil(self._permit) as vigil:
+            if cells:
+                board.set_all(cells, waits)
+                for reply in self._to_cells({cell: by_target[cell] for cell in cells}, board, vigil.ours):
+                    results[reply.target] = judge(by_target[reply.target], reply)
+            self._to_asm(steps, board, results, vigil.ours)
+        return [results[step.target] for step in steps]
+
+    def _to_cells(self, steps: Mapping[str, Step], board: Board, ours: Ours) -> list[Reply]:
+        """Send each cell its statement: upon a look at it where its proof may have gone stale."""
+        seconds = self._write_timeout
+
+        def answered(reply: Reply) -> None:
+            board.set(reply.target, "answered" if reply.state is not State.NOT_ATTEMPTED else "not sent")
+
+        pairs = capabilities_of(self._fleet.transport).pairs
+        upon = {cell: _upon(step) for cell, step in steps.items() if pairs and ages(step.statement)}
+        plain = {cell: step.statement for cell, step in steps.items() if cell not in upon}
+        replies: list[Reply] = []
+        if upon:
+            sent = self._fleet.send_upon(upon, ours=ours, timeout=seconds, within=self._read_timeout, on_reply=answered)
+            replies += sent.replies.values()
+        if plain:
+            sent = self._fleet.send(plain, ours=ours, timeout=seconds, on_reply=answered)
+            replies += sent.replies.values()
+        return replies
+
+    def _to_asm(self, steps: Sequence[Step], board: Board, results: dict[str, StepResult], ours: Ours) -> None:
+        by_target = {step.target: step for step in steps}
+        waits = f"sent, no answer yet (waited for up to {format_duration(self._write_timeout)})"
         for cluster in dict.fromkeys(step.asm for step in steps if step.asm and step.statement):
             sql = {step.target: step.statement for step in steps if step.asm == cluster and step.statement}
             board.set_all(sql, waits)
             for node, (reply, problem) in self._asm[cluster].send(sql, timeout=self._write_timeout).items():
                 results[node] = judge_sql(by_target[node], reply, problem)
-        return [results[step.target] for step in steps]
 
 
 def _followed(sent: StepResult, end: StepResult | None) -> StepResult:
     """Return how a followed statement ended, with what its target said when it was sent."""
-    return sent if end is None else replace(end, said=sent.said, fingerprint=sent.fingerprint)
+    return sent if end is None else replace(end, said=sent.said, fingerprint=sent.fingerprint, looked=sent.looked)
+
+
+def _upon(step: Step) -> Upon:
+    """Return a step's statement with the look that it goes upon: what it is needed for, and what it needs."""
+    checks = (*step.only_if, *step.needs)
+    lists = lists_for(checks)
+
+    def judge_look(tables: Sequence[Sequence[Mapping[str, Any]]]) -> Judgement:
+        failed = judged(checks, lists, tables)
+        unneeded = next((why for place, why in failed.items() if place < len(step.only_if)), "")
+        if unneeded:
+            return Judgement(why=unneeded, needless=True)
+        return Judgement(why=next(iter(failed.values()), ""))
+
+    return Upon(statement=step.statement, lists=tuple(lists.values()), judge=judge_look)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 
@@ -174,9 +175,7 @@ class Follower:
 
 
 def _with(before: StepResult, outcome: Outcome, reason: str = "") -> StepResult:
-    return StepResult(
-        step=before.step, outcome=outcome, reason=reason, said=before.said, fingerprint=before.fingerprint
-    )
+    return replace(before, outcome=outcome, reason=reason)
 
 
 def _feed(watch: FlushWatch, cache: str, fact: f.CellFacts, now: float) -> FlushState:

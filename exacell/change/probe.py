@@ -126,11 +126,10 @@ class Prober:
             cancel: set by somebody who does not wait for cells that keep silent.
         """
         checks = {cell: list(items) for cell, items in wanted.items()}
-        objects = sorted({check.object for items in checks.values() for check in items})
-        if not objects:
+        lists = lists_for([check for items in checks.values() for check in items])
+        if not lists:
             return {cell: {} for cell in checks}
-        every = [check for items in checks.values() for check in items]
-        answers = self._answers(list(checks), [_statement(name, every) for name in objects], cancel)
+        answers = self._answers(list(checks), list(lists.values()), cancel)
         failures: dict[str, dict[int, str]] = {}
         for cell, items in checks.items():
             answer = answers.get(cell)
@@ -140,8 +139,7 @@ class Prober:
             if answer.problem:
                 failures[cell] = {NO_ANSWER: answer.problem}
                 continue
-            tables = {name: _normal(name, rows) for name, rows in zip(objects, answer.tables, strict=True)}
-            failures[cell] = _failures(items, tables)
+            failures[cell] = judged(items, lists, answer.tables)
         return failures
 
     def _answers(
@@ -169,6 +167,22 @@ class Prober:
         except ExacellError as error:
             return {NO_ANSWER: error.message}
         return {NO_ANSWER: _NOT_YET} if facts is None else _failures(checks, asm_records(facts))
+
+
+def lists_for(checks: Sequence[Check]) -> dict[str, str]:
+    """Return the LIST for each object that checks speak of, by object."""
+    return {name: _statement(name, checks) for name in sorted({check.object for check in checks})}
+
+
+def judged(
+    checks: Sequence[Check], objects: Iterable[str], tables: Iterable[Sequence[Mapping[str, Any]]]
+) -> dict[int, str]:
+    """Return the checks that fail for what a cell answered: the check's place → why.
+
+    Args:
+        objects: whose records ``tables`` are, in that order, as :func:`lists_for` has them.
+    """
+    return _failures(checks, {name: _normal(name, rows) for name, rows in zip(objects, tables, strict=True)})
 
 
 def _statement(name: str, checks: Iterable[Check]) -> str:

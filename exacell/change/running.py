@@ -10,6 +10,7 @@ from exacell.cellset import fold
 from exacell.errors import ExitCode
 from exacell.plan.model import Gate, Plan, Stage, Step
 from exacell.plan.watch import FlushState
+from exacell.transport.base import Looked
 from exacell.values import dataclass
 
 
@@ -42,6 +43,7 @@ class StepResult:
         said: the target's own text.
         fingerprint: of the key that logged in for the statement, empty when unknown or when nothing was sent.
         wave: of a rolled plan, from 1; 0 outside of waves.
+        looked: the look that the statement went upon, or was refused upon; None where it went upon none.
     """
 
     step: Step
@@ -51,6 +53,7 @@ class StepResult:
     fingerprint: str = ""
     mending: bool = False
     wave: int = 0
+    looked: Looked | None = None
 
 
 @dataclass

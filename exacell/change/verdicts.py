@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from exacell.cellcli.reply import errors as reply_errors
 from exacell.cellcli.reply import successes
 from exacell.change.running import Outcome, StepResult
@@ -9,7 +11,8 @@ from exacell.fleet import problem_of
 from exacell.journal.record import Row
 from exacell.plan.asmfacts import sql_errors
 from exacell.plan.model import Step
-from exacell.transport.base import Reply, State
+from exacell.transport.base import Looked, Reply, State
+from exacell.transport.paired import LATE
 
 REPLY_KEPT = 20_000
 """Characters of a target's text that the journal keeps."""
@@ -17,6 +20,32 @@ REPLY_KEPT = 20_000
 
 def judge(step: Step, reply: Reply) -> StepResult:
     """Return how a CellCLI step ended: by the text per object, never by the exit status alone."""
+    return _upon(_judge(step, reply), reply)
+
+
+def _upon(result: StepResult, reply: Reply) -> StepResult:
+    """Return the result with the look that its statement went upon; one that it did not need counts as such."""
+    looked = reply.looked
+    if looked is None:
+        return result
+    if looked.needless:
+        return StepResult(step=result.step, outcome=Outcome.NOT_NEEDED, reason=looked.refused, looked=looked)
+    return replace(result, looked=looked)
+
+
+def told_late(result: StepResult) -> StepResult:
+    """Return the result as it is told: a statement that was held up behind its look is a failure, whatever it did."""
+    looked = result.looked
+    if looked is None or not looked.sent or looked.age <= LATE:
+        return result
+    why = (
+        f"it left {looked.age:.1f}s after the look at it, because this process stood still in the very moment between the two: "
+        "what was written in between may be lost; ask the databases"
+    )
+    return replace(result, outcome=Outcome.FAILED, reason=f"{result.reason}; {why}" if result.reason else why)
+
+
+def _judge(step: Step, reply: Reply) -> StepResult:
     who = reply.fingerprint
     found = reply_errors(reply.stdout) or reply_errors(reply.stderr)
     if found:
@@ -36,6 +65,10 @@ def judge(step: Step, reply: Reply) -> StepResult:
 
 def judge_sql(step: Step, reply: Reply, problem: str) -> StepResult:
     """Return how an ASM step ended; ``problem`` is what the client found wrong in the answer, empty for nothing."""
+    return _upon(_judge_sql(step, reply, problem), reply)
+
+
+def _judge_sql(step: Step, reply: Reply, problem: str) -> StepResult:
     who = reply.fingerprint
     if not problem:
         return StepResult(step=step, outcome=Outcome.DONE, said=reply.stdout, fingerprint=who)
@@ -80,8 +113,22 @@ def outcome_row(result: StepResult) -> Row:
             "fingerprint": result.fingerprint,
             "wave": result.wave,
             "mending": result.mending,
+            **_look(result.looked),
         },
     )
+
+
+def _look(looked: Looked | None) -> dict[str, object]:
+    """Return what an outcome's row says of the look: when it was, what it said, how old it was when the statement left."""
+    if looked is None or not looked.at:
+        return {}
+    return {
+        "lookedAt": looked.at,
+        "look": looked.text[:REPLY_KEPT],
+        "looks": looked.looks,
+        "lookMs": round(looked.seconds * 1000, 1),
+        **({"lookAgeMs": round(looked.age * 1000, 1)} if looked.sent else {}),
+    }
 
 
 def _about(step: Step) -> dict[str, object]:

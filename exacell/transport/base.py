@@ -76,6 +76,72 @@ class Feed:
     statements: tuple[str, ...]
 
 
+Ours = Callable[[], str | None]
+"""Says why a statement must not leave, empty when it may, None when that is not known at the moment; it never waits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What a look means for the statement behind it.
+
+    Attributes:
+        why: why it must not be sent; empty when it may.
+        needless: it need not be sent, for that reason.
+    """
+
+    why: str = ""
+    needless: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """A look and the statement that goes upon it alone, on one program; see :mod:`exacell.transport.paired`.
+
+    Attributes:
+        program: the remote command that starts it.
+        look: what is fed first, whole lines that only read.
+        whole: returns whether what has come is all of the look's answer.
+        judge: returns what the answer means; takes no time.
+        statement: what is fed then, whole lines; the program's input ends behind it.
+        ours: whether the statement may leave still.
+        within: seconds that the looks may take.
+    """
+
+    program: str
+    look: str
+    whole: Callable[[str], bool]
+    judge: Callable[[str], Judgement]
+    statement: str
+    ours: Ours
+    within: float = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """The look that a statement went upon, or was refused upon.
+
+    Attributes:
+        at: when its answer was there, as ISO 8601; empty when none came.
+        text: the answer.
+        seconds: from the look's asking to its answer.
+        age: seconds, at most, from the answer to the moment at which the statement had been written.
+        looks: how often the program was asked.
+        sent: whether the statement was written.
+        refused: why it was not; ``needless`` says that it need not be.
+        ours: False when it was refused because the rack is not ours to change any more.
+    """
+
+    at: str = ""
+    text: str = ""
+    seconds: float = 0.0
+    age: float = 0.0
+    looks: int = 0
+    sent: bool = False
+    refused: str = ""
+    needless: bool = False
+    ours: bool = True
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """One command for one target.
@@ -89,6 +155,9 @@ class Request:
         on_output: told of each piece of standard output as it arrives, from the thread that reads it.
         upload: files to send instead of running ``command``, which is then only for messages.
         feed: the same reads as in ``command``, for a transport that keeps a CellCLI open; others take no notice of it.
+        pair: a look and the statement of ``command``, which is then only for messages; refused by a transport whose
+            capabilities have no ``pairs``.
+        ours: asked right before the command leaves; a transport that can't ask sends it all the same.
     """
 
     target: str
@@ -100,6 +169,8 @@ class Request:
     on_output: Callable[[bytes], None] | None = None
     upload: Upload | None = None
     feed: Feed | None = None
+    pair: Pair | None = None
+    ours: Ours | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +185,7 @@ class Reply:
         problem: one complete line (names no target), empty when OK.
         fingerprint: of the key that logged in (``SHA256:…``), empty when unknown; for the journal.
         banner: what the server showed before the login, empty when it showed nothing.
+        looked: the look that a pair's statement went upon; a statement that was not sent upon it is NOT_ATTEMPTED.
     """
 
     target: str
@@ -125,6 +197,7 @@ class Reply:
     problem: str = ""
     fingerprint: str = ""
     banner: str = ""
+    looked: Looked | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

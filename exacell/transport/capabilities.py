@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable
 
 from exacell.errors import RefusedError
-from exacell.transport.base import Request, Transport
+from exacell.transport.base import Request, Role, Transport
 from exacell.values import dataclass
 
 
@@ -30,6 +30,7 @@ class Capabilities:
         logins: each request may have its own login; False: the program's own is used.
         fan_out: how many cells are worked on, a phrase.
         keeps: connections stay open between statements.
+        pairs: a statement can go upon a look at its cell by the same CellCLI; False: a look and a statement are two runs.
         never: (expression, why) for statements that it cannot carry; matched at the start, without case, blanks folded.
         only: expression of the statements that it carries; empty for all others than ``never``.
         only_why: the rule behind ``only``.
@@ -45,6 +46,7 @@ class Capabilities:
     logins: bool = True
     fan_out: str
     keeps: bool = True
+    pairs: bool = True
     never: tuple[tuple[str, str], ...] = ()
     only: str = ""
     only_why: str = ""
@@ -65,6 +67,7 @@ CLUSH = Capabilities(
     fan_out="ClusterShell, through its gateways",
     nodes=False,
     keeps=False,
+    pairs=False,
     uploads=False,
 )
 DCLI = Capabilities(
@@ -75,6 +78,7 @@ DCLI = Capabilities(
     streaming=False,
     uploads=False,
     keeps=False,
+    pairs=False,
 )
 DCLI_STRIPPING = Capabilities(**{**vars(DCLI), "indents": False})
 """dcli before ``--preserve-spaces``: it strips the blanks at both ends of every line. Source: reference dcli.md 6.1."""
@@ -98,6 +102,7 @@ EXACLI = Capabilities(
     streaming=False,
     uploads=False,
     keeps=False,
+    pairs=False,
     never=_EXACLI_NEVER,
 )
 EXACLI_CLOUD = Capabilities(
@@ -188,6 +193,8 @@ def refuse_requests(requests: Iterable[Request], capabilities: Capabilities) -> 
 
 def _request_problem(request: Request, capabilities: Capabilities) -> str:
     name = capabilities.name
+    if request.pair is not None and not capabilities.pairs and request.role is Role.WRITE:
+        return f"the transport {name} can't send a statement upon a look"
     if request.upload is not None and not capabilities.uploads:
         return f"the transport {name} copies no files"
     if request.stdin is not None and not capabilities.stdin:

@@ -159,7 +159,7 @@ class Ending:
     exit_status: int | None = None
 
 
-class _Bell(threading.Event):
+class Bell(threading.Event):
     """Rung by either stream's buffer; a buffer that runs empty does not silence the other."""
 
     def clear(self) -> None:
@@ -170,6 +170,14 @@ class _Bell(threading.Event):
         super().clear()
 
 
+def listen(channel: paramiko.Channel) -> Bell:
+    """Return what is rung when something arrives on either stream of a channel."""
+    bell = Bell()
+    channel.in_buffer.set_event(bell)
+    channel.in_stderr_buffer.set_event(bell)
+    return bell
+
+
 def execute(channel: paramiko.Channel, command: str, stdin: str | None, capture: Capture) -> Ending:
     """Run ``command`` on a fresh session channel and read it to its end into ``capture``; close the channel.
 
@@ -178,9 +186,7 @@ def execute(channel: paramiko.Channel, command: str, stdin: str | None, capture:
     """
     from paramiko import SSHException
 
-    bell = _Bell()
-    channel.in_buffer.set_event(bell)
-    channel.in_stderr_buffer.set_event(bell)
+    bell = listen(channel)
     try:
         try:
             channel.exec_command(command)
@@ -227,7 +233,7 @@ def _send(channel: paramiko.Channel, data: bytes) -> None:
         return
 
 
-def _drain(channel: paramiko.Channel, bell: _Bell, capture: Capture) -> None:
+def _drain(channel: paramiko.Channel, bell: Bell, capture: Capture) -> None:
     while True:
         bell.rearm()
         # Looked at before the buffers: the end is announced only after everything was put into them.

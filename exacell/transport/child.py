@@ -63,8 +63,11 @@ class Child:
         """What it has said on standard error so far."""
         return bytes(self._data[2]).decode("utf-8", "backslashreplace")
 
-    def run(self) -> Ended:
+    def run(self, talk: Callable[[subprocess.Popen[bytes]], None] | None = None) -> Ended:
         """Start the program, feed it, read it to its end and return how it ended.
+
+        Args:
+            talk: feeds and reads it instead, with :meth:`take` and :meth:`take_error`.
 
         Raises:
             TransportError: it can't be started.
@@ -90,7 +93,7 @@ class Child:
                 raise TransportError(f"{self._argv[0]} can't be started: {error.strerror}") from error
         with process:
             try:
-                self._talk(process)
+                (talk or self._talk)(process)
             except BaseException:
                 self.kill()
                 raise
@@ -127,9 +130,17 @@ class Child:
                     if not piece:
                         selector.unregister(key.fileobj)
                         continue
-                    self._data[key.data] += piece
-                    if key.data == 1 and self._on_output is not None:
-                        self._on_output(piece)
+                    (self.take if key.data == 1 else self.take_error)(piece)
+
+    def take(self, piece: bytes) -> None:
+        """Keep a piece of standard output and hand it on."""
+        self._data[1] += piece
+        if self._on_output is not None:
+            self._on_output(piece)
+
+    def take_error(self, piece: bytes) -> None:
+        """Keep a piece of standard error."""
+        self._data[2] += piece
 
     def kill(self) -> None:
         """End the program and everything that it has started; :meth:`run` then returns."""

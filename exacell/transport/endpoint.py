@@ -74,6 +74,10 @@ class Endpoint:
         """Take note that the other side takes more."""
         self._room += message.get_int()
 
+    def takes(self, size: int) -> bool:
+        """Return whether so many bytes can go in one packet now."""
+        return size <= min(self._room, self._largest - _MARGIN)
+
     def send(self, data: memoryview) -> int:
         """Send of ``data`` what the other side takes in one packet; return how much that is."""
         size = min(len(data), self._room, self._largest - _MARGIN)

@@ -9,9 +9,10 @@ import socket
 from exacell.config import RackConfig
 from exacell.errors import TransportError
 from exacell.transport.base import Reply, Request, Role, State
-from exacell.transport.child import Child
+from exacell.transport.child import Child, Ended
 from exacell.transport.fanout import Flight
 from exacell.transport.login import login_for
+from exacell.transport.pairing import over_child, wait_until_ours
 
 
 def own_names() -> frozenset[str]:
@@ -46,7 +47,8 @@ class LocalRunner:
         login = login_for(self._rack, request.target, request.role)
         own = _own_user()
         other = None if login.become or login.user == own else login.user
-        command = request.command if login.become == own else login.command(request.command)
+        asked = request.command if request.pair is None else request.pair.program
+        command = asked if login.become == own else login.command(asked)
         try:
             account = pwd.getpwnam(other) if other is not None else None
             child = Child(["/bin/sh", "-c", command], stdin=request.stdin, account=account, on_output=request.on_output)
@@ -54,17 +56,24 @@ class LocalRunner:
             def late() -> Reply:
                 return flight.reply(State.TIMED_OUT, f"no end within {seconds:g}s; the command was killed")
 
+            if request.pair is not None:
+                return over_child(flight, child, request.pair, seconds, lambda ended: _reply(flight, ended))
             flight.stage(seconds, abort=child.kill, late=late)
-            ended = child.run()
+            why = wait_until_ours(request)
+            return flight.reply(State.NOT_ATTEMPTED, why) if why else _reply(flight, child.run())
         except (TransportError, KeyError) as error:
             return flight.reply(State.UNREACHABLE, f"the command cannot be started here as {other or 'you'}: {error}")
-        status, stdout, stderr = ended.status, ended.stdout, ended.stderr
-        if status == 0:
-            return flight.reply(State.OK, stdout=stdout, stderr=stderr, exit_status=0)
-        if status < 0:
-            return flight.reply(State.FAILED, f"ended by signal {-status}", stdout=stdout, stderr=stderr)
-        problem = f"exit status {status}"
-        return flight.reply(State.FAILED, problem, stdout=stdout, stderr=stderr, exit_status=status)
+
+
+def _reply(flight: Flight, ended: Ended) -> Reply:
+    """Return the reply of a command that ended."""
+    status, stdout, stderr = ended.status, ended.stdout, ended.stderr
+    if status == 0:
+        return flight.reply(State.OK, stdout=stdout, stderr=stderr, exit_status=0)
+    if status < 0:
+        return flight.reply(State.FAILED, f"ended by signal {-status}", stdout=stdout, stderr=stderr)
+    problem = f"exit status {status}"
+    return flight.reply(State.FAILED, problem, stdout=stdout, stderr=stderr, exit_status=status)
 
 
 def _own_user() -> str:

@@ -28,6 +28,7 @@ from exacell.transport.child import Child, Ended
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
+from exacell.transport.pairing import over_child, wait_until_ours
 from exacell.transport.replies import no_end
 from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
@@ -43,6 +44,7 @@ _SOCKET_NAME = 24
 """Bytes that a socket's own name may take: a slash, a number, and a dot with 16 letters while ssh makes it."""
 _PHASES = 3
 """Connect timeouts that a login may take: connection, key exchange, authentication."""
+_LOST = "the connection was lost after the command was sent: whether it ran to its end is unknown"
 _ALWAYS = ("BatchMode=yes", "StrictHostKeyChecking=yes", "ControlMaster=no", "EscapeChar=none", "LogLevel=ERROR")
 
 
@@ -126,17 +128,37 @@ class OpensshTransport(RackTransport):
             login = Login(user=request.login) if request.login else login_for(self.rack, request.target, request.role)
             for may_retry in (True, False):
                 master, kept, user, command = self._connected(flight, login)
+                if request.pair is not None:
+                    return self._send_paired(flight, master, user, login)
+                why = wait_until_ours(request)
+                if why:
+                    return flight.reply(State.NOT_ATTEMPTED, why)
                 ended, child = self._send(flight, master, user, command, seconds)
                 if ended.status == OWN_STATUS and not self._alive(master, request.target):
                     master.up = False
                     if kept and may_retry and not request.role.changes and not child.stdout:
                         continue
-                    problem = "the connection was lost after the command was sent: whether it ran to its end is unknown"
-                    return flight.reply(State.FAILED, problem, stdout=ended.stdout, stderr=ended.stderr)
+                    return flight.reply(State.FAILED, _LOST, stdout=ended.stdout, stderr=ended.stderr)
                 return _reply(flight, ended)
         except (TransportError, ConfigError) as error:
             return flight.reply(State.UNREACHABLE, error.message)
         raise AssertionError("the second attempt always ends in a reply")
+
+    def _send_paired(self, flight: Flight, master: _Master, user: str | None, login: Login) -> Reply:
+        """Have a program of its own take a look and the statement upon it."""
+        request = flight.request
+        pair = request.pair
+        assert pair is not None
+        program = login.command(pair.program)
+        argv = [self._program, "-S", master.path, *self._options(), *_user(user), "--", request.target, program]
+
+        def reply(ended: Ended) -> Reply:
+            if ended.status == OWN_STATUS and not self._alive(master, request.target):
+                master.up = False
+                return flight.reply(State.FAILED, _LOST, stdout=ended.stdout, stderr=ended.stderr)
+            return _reply(flight, ended)
+
+        return over_child(flight, Child(argv, on_output=request.on_output), pair, self.seconds(request), reply)
 
     def _send(
         self, flight: Flight, master: _Master, user: str | None, command: str, seconds: float

@@ -49,6 +49,7 @@ class Packets(Packetizer):
         self._handshake_ends: float | None = None
         self.wire: Wire | None = None
         self.attached = False
+        self._held_back = False
         self.moving = False
         """The login is done: the thread is to end before the next message."""
 
@@ -163,7 +164,27 @@ class Packets(Packetizer):
             self._push()
             return not self._unsent
 
+    def hold(self) -> None:
+        """Keep what is said from now on until :meth:`release`; nothing else may be unsent."""
+        self._held_back = True
+
+    def release(self, may: Callable[[], bool]) -> bool:
+        """Write what was held if ``may`` says so right before, and return whether the kernel took all of it.
+
+        Raises:
+            EOFError: the connection is dead.
+        """
+        with self._out_lock:
+            self._held_back = False
+            if may():
+                self._push()
+            written = not self._unsent
+            self._unsent.clear()
+            return written
+
     def _push(self) -> None:
+        if self._held_back:
+            return
         unsent = self._unsent
         while unsent:
             try:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from exacell.config import RackConfig, Settings
@@ -25,6 +25,7 @@ from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.hostkeys import Trust, append_key
 from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
+from exacell.transport.pairing import StreamPair, over_channel, wait_until_ours
 from exacell.transport.reader import Reader
 from exacell.transport.replies import PROBLEMS, kept_answer, late_reply, reply_of, timed_out
 from exacell.transport.shared import RackTransport, read_only_cellcli
@@ -235,7 +236,7 @@ class SshTransport(RackTransport):
             login = self._login(request)
             link, kept, command = self._connect(flight, request, login)
             if link.wire is not None and request.upload is None:
-                (self._send if alone else self._ask)(flight, link, command, kept=kept)
+                (self._send if alone and request.pair is None else self._ask)(flight, link, command, kept=kept)
                 return None
             return self._run_in_worker(flight, link, command, kept=kept)
         except (TransportError, ConfigError) as error:
@@ -248,6 +249,9 @@ class SshTransport(RackTransport):
         request, wire, sessions = flight.request, link.wire, link.sessions
         assert wire is not None and sessions is not None
         feed = request.feed
+        if request.pair is not None:
+            self._send_paired(flight, link, kept=kept)
+            return
         if request.role is not Role.READ or request.login is not None or feed is None or not self.long_lived:
             self._send(flight, link, command, kept=kept)
             return
@@ -311,7 +315,9 @@ class SshTransport(RackTransport):
             return timed_out(flight, link, seconds, capture.stdout, capture.stderr)
 
         def ended(ending: Ending) -> None:
-            if ending.end is End.LOST and kept and (not stream.sent or (capture.empty and not request.role.changes)):
+            if stream.refused:
+                flight.finish(flight.reply(State.NOT_ATTEMPTED, stream.refused))
+            elif ending.end is End.LOST and kept and (not stream.sent or (capture.empty and not request.role.changes)):
                 # The connection was dead already. What was not sent may be sent anew, and so may a read.
                 flight.go_on(functools.partial(self._perform, alone=True))
             elif ending.end is End.NO_CHANNEL:
@@ -326,6 +332,29 @@ class SshTransport(RackTransport):
             wire, command, capture, stdin=(request.stdin or "").encode("utf-8", "surrogateescape"), on_end=ended
         )
         stream.on_channel = may_be_sent
+        stream.ours = request.ours
+        patience = self.connect_timeout
+        problem = f"the connection is silent for {patience:g}s"
+        flight.stage(patience + _GRACE_S, abort=stream.cancel, late=lambda: flight.reply(State.UNREACHABLE, problem))
+        stream.start(patience, link.close)
+
+    def _send_paired(self, flight: Flight, link: Link, *, kept: bool) -> None:
+        """Have a program of its own take a look and the statement upon it; the reader's thread sees both through."""
+        from exacell.transport.stream import Stream
+
+        pair, wire = flight.request.pair, link.wire
+        assert pair is not None and wire is not None
+
+        def again() -> bool:
+            if kept:
+                flight.go_on(functools.partial(self._perform, alone=True))
+            return kept
+
+        driver = StreamPair(flight, link, self.seconds(flight.request), again=again)
+        program = self._login(flight.request).command(pair.program)
+        stream = driver.stream = Stream(wire, program, driver, stdin=None, on_end=driver.ended)
+        stream.on_open = driver.opened
+        stream.on_channel = lambda: flight.stage(pair.within, abort=stream.cancel, late=driver.late)
         patience = self.connect_timeout
         problem = f"the connection is silent for {patience:g}s"
         flight.stage(patience + _GRACE_S, abort=stream.cancel, late=lambda: flight.reply(State.UNREACHABLE, problem))
@@ -341,6 +370,13 @@ class SshTransport(RackTransport):
             if not kept or link.alive:
                 raise
             return self._again(flight)
+        if request.pair is not None:
+            pair = replace(request.pair, program=self._login(request).command(request.pair.program))
+            return over_channel(flight, link, channel, pair, seconds, functools.partial(hang_up, channel))
+        why = wait_until_ours(request)
+        if why:
+            hang_up(channel)
+            return flight.reply(State.NOT_ATTEMPTED, why)
         capture = Capture(request.on_output)
         late = late_reply(flight, link, channel, capture, seconds)
         flight.stage(seconds, abort=functools.partial(hang_up, channel), late=late)

@@ -14,12 +14,15 @@ from typing import Protocol
 import paramiko
 from paramiko import common
 
+from exacell.transport.base import Ours
 from exacell.transport.channel import End, Ending
 from exacell.transport.endpoint import Endpoint
-from exacell.transport.reader import Timer
+from exacell.transport.reader import Reader, Timer
 from exacell.transport.wire import Wire
 
 _STDERR = 1
+ASK_AGAIN_S = 0.005
+"""Seconds after which it is asked again whether a command may leave, where that was not known."""
 
 
 class Stage(IntEnum):
@@ -51,6 +54,8 @@ class Stream:
 
     Attributes:
         on_channel: told when there is a channel, before the command is sent on it; it is not when that cancels it.
+        ours: why the command must not be sent, asked right before; None when nobody is to be asked.
+        refused: what that said.
         on_open: told when the command has been sent.
         sent: whether the command has been sent, or may have been.
         lost_link: whether it ended because the connection did.
@@ -72,6 +77,8 @@ class Stream:
         self._on_end = on_end
         self.on_channel: Callable[[], None] = _nothing
         self.on_open: Callable[[], None] = _nothing
+        self.ours: Ours | None = None
+        self.refused = ""
         self.sent = self.lost_link = False
         self._input: deque[memoryview] = deque([memoryview(stdin)] if stdin else ())
         self._input_ends = stdin is not None
@@ -87,6 +94,16 @@ class Stream:
     def refusal(self) -> str:
         """Why the server opened no channel; empty when it did."""
         return self._channel.refusal
+
+    @property
+    def reader(self) -> Reader:
+        """The reader of its wire."""
+        return self._wire.reader
+
+    @property
+    def watched(self) -> Wire:
+        """The wire, for whom calls to come are."""
+        return self._wire
 
     @property
     def ended(self) -> bool:
@@ -111,6 +128,23 @@ class Stream:
             self._send_input()
 
         self._wire.reader.call(add, of=self._wire)
+
+    def feed_at_once(self, data: bytes, may: Callable[[], bool]) -> bool:
+        """Send ``data`` and the end of input now or never, and return whether it left. In the reader's thread only.
+
+        Args:
+            may: asked when all is ready, right before the kernel gets it; False keeps it back and ends the connection.
+        """
+        ready = self._stage is Stage.RUNNING and not self._input and not self._input_ended
+        if not ready or not self._channel.takes(len(data)):
+            return False
+
+        def say() -> None:
+            self._channel.send(memoryview(data))
+            self._channel.sent_all()
+
+        self._input_ends = self._input_ended = self._wire.at_once(say, may)
+        return self._input_ended
 
     def cancel(self) -> None:
         """Close the channel; the command's server ends it or not. Nobody is told."""
@@ -171,7 +205,19 @@ class Stream:
     def _opened(self, message: paramiko.Message) -> None:
         self._channel.opened(message)
         self.on_channel()
+        self._send_command()
+
+    def _send_command(self) -> None:
+        """Send the command, once it is known that it may leave still."""
         if self.ended:
+            return
+        why = "" if self.ours is None else self.ours()
+        if why is None:
+            self._wire.reader.later(ASK_AGAIN_S, self._send_command, of=self._wire)
+            return
+        if why:
+            self.refused = why
+            self._end(Ending(end=End.NO_CHANNEL))
             return
         self._stage, self.sent = Stage.RUNNING, True
         self._channel.request("exec", self._command.encode("utf-8", "surrogateescape"))

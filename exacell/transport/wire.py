@@ -59,6 +59,8 @@ _OWN_IDS = 1 << 24
 _TO_CHANNELS = range(MSG_CHANNEL_OPEN_SUCCESS, MSG_CHANNEL_CLOSE + 4)
 """Messages that name one of our channels first, 91 to 100. Source: RFC 4250, 4.1.2."""
 _KEEPALIVE = "keepalive@openssh.com"
+_ACKNOWLEDGED_MS = 2000
+"""Milliseconds in which a host has to acknowledge a statement that goes upon a look. Source: tcp(7), TCP_USER_TIMEOUT."""
 _SILENT = 4
 """So many times unanswered, and the connection is given up."""
 
@@ -256,6 +258,36 @@ class Wire(paramiko.Transport):
         except EOFError as error:
             self.fail(error)
             return True
+
+    def at_once(self, say: Callable[[], None], may: Callable[[], bool]) -> bool:
+        """Send what ``say`` says now or never, and return whether the kernel took all of it. In the reader's thread only.
+
+        What is not written when this returns False never will be: the connection is ended where something was ready. For some
+        seconds the kernel gives the connection up, too, when the host does not acknowledge what it was sent, so that
+        nothing arrives there long afterwards.
+
+        Args:
+            may: asked right before it is written; False keeps it back.
+        """
+        if self._held or not self.clear_to_send.is_set() or not self.flush() or not self.active:
+            return False
+        self._acknowledged_within(_ACKNOWLEDGED_MS)
+        self.reader.later(_ACKNOWLEDGED_MS / 500, lambda: self._acknowledged_within(0), of=self)
+        self._packets.hold()
+        say()
+        try:
+            written = self._packets.release(may)
+        except EOFError:
+            written = False
+        if not written:
+            self.fail(TimeoutError("a statement was kept back"))
+        return written
+
+    def _acknowledged_within(self, milliseconds: int) -> None:
+        """Have the kernel give the connection up when what was sent is not acknowledged in time; 0: when it usually does."""
+        if isinstance(self.sock, socket.socket) and hasattr(socket, "TCP_USER_TIMEOUT"):
+            with contextlib.suppress(OSError):  # A gateway's end is no TCP.
+                self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
 
     def fail(self, error: Exception) -> None:
         """End a connection that broke."""

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / ".ci" / "install-os-packages"
 VERSION = "{}.{}".format(*sys.version_info[:2])
+PROGRAMS = ("sshd", "ssh", "scp", "sftp", "zsh", "fish", "dash", "mksh", "ksh", "busybox", "strace", "bwrap", "cc")
 
 
 @dataclass(frozen=True)
@@ -79,13 +80,13 @@ def test_who_is_not_root_is_told_what_to_install(machine: Machine) -> None:
     """Without root and sudo nothing is tried; the packages are named, and tests go on without what is missing."""
     other = calling(machine, "apt-get", 0).with_program("id", "echo 1000")
     code, said, calls = other.install("tests")
-    assert code == 0 and "As root: apt-get install openssh-server" in said and " sshd ssh scp sftp zsh fish" in said
+    assert code == 0 and "As root: apt-get install openssh-server" in said and f" {' '.join(PROGRAMS)}" in said
     assert other.install("venv", "python3")[0] == 1 and calls == []
 
 
 def test_what_is_there_is_left_alone(machine: Machine) -> None:
     """Where all programs are there, nothing is said and no package manager is called."""
-    for name in ("sshd", "ssh", "scp", "sftp", "zsh", "fish"):
+    for name in PROGRAMS:
         machine.with_program(name, "exit 0")
     assert calling(machine, "apt-get", 0).install("tests") == (0, "", [])
 
@@ -95,6 +96,7 @@ def test_what_stays_missing_is_named(machine: Machine) -> None:
     machine.with_program("sshd", "exit 0")
     code, said, calls = calling(machine, "dnf", 1).install("tests")
     assert code == 0 and said.endswith(
-        "dnf could not install: ssh scp sftp zsh fish; the tests that need them are skipped and say so\n"
+        f"dnf could not install: {' '.join(PROGRAMS[1:])}; the tests that need them are skipped and say so\n"
     )
-    assert [call.split()[-1] for call in calls] == ["openssh-server", "openssh-clients", "zsh", "fish"]
+    wanted = "openssh-server openssh-clients zsh fish dash mksh ksh busybox strace bubblewrap gcc"
+    assert [call.split()[-1] for call in calls] == wanted.split()

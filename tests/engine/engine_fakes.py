@@ -25,6 +25,7 @@ from exacell.plan.facts import CellFacts
 from exacell.plan.model import Plan
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.units import GIB, parse_size
+from tests.support.pairs import carried_out
 
 CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
 NODES = ("exa1db01", "exa1db02")
@@ -216,6 +217,8 @@ class FakeTransport:
         self.deaf: set[str] = set()
         """Cells whose CellCLI answers nothing but an error to reads, and takes writes."""
         self.script: Script = lambda target, statement: None
+        self.looking: Callable[[str], object] = lambda target: None
+        """Called before a cell answers the look that its statement goes upon."""
         self.reading: Callable[[], object] = lambda: None
         """Called before each round of reads."""
 
@@ -252,7 +255,11 @@ class FakeTransport:
         argv = shlex.split(request.command)
         statements = argv[-1].split("; ")
         if request.role is Role.WRITE:
-            return self._changing(target, statements[0], lambda: self.cells[target].change(statements[0]))
+            return carried_out(
+                request,
+                lambda look: self._looked(target, look),
+                lambda: self._changing(target, statements[0], lambda: self.cells[target].change(statements[0])),
+            )
         if target in self.deaf:
             return said(target, "CELL-01514: Connect Error. Verify that Management Server is running.\n")
         if "-x" in argv:
@@ -260,6 +267,13 @@ class FakeTransport:
         else:
             text = f"\t {target}\t 19.3.2.0.0\n"
         return Reply(target=target, state=State.OK, stdout=text, exit_status=0)
+
+    def _looked(self, target: str, look: str) -> str:
+        """Return what a CellCLI answers to the look before a statement."""
+        self.looking(target)
+        if target in self.deaf:
+            return "CELL-01514: Connect Error. Verify that Management Server is running.\n"
+        return "".join(self.cells[target].answer(line) for line in look.splitlines())
 
     def _changing(self, target: str, statement: str, do: Callable[[], str], *, tail: str = "") -> Reply:
         self.sent.append((target, statement))

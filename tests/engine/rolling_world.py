@@ -16,14 +16,14 @@ from typing import Any
 from exacell.change.engine import Engine
 from exacell.change.running import Report
 from exacell.console import SilentConsole
-from exacell.fleet import Answer, Answers, Fleet, Record
+from exacell.fleet import Answer, Answers, Fleet, Record, Upon
 from exacell.journal.record import Entry, Journal, Row
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
 from exacell.plan.gate import offline_cells
 from exacell.plan.model import Plan
 from exacell.plan.rolling import Asked, roll
-from exacell.transport.base import FleetResult, Reply, State
+from exacell.transport.base import FleetResult, Judgement, Looked, Reply, State
 
 DISKS = 2
 """Grid disks a cell; one of them may be in no disk group."""
@@ -197,6 +197,19 @@ class World(Fleet):
                 state = State.TIMED_OUT if lost else State.OK
                 problem = "no end within 600s" if lost else ""
                 replies[target] = Reply(target=target, state=state, stdout="" if lost else text, problem=problem)
+        return FleetResult(targets=tuple(replies), replies=replies)
+
+    def send_upon(self, statements: Mapping[str, Upon], **_: Any) -> FleetResult:
+        """Carry each statement out upon what its cell tells then."""
+        replies = {}
+        for target, upon in statements.items():
+            answer = self._answer(self.cells[target], upon.lists)
+            judgement = Judgement(why=answer.problem) if answer.problem else upon.judge(answer.tables)
+            if judgement.why:
+                looked = Looked(refused=judgement.why, needless=judgement.needless)
+                replies[target] = Reply(target=target, state=State.NOT_ATTEMPTED, problem=judgement.why, looked=looked)
+        # All of them are looked at before the first statement leaves: that one cell's is seen by another is luck.
+        replies |= self.send({t: upon.statement for t, upon in statements.items() if t not in replies}).replies
         return FleetResult(targets=tuple(replies), replies=replies)
 
     def _do(self, cell: SimCell, statement: str) -> str:

@@ -139,7 +139,7 @@ def test_an_interruption_during_a_look_that_ends_sends_nothing(bench: Bench) -> 
 
 def test_an_interrupted_change_asks_nothing_more(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind Ctrl-C while statements are under way no cell is asked for what the next stage needs, and its steps say so."""
-    first = tuple(Step(target=cell, statement="ALTER IORMPLAN dbplan=", what="first") for cell in CELLS)
+    first = tuple(Step(target=cell, statement='ALTER IORMPLAN dbplan=""', what="first") for cell in CELLS)
     stages = (Stage(title="first", steps=first), *plan(30.0, needs=(FINE,)).stages)
     carried_out, asked = bench.fleet.send, list[str]()
 

@@ -24,6 +24,7 @@ from engine_fakes import (
     outcomes,
     said,
 )
+from flash_plans import CANCEL, FLUSH, NEW, resize
 
 from exacell.cellcli.iorm import DirectiveName
 from exacell.change.changing import carry_out
@@ -411,14 +412,41 @@ def test_no_node_answers(bench: Bench) -> None:
 
 
 def test_a_change_whose_lock_was_taken_over_sends_nothing_more(bench: Bench) -> None:
-    """It should send no further statement when somebody took the rack over, and still bring caching back."""
-    answers = iter(["", "the lock of rack t1 was taken over by maria"])
-    bench.engine._permit = lambda: next(answers)
+    """Behind a takeover no statement is sent any more, not even one that mends: the new owner decides, and is told."""
+    flushing = iter(CELLS)
+
+    def takeover(target: str, statement: str) -> None:
+        if statement == FLUSH and next(flushing) == CELLS[-1]:
+            bench.taken = "the lock of rack t1 was taken over by maria"
+
+    bench.transport.script = takeover
     report = bench.run(resize_plan("t1", bench.facts(), size=36 * GIB, statement="resize flashcache size=36g"))
-    assert not any("DROP" in statement for _, statement in bench.transport.sent)
+    assert {statement for _, statement in bench.transport.sent} == {FLUSH}
     assert report.stopped.startswith("the lock of rack t1 was taken over")
-    assert {cell.status for cell in bench.transport.cells.values()} == {"normal"}
+    assert {cell.status for cell in bench.transport.cells.values()} == {"normal - flushed"}
     assert report.exit_code is ExitCode.FAILED
+
+
+@pytest.mark.parametrize("late", ["flush", "create", "cancel"])
+def test_a_takeover_between_intent_and_statement_sends_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, late: str
+) -> None:
+    """A takeover when the intents of a statement are on disk keeps that statement back, whatever it does."""
+    wanted = {"flush": FLUSH, "create": NEW, "cancel": CANCEL}[late]
+    real = Journal.append
+
+    def append(self: Journal, rack: str, change: int, rows: Iterable[Row]) -> None:
+        written = list(rows)
+        real(self, rack, change, written)
+        if any(row.kind == "intent" and row.body["statement"] == wanted for row in written):
+            bench.taken = "the lock of rack t1 was taken over by maria"
+
+    monkeypatch.setattr(Journal, "append", append)
+    report = bench.run(flush(bench) if late == "cancel" else resize(bench))
+    assert wanted not in {statement for _, statement in bench.transport.sent}
+    assert bench.transport.sent[-1:] != [(CELLS[-1], CANCEL)]
+    refused = [result for result in report.results if result.step.statement == wanted and not result.mending]
+    assert len(refused) == len(CELLS) and all("taken over by maria" in result.reason for result in refused)
 
 
 def test_a_proof_that_waiting_can_not_bring_ends_after_a_minute(bench: Bench) -> None:

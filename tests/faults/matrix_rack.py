@@ -232,6 +232,15 @@ class MatrixRack:
         self.sent.append((request.target, simple.words[-1] if simple.program == "cellcli" else (request.stdin or "")))
         return self._audited(lambda: self._drive(*words))
 
+    def looked(self, request: Request, look: str) -> str:
+        """Return what a program answers to the look that a request's statement goes upon."""
+        pair = request.pair
+        assert pair is not None
+        if request.role.changes and request.target in NODES:
+            return self.carry_out(replace(request, command=pair.program, stdin=look, role=Role.ASM_READ, pair=None))[1]
+        argv = [*pair.program.split()[1:], "-e", "; ".join(look.splitlines())]
+        return self._drive("cellcli", request.target, "celladmin", argv, {}, "")[1]
+
     def _audited(self, do: Callable[[], tuple[int, str]]) -> tuple[int, str]:
         self.rack.advance()
         before = {host: _dirty(cell) for host, cell in self.rack.cells.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from matrix_moments import KilledError, Kind, Mishap, Moment, Phase
 
 from exacell.journal.record import Journal, Row
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+from tests.support.pairs import carried_out
 
 if TYPE_CHECKING:
     from matrix_rack import MatrixRack
@@ -182,26 +183,45 @@ class RackTransport:
         for mishap in mishaps:
             match mishap.kind, mishap.how:
                 case Kind.LINK, "sent":
-                    self._rack.carry_out(request)
                     problem = "the connection was lost after the command was sent: whether it ran to its end is unknown"
-                    return Reply(target=target, state=State.FAILED, problem=problem)
+                    lost = Reply(target=target, state=State.FAILED, problem=problem)
+                    return self._sent(request, lost)
                 case Kind.LINK, "unsent":
                     problem = "the connection was lost after the command was sent: whether it ran to its end is unknown"
                     return Reply(target=target, state=State.FAILED, problem=problem)
                 case Kind.LINK, _:
                     return Reply(target=target, state=State.UNREACHABLE, problem="no route to host")
                 case Kind.HANG, "slow":
-                    self._rack.carry_out(request)
-                    return Reply(target=target, state=State.TIMED_OUT, problem="no end within 600s")
+                    late = Reply(target=target, state=State.TIMED_OUT, problem="no end within 600s")
+                    return self._sent(request, late)
                 case Kind.HANG, "late":
-                    self._rack.later.append(partial(self._rack.carry_out, request))
-                    return Reply(target=target, state=State.TIMED_OUT, problem="no end within 600s")
+                    late = Reply(target=target, state=State.TIMED_OUT, problem="no end within 600s")
+                    return self._sent(request, late, self._rack.later.append)
                 case Kind.HANG, _:
                     return Reply(target=target, state=State.TIMED_OUT, problem="no end within 60s")
                 case Kind.ERROR, _:
                     return self._rack.refuse(request)
-        status, text = self._rack.carry_out(request)
-        return Reply(
-            target=target, state=State.OK if status == 0 else State.FAILED, stdout=text, exit_status=status,
-            problem="" if status == 0 else f"exit status {status}",
-        )  # fmt: skip
+        return self._sent(request)
+
+    def _sent(
+        self, request: Request, reply: Reply | None = None, do: Callable[[Callable[[], object]], object] | None = None
+    ) -> Reply:
+        """Carry a request out, upon its look if it has one, and return its reply.
+
+        Args:
+            reply: what is told instead of what the host answers.
+            do: is given what carries it out, instead of doing it now.
+        """
+        target = request.target
+
+        def send() -> Reply:
+            if do is not None:
+                do(partial(self._rack.carry_out, request))
+            else:
+                status, text = self._rack.carry_out(request)
+            return reply or Reply(
+                target=target, state=State.OK if status == 0 else State.FAILED, stdout=text, exit_status=status,
+                problem="" if status == 0 else f"exit status {status}",
+            )  # fmt: skip
+
+        return carried_out(request, partial(self._rack.looked, request), send)

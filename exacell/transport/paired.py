@@ -1,0 +1,175 @@
+"""A look and the statement that goes upon it, on one open program: nothing but a judgement lies between the two.
+
+A program (CellCLI, SQL*Plus) is started for the pair. The look is fed to it, its answer is judged, and the statement is fed
+to the same program. :class:`Exchange` says at each moment what comes next; it opens nothing, and what it is asked with is
+time and what has arrived. Who drives it wakes every ``TICK`` seconds while nothing comes, so that the look's age is known
+from above: an answer was not there yet when its driver was last awake. Where the process was stopped, the host slept, or
+somebody else kept the driver busy, that moment lies far back, and the look is repeated on the same program.
+
+The clock counts stops and sleep. Source: clock_gettime(2), CLOCK_BOOTTIME.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from exacell.transport.base import Judgement, Looked, Pair
+from exacell.uptime import uptime
+
+AGE = 0.1
+"""Seconds that may lie between a look's answer and its statement when it is about to be written."""
+
+LATE = 0.2
+"""Seconds that may lie between the two when it has been written."""
+
+TICK = 0.02
+"""Seconds after which a driver that hears nothing wakes."""
+
+QUICK = 0.25
+"""Seconds that a look may take from its asking to its answer: what came later may have been held up on its way."""
+
+PATIENT_LOOKS = 3
+"""So many looks are taken where they are not that quick; a cell that is always slow is believed then."""
+
+LOOKS = 8
+"""So often one program is asked until the statement is given up."""
+
+
+class Act(StrEnum):
+    """What comes next."""
+
+    WAIT = "wait"
+    LOOK = "look"
+    """The look is to be fed."""
+    SEND = "send"
+    """The statement is to be fed at once, if :meth:`Exchange.may`."""
+    END = "end"
+    """Nothing is fed any more: the statement left, or never will."""
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class Exchange:
+    """One pair under way. Used by one thread.
+
+    Args:
+        clock: seconds that pass also while this process is stopped or the host sleeps.
+        now: the time of day as text.
+
+    Attributes:
+        sent: whether the statement left, or may have left.
+        refusal: why it never will; empty as long as it may.
+    """
+
+    def __init__(self, pair: Pair, *, clock: Callable[[], float] = uptime, now: Callable[[], str] = _now) -> None:
+        self._pair = pair
+        self._clock, self._now = clock, now
+        self._output = bytearray()
+        self._begin = 0
+        self._seen = self._asked = 0.0
+        self._arrived: float | None = None
+        self._stood = False
+        self._judgement = Judgement()
+        self._looked = Looked()
+        self._due = True
+        self.sent = False
+        self.refusal = ""
+
+    @property
+    def looked(self) -> Looked:
+        """The last look whose answer came, and how old it was when the statement left."""
+        return self._looked
+
+    @property
+    def judged(self) -> bool:
+        """Whether a look's answer is there upon which the statement may leave."""
+        return self._arrived is not None and not self._due
+
+    @property
+    def answer(self) -> str:
+        """What came behind the statement; before it left, what came of the look."""
+        return bytes(self._output[self._begin :]).decode("utf-8", "backslashreplace")
+
+    def take(self, piece: bytes) -> None:
+        """Take output."""
+        before = self._seen
+        self.tick()
+        self._output += piece
+        if not self.sent and self._arrived is None and not self._due and self._pair.whole(self.answer):
+            self._arrived = before
+            took = max(0.0, self._seen - self._asked)
+            self._judgement = self._pair.judge(self.answer)
+            self._looked = replace(self._looked, at=self._now(), text=self.answer, seconds=took)
+
+    def tick(self) -> None:
+        """Take note of being awake."""
+        now = self._clock()
+        self._stood = self._stood or (not self._due and now - self._seen > AGE)
+        self._seen = now
+
+    def next(self) -> Act:
+        """Return what comes next; what is due to be fed is told as often as it is asked."""
+        if self.sent or self.refusal:
+            return Act.END
+        if self._due:
+            return Act.LOOK
+        if self._arrived is None:
+            return Act.WAIT
+        ours = self._pair.ours()
+        if ours:
+            return self._refuse(ours, ours=False)
+        if self._judgement.why:
+            return self._refuse(self._judgement.why, needless=self._judgement.needless)
+        slow = self._looked.seconds > QUICK and self._looked.looks < PATIENT_LOOKS
+        if self._stood or slow or self._clock() - self._arrived > AGE:
+            return self._again()
+        return Act.WAIT if ours is None else Act.SEND
+
+    def fed(self) -> None:
+        """Take note that the look is being fed."""
+        self._due, self._arrived, self._stood = False, None, False
+        self._begin = len(self._output)
+        self._seen = self._asked = self._clock()
+        self._looked = replace(self._looked, looks=self._looked.looks + 1)
+
+    def may(self) -> bool:
+        """Return whether the statement may leave now; asked right before it is written."""
+        arrived = self._arrived
+        if self.refusal or arrived is None or self._clock() - arrived > AGE:
+            return False
+        return self._pair.ours() == ""
+
+    def left(self) -> None:
+        """Take note that the statement has been written."""
+        assert self._arrived is not None
+        self.sent = True
+        self._begin = len(self._output)
+        self._looked = replace(self._looked, age=self._clock() - self._arrived, sent=True)
+
+    def barred(self) -> None:
+        """Take note that the statement could not be written at once: its look is too old then."""
+        self._again()
+
+    def end(self, why: str) -> None:
+        """Give the statement up unless it has left."""
+        if not self.sent and not self.refusal:
+            self._refuse(why)
+
+    def _again(self) -> Act:
+        if self._looked.looks >= LOOKS:
+            return self._refuse(
+                f"each of {LOOKS} looks at it was older than {AGE:g}s before the statement could leave: this host is too busy, "
+                "or stood still"
+            )
+        self._due = True
+        return Act.LOOK
+
+    def _refuse(self, why: str, *, needless: bool = False, ours: bool = True) -> Act:
+        self.refusal = why
+        self._looked = replace(self._looked, refused=why, needless=needless, ours=ours)
+        return Act.END

@@ -1,0 +1,82 @@
+"""Generated shell texts that are called reads, judged by bash, dash, mksh, ksh93, busybox sh and zsh in a sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from exacell.opaque.shell import read_shell
+from tests.support.judging.fuzzing import LEAST_SHARE, Judge, fuzz_together
+from tests.support.judging.sandbox import SHELLS, Sandbox, installed, missing
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "a sandbox is there")
+
+TEXTS, SEED = 2000, 16
+"""How many texts each run of the tests makes; ``make fuzz`` makes a hundred times as many of another seed."""
+
+UNREAD_YET = {"sqlplus"}
+"""Rows and productions of which no text is read."""
+
+
+def test_shells_take_texts_as_they_were_read(record_property: Callable[[str, object], None]) -> None:
+    """Of 2,000 generated texts at least a quarter are reads, with every row and every production, and no shell differs."""
+    tally = fuzz_together(TEXTS, SEED, all_wrapped=False)
+    record_property("judged", tally.sentence())
+    assert not tally.differences, "\n".join(map(str, tally.differences[:5]))
+    assert tally.share >= LEAST_SHARE, tally.sentence()
+    assert set(tally.missing) <= UNREAD_YET
+
+
+WRONG = {
+    "another option": ("ls -a", "ls -l"),
+    "a quote": ("ls '/etc/a b'", "ls /etc/a b"),
+    "one command more": ("ls; ls", "ls; ls; ls"),
+    "one command less": ("ls; ls", "ls"),
+    "a program that was not named": ("ls | grep x", "ls | sh"),
+    "a variable": ("ls", "A=1 ls"),
+    "a folder": ("ls", "cd /etc; ls"),
+    "a descriptor": ("ls", "ls 5</dev/zero"),
+    "output to a device": ("ls", "ls >/dev/full"),
+    "no output": ("ls", "ls >&-"),
+    "a umask": ("ls", "umask 0; ls"),
+    "input from a file": ("ls", "ls </proc/version"),
+    "another document": ("cellcli <<E\nlist cell\nE\n", "cellcli <<E\nlist celldisk\nE\n"),
+    "a file": ("cellcli <<E\nlist cell\nE\n", "cellcli <<E\nlist cell\nE\necho >/tmp/x"),
+    "a pattern": ("ls /etc/a*", "ls /etc/*"),
+    "an endless loop": ("ls", "ls; while :; do :; done"),
+}
+"""What is otherwise -> a text as it was read, and the one that is run in its place."""
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_judge_notices(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a shell does otherwise than was read comes out as a difference, in every shell."""
+    monkeypatch.setattr("tests.support.judging.sandbox.SECONDS", 2)
+    read, real = WRONG[name]
+    with Judge() as judge:
+        assert judge.differences(read, read_shell(read)) == []
+        found = judge.differences_of(real, read_shell(read))
+    assert {difference.shell for difference in found} == set(installed())
+
+
+def test_nothing_can_be_done_in_the_sandbox() -> None:
+    """A text there is another user's, reaches no network, and can write nowhere; nor does it find another program."""
+    text = "echo $(</proc/self/loginuid) >/dev/null; id; for f in / /etc /tmp /dev /home/judge /judge /judge/cwd /usr/bin /proc;"
+    text += " do echo x > $f/x && ls -l $f; done; ls >/etc/hosts; ls >/judge/stdin; ls 3<>/dev/tcp/127.0.0.1/22"
+    with Sandbox(["ls", "id"], ["/etc"], ["hosts"]) as sandbox:
+        for run in sandbox.run(text, installed()):
+            assert [started.argv for started in run.started] == [("id",)], run
+    with Sandbox(["id"], [], []) as sandbox:
+        (run,) = sandbox.run("while read -r x; do case $x in Uid:*) id $x;; esac; done < /proc/self/status", ["dash"])
+        assert run.started[0].argv[2:] == ("65534",) * 4
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_shell_is_there(shell: str) -> None:
+    """Each of the six shells is asked; one that is not installed is named."""
+    if shell not in installed():
+        pytest.skip(f"{shell} is not installed: texts are not judged by it")
+    with Sandbox(["ls"], [], []) as sandbox:
+        (run,) = sandbox.run("ls a", [shell])
+    assert [started.argv for started in run.started] == [("ls", "a")]

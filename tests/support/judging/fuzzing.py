@@ -1,0 +1,255 @@
+"""Many generated texts: which of them are read, and whether six shells take each of those as it was read."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+
+from exacell.opaque.errors import UnreadError
+from exacell.opaque.places import READ, SHOWN
+from exacell.opaque.shell import Reading, read_shell
+from exacell.opaque.table import table
+from exacell.opaque.wrapping import arguments, wrapped
+from tests.support.judging import sampling
+from tests.support.judging.grammar import BUILTINS, PRODUCTIONS, PROGRAMS, Grammar
+from tests.support.judging.sandbox import Run, Sandbox, installed
+from tests.support.judging.verdict import Difference, disordered, judge
+
+FILES = (
+    "-o",
+    "--output=x",
+    "a b",
+    "x",
+    "messages",
+    "hosts",
+    "os-release",
+    "-rf",
+    "a*b",
+    "logs",
+    ".hidden",
+    "m;ls",
+    "$x",
+    "sub/",
+    "y.log",
+    "a'b",
+    "1",
+)
+"""Names in each folder of the sandbox: what a pattern finds there, and what a word without quotes would be mistaken for."""
+
+MACHINES_OWN = (
+    "/usr/lib",
+    "/lib",
+    "/lib64",
+    "/usr/lib64",
+    "/proc",
+    "/dev",
+    "/tmp",
+    "/",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/home",
+)
+"""Folders of the sandbox that hold other names than these."""
+
+AGAIN = 5
+"""So often a text is run again whose commands told of themselves in another order: a shell need not wait for all of a pipe."""
+
+LEAST_SHARE = 0.25
+"""Of all texts at least so many have to be called reads."""
+
+
+@dataclass
+class Tally:
+    """What a run found.
+
+    Attributes:
+        texts, reads: how many were made, and how many of them were called reads.
+        runs: shell -> runs of it.
+        productions: name -> texts that were read and had been built with it.
+        rows: program -> texts that were read and hold it.
+        differences: what was taken otherwise.
+        seconds: how long it took.
+    """
+
+    texts: int = 0
+    reads: int = 0
+    runs: Counter[str] = field(default_factory=Counter)
+    productions: Counter[str] = field(default_factory=Counter)
+    rows: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    differences: list[Difference] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def add(self, other: Tally) -> None:
+        """Count what another run found too."""
+        self.texts += other.texts
+        self.reads += other.reads
+        for mine, theirs in (
+            (self.runs, other.runs),
+            (self.productions, other.productions),
+            (self.rows, other.rows),
+            (self.kinds, other.kinds),
+        ):
+            mine.update(theirs)
+        self.differences += other.differences
+
+    @property
+    def missing(self) -> list[str]:
+        """Return the productions and rows that no read text had."""
+        return sorted(PRODUCTIONS - set(self.productions)) + sorted(set(table().rows) - set(self.rows))
+
+    @property
+    def share(self) -> float:
+        """Return which part of the texts was called reads."""
+        return self.reads / self.texts if self.texts else 0.0
+
+    def sentence(self) -> str:
+        """Return the figures."""
+        runs = ", ".join(f"{shell} {self.runs[shell]:,}" for shell in self.runs)
+        return (
+            f"{self.texts:,} texts, {self.reads:,} of them called reads ({self.share:.0%}), {sum(self.runs.values()):,} runs"
+            f" ({runs}), {len(self.differences)} differences, {self.seconds:.0f} seconds"
+        )
+
+
+def stand_ins() -> list[str]:
+    """Return the names of programs that the sandbox has: those of the table, and those that a text may start instead."""
+    others = re.findall(r"[a-z0-9_]+", " ".join((*BUILTINS, *PROGRAMS)))
+    return sorted(
+        {*table().rows, *others, "sh", "bash", "x", "a", "a1", "E", "list", "alter", "drop", "foo", "id", "echo"}
+    )
+
+
+class Judge:
+    """Runs texts in the sandboxes and compares; use it as a context."""
+
+    def __init__(self) -> None:
+        folders = [folder for folder in (*SHOWN, *READ, "/sys/class/net/eth0") if folder not in MACHINES_OWN]
+        make = partial(Sandbox, stand_ins(), folders, FILES)
+        self._stack = ExitStack()
+        self._plain = self._stack.enter_context(make())
+        self._documents = self._stack.enter_context(make(writable=True))
+        # A folder in which others of these lie holds their names too, and is compared name by name.
+        apart = [folder for folder in folders if not any(other.startswith(f"{folder}/") for other in folders)]
+        self._listing = {folder: [name.rstrip("/") for name in FILES] for folder in apart} | {"/tmp": []}
+        self._shells = installed()
+        self.runs: Counter[str] = Counter()
+
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def differences(self, text: str, reading: Reading, *, turn: int = 0, all_wrapped: bool = True) -> list[Difference]:
+        """Return what shells do otherwise than was read: with the text itself, and with it as it is sent.
+
+        Args:
+            turn: with every other one the shells are started by the name sh for the second.
+            all_wrapped: whether all shells get the second, else each only every other turn.
+        """
+        found = self._judged(text, reading, self._shells, "0", None)
+        shells = self._shells if all_wrapped else self._shells[turn // 2 % 2 :: 2]
+        return found + self._judged(wrapped(text), reading, shells, "0110100", "sh" if turn % 2 else None)
+
+    def differences_of(self, sent: str, reading: Reading) -> list[Difference]:
+        """Return what shells do otherwise with ``sent`` than was read."""
+        return self._judged(sent, reading, self._shells, "0", None)
+
+    def differences_of_arguments(self, text: str) -> list[Difference]:
+        """Return the shells in which ``arguments(text)`` does not start /bin/sh with -c and the very text."""
+        found = []
+        sent = arguments(text)
+        for run in self._plain.run(sent, self._shells):
+            self.runs[run.shell] += 1
+            if [started.argv for started in run.started] != [("/bin/sh", "-c", text)]:
+                real = " ; ".join(str(list(started.argv)) for started in run.started)
+                found.append(Difference(sent, run.shell, "the text does not arrive", repr(text), real))
+        return found
+
+    def _judged(
+        self, sent: str, reading: Reading, asked: Sequence[str], status: str, argv0: str | None
+    ) -> list[Difference]:
+        documents = any(command.document is not None for pipeline in reading.pipelines for command in pipeline)
+        place = self._documents if documents else self._plain
+
+        def run(shells: Sequence[str]) -> list[Run]:
+            self.runs.update(shells)
+            return place.run(sent, shells, status=status, argv0=argv0)
+
+        found = []
+        for each in run(asked):
+            difference = judge(sent, reading, each, self._listing)
+            for _ in range(AGAIN):
+                if difference is None or not disordered(reading, each, self._listing):
+                    break
+                difference = judge(sent, reading, run([each.shell])[0], self._listing)
+            if difference is not None:
+                found.append(difference)
+        return found
+
+
+def fuzz(numbers: Iterable[int], seed: int, *, all_wrapped: bool = True) -> Tally:
+    """Make the texts of these numbers, read them, and run those that are reads; return what was found.
+
+    Args:
+        all_wrapped: whether each shell gets each text also as it is sent, else every other one.
+    """
+    tally, began = Tally(), time.monotonic()
+    grammar = Grammar(sampling.names(), sampling.sample, sampling.filters())
+    with Judge() as shells:
+        for number in numbers:
+            made = grammar.text(seed, number)
+            tally.texts += 1
+            tally.kinds[made.kind] += 1
+            try:
+                reading = read_shell(made.text)
+            except UnreadError:
+                continue
+            tally.reads += 1
+            tally.kinds[f"{made.kind}, read"] += 1
+            tally.productions.update(made.uses)
+            tally.rows.update({command.row for pipeline in reading.pipelines for command in pipeline})
+            tally.differences += shells.differences(made.text, reading, turn=tally.reads, all_wrapped=all_wrapped)
+            if number % 5 == 0:
+                tally.differences += shells.differences_of_arguments(made.text)
+        tally.runs.update(shells.runs)
+    tally.seconds = time.monotonic() - began
+    return tally
+
+
+def fuzz_together(
+    count: int,
+    seed: int,
+    *,
+    jobs: int = 0,
+    part: int = 0,
+    all_wrapped: bool = True,
+    told: Callable[[Tally], object] | None = None,
+) -> Tally:
+    """Do the same for the numbers below ``count`` in several processes.
+
+    Args:
+        jobs: how many; 0 for one a core.
+        part: so many numbers are done together; 0 for all that a process does.
+        told: is called with what was found by then whenever a part has ended.
+    """
+    jobs = jobs or len(os.sched_getaffinity(0))
+    size = part or -(-count // jobs)
+    began, whole = time.monotonic(), Tally()
+    with ProcessPoolExecutor(jobs) as pool:
+        parts = [range(first, min(first + size, count)) for first in range(0, count, size)]
+        for found in pool.map(partial(fuzz, seed=seed, all_wrapped=all_wrapped), parts):
+            whole.add(found)
+            whole.seconds = time.monotonic() - began
+            if told:
+                told(whole)
+    return whole

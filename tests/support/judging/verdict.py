@@ -1,0 +1,191 @@
+"""Whether what the shells started is what the reader said: the same words, input, surroundings and nothing left."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from exacell.opaque.shell import Command, Reading
+from tests.support.judging.sandbox import Run, Started
+
+ALLOWED_VARIABLES = frozenset(
+    (
+        *("PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=/home/judge", "LC_ALL=C", "USER=nobody", "LOGNAME=nobody"),
+        *("PWD=/judge/cwd", "OLDPWD=/judge/cwd", "OLDPWD", "_AST_FEATURES=UNIVERSE - ucb"),
+    )
+)
+"""What a program finds in its environment: what every run begins with, and what shells add."""
+
+_SHELLS_OWN = re.compile(r"(?:SHLVL=\d|JUDGE_STATUS=[01]+|_=.*|A__z=.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A text that a shell takes otherwise than the reader.
+
+    Attributes:
+        text: what was run.
+        shell: in which shell.
+        why: what is otherwise.
+        expected: what the reader named, a pipeline a line.
+        real: what was started.
+    """
+
+    text: str
+    shell: str
+    why: str
+    expected: str
+    real: str
+
+    def __str__(self) -> str:
+        return f"{self.shell}: {self.why}\n  text     {self.text!r}\n  expected {self.expected}\n  real     {self.real}"
+
+
+def judge(text: str, reading: Reading, run: Run, listing: Mapping[str, Sequence[str]]) -> Difference | None:
+    """Return the difference between a reading and what a shell did, None when there is none.
+
+    Args:
+        text: what was run: the read text, or that text as it is sent.
+        listing: folders of the sandbox whose names are known; a pattern in another one is compared name by name.
+    """
+    why = "; ".join(dict.fromkeys(_faults(text, reading, run, listing)))
+    if not why:
+        return None
+    expected = " ; ".join(
+        " | ".join(str(list(command.words)) for command in pipeline) for pipeline in reading.pipelines
+    )
+    real = " ; ".join(str(list(started.argv)) for started in run.started)
+    said = f" (it said: {run.said.strip()[:200]})" if run.said else ""
+    return Difference(text, run.shell, why, expected, f"{real}, ended {run.ended}{said}")
+
+
+def disordered(reading: Reading, run: Run, listing: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether nothing was started but what was to be: a shell that waits for the last command of a pipe alone goes on
+    while the others still tell of themselves.
+    """
+    left = [command for pipeline in reading.pipelines for command in pipeline]
+    for started in run.started:
+        at = next((n for n, command in enumerate(left) if _is(command, started, listing)), None)
+        if at is None:
+            return False
+        del left[at]
+    return any(len(pipeline) > 1 for pipeline in reading.pipelines)
+
+
+def _faults(text: str, reading: Reading, run: Run, listing: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    if run.ended == "timeout":
+        yield "it does not end"
+    for name in run.left:
+        yield f"it left {name}"
+    for started in run.started:
+        yield from _surroundings(started)
+    left = list(run.started)
+    skips = "&&" in text or "||" in text
+    stops = run.shell == "zsh" and any(_matches(command, listing) == [] for p in reading.pipelines for command in p)
+    for pipeline in reading.pipelines:
+        first = left[: len(pipeline)]
+        if _same(pipeline, first, listing):
+            del left[: len(pipeline)]
+        elif stops:
+            # zsh does not start a command whose pattern matches nothing, nor what follows it.
+            for command in pipeline:
+                at = next((n for n, one in enumerate(left[: len(pipeline)]) if _same([command], [one], listing)), None)
+                if at is not None:
+                    del left[at]
+        elif not skips:
+            yield "not everything was started as it was read"
+            return
+    if left:
+        yield "more was started than was read"
+
+
+def _surroundings(started: Started) -> Iterator[str]:
+    for pair in started.environment:
+        if pair not in ALLOWED_VARIABLES and not _SHELLS_OWN.fullmatch(pair):
+            yield f"{started.argv[0]} has {pair} in its environment"
+    if started.folder != "/judge/cwd":
+        yield f"{started.argv[0]} is in {started.folder}"
+    if started.umask != "022":
+        yield f"{started.argv[0]} has the umask {started.umask}"
+    for number, what in started.descriptors.items():
+        if number > 2 or what not in (("outer", "null", "pipe", "file") if number == 0 else ("outer", "null", "pipe")):
+            yield f"{started.argv[0]} has {what} open as {number}"
+    for number in range(3):
+        if number not in started.descriptors:
+            yield f"{started.argv[0]} has no {number} open"
+
+
+def _same(commands: Sequence[Command], started: Sequence[Started], listing: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether these commands were started, each once, in any order."""
+    if len(commands) != len(started):
+        return False
+    left = list(started)
+    for command in commands:
+        at = next((n for n, one in enumerate(left) if _is(command, one, listing)), None)
+        if at is None:
+            return False
+        del left[at]
+    return True
+
+
+def _is(command: Command, started: Started, listing: Mapping[str, Sequence[str]]) -> bool:
+    return _input(command, started) and _words(command, started.argv, listing)
+
+
+def _input(command: Command, started: Started) -> bool:
+    """Return whether standard input is what was read: its document, a pipe, nothing or the run's own."""
+    what = started.descriptors.get(0, "")
+    if command.document is not None:
+        # bash and ksh93 give an empty one as /dev/null.
+        place = ("pipe", "file") if command.document else ("pipe", "file", "null")
+        return what in place and started.stdin == command.document.encode()
+    return what in (("pipe", "null") if command.piped else ("outer", "null"))
+
+
+def _words(command: Command, argv: Sequence[str], listing: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether these are the command's words, each pattern replaced by names that it matches."""
+    at = 0
+    for place, word in enumerate(command.words):
+        if place not in command.globs:
+            if argv[at : at + 1] != (word,):
+                return False
+            at += 1
+            continue
+        names = _expanded(word, listing)
+        if names is None:
+            # Names of a folder that is this machine's own: each has to match.
+            start = at
+            while at < len(argv) and _pattern(word).fullmatch(argv[at]):
+                at += 1
+            if at == start:
+                return False
+        else:
+            wanted = names or [word]
+            if Counter(argv[at : at + len(wanted)]) != Counter(wanted):
+                return False
+            at += len(wanted)
+    return at == len(argv)
+
+
+def _matches(command: Command, listing: Mapping[str, Sequence[str]]) -> list[str] | None:
+    """Return an empty list where one of the command's patterns matches nothing, None where each matches something."""
+    return next(([] for place in command.globs if _expanded(command.words[place], listing) == []), None)
+
+
+def _expanded(word: str, listing: Mapping[str, Sequence[str]]) -> list[str] | None:
+    """Return the names that a pattern matches, None where its folder's names are not known."""
+    folder, _, last = word.rpartition("/")
+    known = listing.get(re.sub(r"/(?:\./|/)*", "/", folder).rstrip("/"))
+    if known is None:
+        return None
+    return [f"{folder}/{name}" for name in known if _pattern(last).fullmatch(name)]
+
+
+def _pattern(word: str) -> re.Pattern[str]:
+    folder, slash, last = word.rpartition("/")
+    hidden = "" if last.startswith(".") else r"(?!\.)"
+    return re.compile(
+        re.escape(folder) + slash + hidden + re.escape(last).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    )
