@@ -129,7 +129,7 @@ HOSTILE = {
     "the host name": "/bin/hostname other && echo OUT; echo other > /proc/sys/kernel/hostname && echo OUT",
     "the rack's process": "kill -9 {pid}; kill -9 {me}; kill -9 -1",
     "the host's first process": "kill -9 1; kill -INT 1; kill -TERM 1; kill -STOP 1; sleep 0.2; echo alive | grep -v alive",
-    "its environment": "cat /proc/1/environ | grep . && echo OUT; ls /proc/1/root/ && echo OUT; readlink /proc/1/fd/3 && echo OUT",
+    "its environment": "grep . /proc/1/environ && echo OUT; ls /proc/1/root/ && echo OUT; readlink /proc/1/fd/3 && echo OUT",
     "its memory": "head -c1 /proc/1/mem && echo OUT; cat /proc/1/maps | grep . && echo OUT",
     "the machine's listeners": "bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}' && echo OUT",
     "another machine": "bash -c 'exec 3<>/dev/tcp/192.0.2.1/80' && echo OUT",
