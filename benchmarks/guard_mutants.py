@@ -157,6 +157,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         f"opaque/{name}.py": ((), ("tests/opaque",))
         for name in ("door", "lexing", "shell", "table", "places", "cellclitext", "scan", "wrapping", "sql")
     },
+    **{
+        f"opaque/{name}.py": ((), ("tests/opaque/test_opaque_sql.py",))
+        for name in ("sqlnames", "sqlquery", "sqltokens")
+    },
     "dcli/refusing.py": ((), ("tests/opaque/test_opaque_carriers.py",)),
     "commands/host.py": (
         ("judged", "pass_untyped", "_refuse_changes"),

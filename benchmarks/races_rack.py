@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from exacell.emulator.asm.model import AsmFile
+from exacell.emulator.beneath import OwnFiles
 from exacell.emulator.cache_fill import fill
 from exacell.emulator.clock import RackClock
 from exacell.emulator.control import status
@@ -297,7 +298,9 @@ class RacesRack:
         self, name: str, host: str, login: str, argv: Sequence[str], env: Mapping[str, str], lines: list[str]
     ) -> str:
         world = self.world.inner
-        program = world.program(name, host, login, argv, env=env, cwd=self.folder, tty=False, has_stdin=True)
+        program = world.program(
+            name, host, login, argv, env=env, files=OwnFiles(str(self.folder)), tty=False, has_stdin=True
+        )
         left, answer = iter(lines), None
         shown: list[str] = []
         while True:

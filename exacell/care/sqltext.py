@@ -1,4 +1,4 @@
-"""SQL as far as exacell must read it: whether it only asks, what ASM statements of our own it is, and its answer. Pure.
+"""SQL as exacell sends it: on one line, what ASM statements of our own it is, and its answer. Pure.
 
 SQL*Plus reads lines: a line of its own words inside a statement is a command to it. So a statement is always sent on one
 line, without comments, and never with a second statement behind ``;``. Source: reference asm.md section 1.
@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from exacell.care.sqlnames import foreign_name, words_of
-from exacell.care.sqlwords import BUILT_IN, NO_FUNCTION
 from exacell.errors import StatementError
 from exacell.plan.asmfacts import END
 from exacell.values import dataclass
@@ -31,15 +29,6 @@ _TOKEN = re.compile(
     r"""(?P<comment>--[^\n]*|/\*.*?\*/)|(?P<text>[nN]?[qQ]'(?:\[.*?\]'|\{.*?\}'|<.*?>'|\(.*?\)'|(\S).*?\3')|'(?:[^']|'')*'|"[^"]*")""",
     re.DOTALL,
 )
-
-_WRITING = re.compile(
-    r"\b(insert|update|delete|merge|create|alter|drop|truncate|grant|revoke|begin|declare|call|exec|execute|lock|commit|"
-    r"rollback|into|rename|comment|flashback|purge|analyze|audit)\b",
-    re.IGNORECASE,
-)
-_PACKAGE = re.compile(r"\b((?:dbms|utl)_\w+(?=\s*[.(])|\w+\s*\.\s*\w+(?=\s*\())", re.IGNORECASE)
-_CALL = re.compile(r"([\w$#]+)\s*\(")
-_ROW_LOCK = re.compile(r"\bfor\s+update\b", re.IGNORECASE)
 
 
 def one_line(sql: str) -> str:
@@ -74,36 +63,6 @@ def _pieces(sql: str) -> Iterator[tuple[str, bool]]:
 def bare_of(sql: str) -> str:
     """Return the statement with literals and quoted names blanked out."""
     return "".join(" _ " if literal else text for text, literal in _pieces(sql))
-
-
-def writes(sql: str) -> str:
-    """Return why a statement may do more than ask, empty for a plain query.
-
-    A query that calls a function of a package may do anything: it is no plain one. So may one that locks rows, or that takes
-    the next value of a sequence.
-    """
-    bare = bare_of(sql)
-    first = bare.split(None, 1)[0].lower() if bare.split() else ""
-    if first not in ("select", "with"):
-        return f"{first or 'it'} is no SELECT"
-    found = _WRITING.search(bare)
-    if found:
-        return f"the query holds the word {found[0].lower()}"
-    if _ROW_LOCK.search(bare):
-        return "the query locks rows"
-    named = {
-        match[1].lower() for match in re.finditer(r"(?:\bwith|,)\s*(\w+)\s*\([^()]*\)\s*as\s*\(", bare, re.IGNORECASE)
-    }
-    for called in (match[1].lower() for match in _CALL.finditer(bare)):
-        if called not in NO_FUNCTION | BUILT_IN | named:
-            return f"the query calls {called}, which is no function of SQL itself and may do anything"
-    package = _PACKAGE.search(bare)
-    if package:
-        return f"the query calls {''.join(package[1].split())}, which may do anything"
-    name = foreign_name(words_of(list(_pieces(sql))))
-    if name:
-        return f"{name} is no column of what the query reads: it may be a function, which may do anything"
-    return ""
 
 
 def own_statement(sql: str) -> str:

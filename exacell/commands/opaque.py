@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from exacell.dcli.record import Record
     from exacell.dcli.work import Step
     from exacell.language.registry import Value
+    from exacell.opaque.errors import UnreadError
     from exacell.opaque.findings import Findings
 
 ACCEPT = Flag(name="accept-opaque", help="run what exacell can't read, unguarded")
@@ -30,9 +31,9 @@ _SQL = Param(name="text", kind=Kind.TEXT, positional=True, required=True, help="
     group="ASM",
     effect=Effect.OPAQUE,
     summary="one SQL statement on an ASM instance; a query just answers",
-    details="A SELECT only reads, and never asks. drop diskgroup, alter diskgroup ... mount and ... rebalance power n are "
-    "planned and guarded as if typed in exacell's words. Any other change exacell can't judge: refused on production and "
-    "read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
+    details="A query of Oracle's own views with SQL's own functions only reads, and never asks. drop diskgroup, alter diskgroup "
+    "... mount and ... rebalance power n are planned and guarded as if typed in exacell's words. Anything else exacell can't "
+    "read: refused on production and read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
     example='sql asm "select name, state, free_mb from v$asm_diskgroup"',
     params=(_SQL, Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several")),
     flags=(ACCEPT,),
@@ -43,13 +44,13 @@ def sql_asm(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: a guard forbids it, or it can't be read and was not accepted.
     """
-    from exacell.care.sqltext import mounts, one_line, own_statement, writes
+    from exacell.care.sqltext import mounts, one_line, own_statement
     from exacell.dbsql import query_asm
     from exacell.language.line import with_call_flags
 
     sql, name = one_line(call.text_arg("text")), call.text_arg("asm")
-    why = writes(sql)
-    if not why:
+    unread = _unread(sql)
+    if unread is None:
         node, rows = query_asm(ctx, name, sql)
         return _rows(node, rows)
     own = own_statement(sql)
@@ -65,7 +66,7 @@ def sql_asm(ctx: Context, call: Call) -> Result:
             "create diskgroup is exacell's too, which counts the disks and checks that the group can be mounted",
             hint="create diskgroup NAME prefix=p redundancy=normal au_size=4m",
         )
-    return _change(ctx, call, sql, why, asm=name)
+    return _change(ctx, call, sql, unread, asm=name)
 
 
 def _mount(ctx: Context, call: Call, group: str, name: str) -> Result:
@@ -81,9 +82,9 @@ def _mount(ctx: Context, call: Call, group: str, name: str) -> Result:
     group="ASM",
     effect=Effect.OPAQUE,
     summary="one SQL statement on a database, as SYSDBA on the first node that runs it; a query just answers",
-    details="The instance is found by its process and its home by oraenv, as the owner of the database software. A SELECT "
-    "without functions of packages only reads. Anything else exacell can't judge: refused on production and read-only racks, "
-    "elsewhere it needs --accept-opaque and is confirmed and journalled.",
+    details="The instance is found by its process and its home by oraenv, as the owner of the database software. A query of "
+    "Oracle's own views with SQL's own functions only reads. Anything else exacell can't read, a query of users' tables, too: "
+    "refused on production and read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
     example='sql db=SPOT "select name, open_mode from v$database"',
     params=(
         _SQL,
@@ -98,16 +99,28 @@ def sql_db(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: it can't be read and was not accepted.
     """
-    from exacell.care.sqltext import one_line, writes
+    from exacell.care.sqltext import one_line
     from exacell.dbsql import query_database
 
     sql = one_line(call.text_arg("text"))
     database, user = call.text_arg("db"), call.text_arg("user", "oracle")
-    why = writes(sql)
-    if why:
-        return _change(ctx, call, sql, why, database=database, user=user)
+    unread = _unread(sql)
+    if unread is not None:
+        return _change(ctx, call, sql, unread, database=database, user=user)
     node, rows = query_database(ctx, database, sql, user=user)
     return _rows(node, rows)
+
+
+def _unread(sql: str) -> UnreadError | None:
+    """Return what of a statement is not read as a query, None for a query that only asks."""
+    from exacell.opaque.errors import UnreadError
+    from exacell.opaque.sql import read_sql
+
+    try:
+        read_sql(f"{sql};")
+    except UnreadError as error:
+        return error
+    return None
 
 
 def _rows(node: str, rows: Rows) -> Result:
@@ -124,7 +137,7 @@ def _rows(node: str, rows: Rows) -> Result:
     return Result(records=records, columns=columns, data=True, notes=[f"{counted(len(records), 'row')} from {node}"])
 
 
-def _accepted(ctx: Context, call: Call, what: str, why: str) -> Mapping[str, Value]:
+def _accepted(ctx: Context, call: Call, what: str, unread: UnreadError) -> Mapping[str, Value]:
     """Return the statement's flags when a change that can't be judged may be made.
 
     Raises:
@@ -136,16 +149,22 @@ def _accepted(ctx: Context, call: Call, what: str, why: str) -> Mapping[str, Val
     flags = ctx.flags_of(call)
     refuse_unread(
         ctx,
-        [f"{what[:60]}: {why}"],
+        [f"{unread.sign}: {unread.why} (in '{_shown(what)}')"],
         statement=call.text,
         flags=flags,
-        accept="--accept-opaque runs it; the guard ends there",
+        accept="--accept-opaque sends it as it is; the guard ends there",
+        instead=unread.instead,
     )
     return flags
 
 
+def _shown(sql: str) -> str:
+    """Return the beginning of a statement, as messages show it."""
+    return sql if len(sql) <= 60 else f"{sql[:57]}..."
+
+
 def _change(
-    ctx: Context, call: Call, sql: str, why: str, *, asm: str = "", database: str = "", user: str = "oracle"
+    ctx: Context, call: Call, sql: str, unread: UnreadError, *, asm: str = "", database: str = "", user: str = "oracle"
 ) -> Result:
     """Have SQL that can't be judged confirmed, journal it, send it and return what the instance said."""
     from exacell.care.asmlosses import asm_losses, refuse_losses
@@ -157,7 +176,7 @@ def _change(
     from exacell.dcli.record import Record
     from exacell.dcli.targets import target
 
-    flags = _accepted(ctx, call, sql, why)
+    flags = _accepted(ctx, call, sql, unread)
     refuse_losses(sql[:60], asm_losses(sql), ctx.accepted_loss(call))
     request = change_request(ctx, asm=asm, database=database, sql=sql, user=user)
     where = f"{database or 'ASM'} on {request.target}"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from exacell.opaque.cellclitext import statements_behind, statements_in
 from exacell.opaque.errors import UnreadError
 from exacell.opaque.lexing import FIRST_LINES, SEVERAL, Document, Joint, Redirection, Token, Word, lex
+from exacell.opaque.sql import read_sql
 from exacell.opaque.table import Row, refuse_words, row_of
 from exacell.values import dataclass
 
@@ -157,7 +158,8 @@ def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document:
     refuse_words(row, texts[:end], globs, piped=False)
     if document is not None:
         if row.name == "sqlplus":
-            raise UnreadError(texts[0], "SQL in a here-document is not read")
+            read_sql(document)
+            return ()
         return statements_in(document)
     pattern = next((texts[place] for place in sorted(globs) if place > end), None)
     if pattern is not None:

@@ -123,9 +123,12 @@ def test_sql_queries_answer(rack) -> None:
     assert isinstance(groups[0]["FREE_MB"], int)
     assert rack.json('sql db=SPOT "select name from v$database"')[0]["NAME"] == "SPOT"
     assert "1 row from" in rack.say('sql db=SPOT "select name from v$database"').err
-    wrong = rack.say('sql asm "select nix from v$instance"')
+    wrong = rack.say('sql asm "select 1 / 0 from v$instance"')
     assert wrong.code == 1
-    assert "ORA-00904" in wrong.err
+    assert "ORA-01476" in wrong.err
+    unread = rack.say('sql asm "select nix from v$instance"')
+    assert unread.code == 2
+    assert "nix: it is no listed column of v$instance" in unread.err
     assert "no instance of NIX" in rack.say('sql db=NIX "select 1 from dual"').err
 
 

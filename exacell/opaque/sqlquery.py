@@ -1,0 +1,474 @@
+"""The grammar of a query that only reads, from its first word to the last before ``;``. Pure.
+
+It is narrower than Oracle's where that costs little, and wider where what is wrong can only fail: conditions may stand where
+values do. It holds no name that is not listed, no call of what is not SQL's own, and no clause that locks or writes.
+Source: Oracle Database SQL Language Reference, SELECT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from exacell.opaque.errors import UnreadError
+from exacell.opaque.sqlnames import Name, Scope, Source, refuse
+from exacell.opaque.sqltables import functions, reserved, types, values, view
+from exacell.opaque.sqltokens import END, Token
+
+_COMPARE = ("=", "<>", "<", ">", "<=", ">=")
+_JOINING = (*_COMPARE, "+", "-", "*", "/", "||", "AND", "OR", "LIKE", "ESCAPE", "BETWEEN", "IN")
+_BEFORE = ("NOT", "+", "-", "PRIOR", "CONNECT_BY_ROOT")
+_UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+_SETS = ("UNION", "INTERSECT", "MINUS")
+_JOINS = ("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL")
+_WINDOW = ("BETWEEN", "AND", "UNBOUNDED", "PRECEDING", "FOLLOWING", "CURRENT", "ROW")
+_DEEPEST = 60
+_FUNCTION = "it is no function of SQL itself, so it may do anything"
+
+
+class Parser:
+    """Reads a query token by token; ``views`` holds the views that it found, in order, each once."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens, self._at, self._depth = tokens, 0, 0
+        self._named: list[dict[str, frozenset[str]]] = [{}]
+        self._scopes: list[Scope] = []
+        self.views: list[str] = []
+
+    def statement(self) -> None:
+        """Read the whole query.
+
+        Raises:
+            UnreadError: it holds what is not read.
+        """
+        refuse(self._query()[1], ())
+        if self._next is not END:
+            raise self._odd()
+
+    # -- words
+
+    @property
+    def _next(self) -> Token:
+        return self._tokens[min(self._at, len(self._tokens) - 1)]
+
+    def _ahead(self, by: int = 1) -> Token:
+        return self._tokens[min(self._at + by, len(self._tokens) - 1)]
+
+    def _take(self) -> Token:
+        token = self._next
+        self._at += 1
+        return token
+
+    def _is(self, *texts: str) -> bool:
+        return self._next.kind in ("word", "sign") and self._next.text in texts
+
+    def _are(self, *texts: str) -> bool:
+        """Whether these words and signs stand next, in this order."""
+        return all(self._ahead(by).text == text for by, text in enumerate(texts))
+
+    def _may(self, *texts: str) -> bool:
+        found = self._is(*texts)
+        self._at += found
+        return found
+
+    def _must(self, *texts: str) -> None:
+        if not self._may(*texts):
+            raise self._odd(f"{' or '.join(texts).lower()} is read here")
+
+    def _odd(self, why: str = "it does not stand here in a query that exacell reads") -> UnreadError:
+        return UnreadError(self._next.written, _OTHERS.get(self._next.text, why))
+
+    def _some(self, one: Callable[[], object]) -> None:
+        one()
+        while self._may(","):
+            one()
+
+    # -- queries
+
+    def _query(self) -> tuple[frozenset[str], list[Name], list[Source]]:
+        """Return the columns that a query gives, the names that may belong to one around it, and what stands in its FROM."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._odd("the query is too deep")
+        self._named.append({})
+        if self._may("WITH"):
+            self._some(self._named_query)
+        scope, free = self._term()
+        given, alone = scope.output(), True
+        while self._may(*_SETS):
+            self._may("ALL")
+            free += self._term()[1]
+            alone = False
+        if self._are("ORDER", "BY"):
+            self._at += 2
+            scope.names = []
+            self._scopes.append(scope)
+            self._some(lambda: self._order_item(scope.aliases if alone else given))
+            self._scopes.pop()
+            if not alone:
+                refuse(scope.names, ())
+            free += scope.unknown(scope.names)
+        self._first_rows()
+        self._named.pop()
+        self._depth -= 1
+        return given, free, scope.sources
+
+    def _named_query(self) -> None:
+        if view(self._next.text) is not None:
+            raise self._odd("a query may not have a view's name")
+        name = self._name("the name of a query")
+        columns: list[str] = []
+        if self._may("("):
+            self._some(lambda: columns.append(self._name("the name of a column")))
+            self._must(")")
+        self._must("AS")
+        self._must("(")
+        given = self._whole()
+        self._named[-1][name] = frozenset(columns) or given
+        self._must(")")
+
+    def _whole(self) -> frozenset[str]:
+        """Return the columns of a query that sees nothing of those around it."""
+        around, self._scopes = self._scopes, []
+        given, free, sources = self._query()
+        self._scopes = around
+        refuse(free, sources)
+        return given
+
+    def _term(self) -> tuple[Scope, list[Name]]:
+        """Return one SELECT, and the names in it that are no columns of its FROM."""
+        scope = Scope()
+        self._must("SELECT")
+        self._may("DISTINCT", "UNIQUE", "ALL")
+        self._scopes.append(scope)
+        self._some(lambda: self._item(scope))
+        self._must("FROM")
+        self._some(lambda: self._joined(scope))
+        if self._may("WHERE"):
+            self._expression()
+        self._hierarchy()
+        while self._is("GROUP", "HAVING"):
+            if self._take().text == "GROUP":
+                self._must("BY")
+                self._some(self._expression)
+            else:
+                self._expression()
+        self._scopes.pop()
+        free = scope.unknown(scope.names)
+        if not self._scopes:
+            refuse(free, scope.sources)
+        return scope, free
+
+    def _hierarchy(self) -> None:
+        while self._is("START", "CONNECT"):
+            if self._take().text == "START":
+                self._must("WITH")
+            else:
+                self._must("BY")
+                self._may("NOCYCLE")
+            self._expression()
+
+    def _item(self, scope: Scope) -> None:
+        if self._may("*"):
+            scope.stars.append("")
+        elif self._next.kind == "word" and self._ahead().text == "." and self._ahead(2).text == "*":
+            scope.stars.append(self._take().text)
+            self._at += 2
+        else:
+            name = self._expression()
+            alias = self._alias(quoted=True)
+            if alias:
+                scope.aliases.add(alias)
+            scope.given.update({name if alias is None else alias} - {""})
+
+    def _alias(self, *, quoted: bool) -> str | None:
+        """Return the alias that stands here, None where none does, empty for a quoted one, which nothing read can name."""
+        said = self._may("AS")
+        if quoted and self._next.kind == "quoted":
+            self._at += 1
+            return ""
+        if self._next.kind == "word" and (said or self._next.text not in reserved()):
+            return self._name("an alias")
+        if said:
+            raise self._odd()
+        return None
+
+    def _name(self, what: str) -> str:
+        """Return a name that the query gives itself."""
+        token = self._next
+        if token.kind != "word" or token.text in reserved() or token.text in values():
+            raise self._odd(f"{what} is read here, none of SQL's own words")
+        self._at += 1
+        return token.text
+
+    def _joined(self, scope: Scope) -> None:
+        self._source(scope)
+        while self._is(*_JOINS):
+            bare = self._may("NATURAL") or self._is("CROSS")
+            if not self._may("CROSS", "INNER") and self._may("LEFT", "RIGHT", "FULL"):
+                self._may("OUTER")
+            self._must("JOIN")
+            self._source(scope)
+            if bare:
+                continue
+            if self._may("USING"):
+                self._must("(")
+                self._some(self._expression)
+                self._must(")")
+            else:
+                self._must("ON")
+                self._expression()
+
+    def _source(self, scope: Scope) -> None:
+        if self._may("("):
+            columns, own = self._whole(), None
+            self._must(")")
+        else:
+            if self._are("SYS", "."):
+                self._at += 2
+            token = self._next
+            name, known = token.text, self._view(token)
+            if known is None or self._ahead().text in ("(", "."):
+                raise self._odd("it is no view that exacell lists, and may be anything")
+            columns, own = known, name
+            self._at += 1
+        alias = self._alias(quoted=False)
+        scope.sources.append(Source(alias or own, columns))
+
+    def _view(self, token: Token) -> frozenset[str] | None:
+        if token.kind != "word":
+            return None
+        if self._ahead(-1).text != ".":
+            for named in reversed(self._named):
+                if token.text in named:
+                    return named[token.text]
+        known = view(token.text)
+        if known is not None and token.text not in self.views:
+            self.views.append(token.text)
+        return known
+
+    def _order_item(self, aliases: frozenset[str] | set[str]) -> None:
+        if self._next.text in aliases and self._ahead().text in (
+            ",",
+            "ASC",
+            "DESC",
+            "NULLS",
+            ")",
+            "",
+            "OFFSET",
+            "FETCH",
+        ):
+            self._at += 1
+        else:
+            self._expression()
+        self._may("ASC", "DESC")
+        if self._may("NULLS"):
+            self._must("FIRST", "LAST")
+
+    def _first_rows(self) -> None:
+        if self._may("OFFSET"):
+            self._number()
+            self._must("ROW", "ROWS")
+        if self._may("FETCH"):
+            self._must("FIRST", "NEXT")
+            if self._next.kind == "number":
+                self._at += 1
+            self._must("ROW", "ROWS")
+            self._must("ONLY")
+
+    def _number(self) -> None:
+        if self._take().kind != "number":
+            self._at -= 1
+            raise self._odd("a number is read here")
+
+    # -- values and conditions
+
+    def _expression(self) -> str:
+        """Read a value or a condition; return its name when it is one column alone."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._odd("the query is too deep")
+        name = self._operand()
+        while True:
+            if self._is("NOT") and self._ahead().text in ("IN", "LIKE", "BETWEEN"):
+                self._at += 1
+            if self._may("IS"):
+                self._may("NOT")
+                self._must("NULL")
+            elif self._is(*_JOINING):
+                if self._take().text in _COMPARE:
+                    self._may("ANY", "ALL", "SOME")
+                self._operand()
+            else:
+                break
+            name = ""
+        self._depth -= 1
+        return name
+
+    def _operand(self) -> str:
+        if self._may(*_BEFORE):
+            while self._may(*_BEFORE):
+                pass
+            self._operand()
+            return ""
+        token = self._next
+        if token.kind in ("literal", "number"):
+            self._at += 1
+            return ""
+        if self._may("("):
+            self._inside()
+            return ""
+        if token.kind != "word":
+            raise self._odd()
+        if self._ahead().kind == "literal" and token.text in ("DATE", "TIMESTAMP", "INTERVAL"):
+            self._at += 2
+            if token.text == "INTERVAL":
+                self._interval()
+            return ""
+        if token.text == "CASE":
+            return self._case()
+        if token.text == "EXISTS":
+            self._at += 1
+            self._must("(")
+            self._inside()
+            return ""
+        if token.text in reserved():
+            raise self._odd()
+        return self._named_value()
+
+    def _inside(self) -> None:
+        """Read what stands behind a parenthesis, a query or values, and the parenthesis that ends it."""
+        if self._is("SELECT", "WITH"):
+            _, free, _ = self._query()
+            self._scopes[-1].names += free
+        else:
+            self._some(self._expression)
+        self._must(")")
+
+    def _interval(self) -> None:
+        for step in (1, 2):
+            self._must(*_UNITS)
+            if self._may("("):
+                self._number()
+                if self._may(","):
+                    self._number()
+                self._must(")")
+            if step == 2 or not self._may("TO"):
+                return
+
+    def _case(self) -> str:
+        self._at += 1
+        if not self._is("WHEN"):
+            self._expression()
+        while self._may("WHEN"):
+            self._expression()
+            self._must("THEN")
+            self._expression()
+        if self._may("ELSE"):
+            self._expression()
+        self._must("END")
+        return ""
+
+    def _named_value(self) -> str:
+        """Read a column, a call, or a word that stands for a value; return the column's name."""
+        token = self._take()
+        if self._is("."):
+            table, column = token, self._ahead()
+            whole = f"{table.written}.{column.written}"
+            self._at += 2
+            if column.kind != "word" or self._is(".") or self._calls():
+                raise UnreadError(whole, "it may be a function of a package or of a user, which may do anything")
+            self._outer()
+            self._scopes[-1].names.append(Name(table.text, column.text, whole))
+            return column.text
+        if self._calls():
+            self._call(token)
+            return ""
+        if token.text in values():
+            return ""
+        self._outer()
+        self._scopes[-1].names.append(Name("", token.text, token.written))
+        return token.text
+
+    def _calls(self) -> bool:
+        """Whether a parenthesis stands next that is not the one of an outer join."""
+        return self._is("(") and not self._are("(", "+", ")")
+
+    def _outer(self) -> None:
+        if self._are("(", "+", ")"):
+            self._at += 3
+
+    def _call(self, token: Token) -> None:
+        self._at += 1
+        if token.text == "CAST":
+            self._expression()
+            self._must("AS")
+            self._type()
+        elif token.text == "EXTRACT":
+            self._must(*_UNITS)
+            self._must("FROM")
+            self._expression()
+        elif token.text == "TRIM":
+            self._may("LEADING", "TRAILING", "BOTH")
+            self._expression()
+            if self._may("FROM"):
+                self._expression()
+        elif token.text not in functions():
+            raise UnreadError(token.written, _FUNCTION)
+        elif not self._may("*") and not self._is(")"):
+            self._may("DISTINCT", "UNIQUE", "ALL")
+            self._some(self._expression)
+            if self._may("IGNORE", "RESPECT"):
+                self._must("NULLS")
+        self._must(")")
+        self._behind_call()
+
+    def _type(self) -> None:
+        if self._next.text not in types():
+            raise self._odd("it is no type that exacell reads behind AS")
+        self._at += 1
+        if self._may("("):
+            self._number()
+            if self._may(","):
+                self._number()
+            self._may("CHAR", "BYTE")
+            self._must(")")
+
+    def _behind_call(self) -> None:
+        if self._may("WITHIN"):
+            self._must("GROUP")
+            self._must("(")
+            self._ordered()
+            self._must(")")
+        if self._are("KEEP", "("):
+            self._at += 2
+            self._must("DENSE_RANK")
+            self._must("FIRST", "LAST")
+            self._ordered()
+            self._must(")")
+        if self._may("OVER"):
+            self._must("(")
+            if self._may("PARTITION"):
+                self._must("BY")
+                self._some(self._expression)
+            if self._is("ORDER"):
+                self._ordered()
+                if self._may("ROWS", "RANGE"):
+                    while self._may(*_WINDOW) or self._next.kind == "number":
+                        self._at += self._next.kind == "number"
+            self._must(")")
+
+    def _ordered(self) -> None:
+        self._must("ORDER")
+        self._must("BY")
+        self._some(lambda: self._order_item(frozenset()))
+
+
+_OTHERS = {
+    "FOR": "FOR UPDATE locks rows, other clauses with FOR are not read",
+    "INTO": "INTO writes",
+    "FUNCTION": "PL/SQL in a query may do anything",
+    "PROCEDURE": "PL/SQL in a query may do anything",
+    "TABLE": "TABLE calls a function, which may do anything",
+    "PIVOT": "exacell does not read PIVOT",
+    "MODEL": "exacell does not read MODEL",
+}
