@@ -5,7 +5,6 @@ Nothing heavy is imported before it is needed, so that ``--version`` and shell c
 
 from __future__ import annotations
 
-import errno
 import gc
 import os
 import sys
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.late import put_off, without
-from exacell.output.streams import let_go
+from exacell.output.streams import let_go, lost, open_standard_streams, told
 
 if TYPE_CHECKING:
     import threading
@@ -30,7 +29,7 @@ _BUG = 70
 def entry() -> NoReturn:
     """Run the program and leave with its exit code."""
     gc.disable()  # Loading makes no garbage worth looking for: a tenth of the time until the first prompt.
-    _open_standard_streams()
+    open_standard_streams()
     put_off()
     with without("urllib.parse", "quote_from_bytes"):
         import pathlib  # noqa: F401
@@ -76,8 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if words[:1] == ["--complete"]:
             from exacell.completion.shells import complete
 
-            return complete(words[1:], sys.stdout)
-        code = _main(words)
+            code = complete(words[1:], sys.stdout)
+        else:
+            code = _main(words)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -91,20 +91,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say("exacell: interrupted")
         return ExitCode.INTERRUPTED
     except OSError as error:
-        return _output_lost(error) if error.errno in _LOST and error.filename is None else _bug(error)
+        return _output_lost(error) if lost(error) else _bug(error)
     except Exception as error:
         return _bug(error)
-
-
-_LOST = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""What a write says when the file system, the user's quota or the file may not grow, or the terminal was closed."""
 
 
 def _output_lost(error: OSError) -> ExitCode:
     """Say in one line that standard output takes no more; what was buffered for it is given up."""
     let_go(sys.stdout)
-    reason = (error.strerror or "it can't be written").lower()
-    _say(f"exacell: standard output: {reason}; the output is cut off, what was done on cells stands")
+    _say(f"exacell: {told(error)}")
     return ExitCode.FAILED
 
 
@@ -123,9 +118,16 @@ def _main(words: list[str]) -> int:
     return _run(line)
 
 
+_SEEN = (
+    "all users of this host can read the arguments of a process, and these hold a password or a key: give such a statement "
+    "at the prompt, with -f, or on standard input"
+)
+
+
 def _run(line: CommandLine) -> int:
     import threading
 
+    from exacell.cellcli.secrets import holds_secret
     from exacell.opening import open_context
     from exacell.output.terminal import TerminalConsole
     from exacell.signals import SessionExit
@@ -142,6 +144,8 @@ def _run(line: CommandLine) -> int:
     except _WrongStatement as wrong:
         _say_error(wrong.error, text=wrong.text, place=wrong.place)
         return wrong.error.exit_code
+    if statements and not line.value("file") and any(holds_secret(text) for text in statements):
+        console.tell(_SEEN, "warning")
     ctx = open_context(options_of(line), console)
     ctx.more_to_come = statements is None or len(statements) > 1
     try:
@@ -325,26 +329,18 @@ def _bug(error: BaseException) -> int:
     import traceback
     from pathlib import Path
 
-    from exacell.paths import Home, ensure_dir
+    from exacell.cellcli.secrets import masked
+    from exacell.paths import Home, ensure_dir, replace_file
 
     name = time.strftime("crash-%Y%m%d-%H%M%S.txt")
-    trace = "".join(traceback.format_exception(error))
+    trace = masked("".join(traceback.format_exception(error)))
     try:
         path = ensure_dir(Home.from_env().state_dir) / name
-        path.write_text(trace, encoding="utf-8")
+        replace_file(path, trace)
     except OSError:
         descriptor, fallback = tempfile.mkstemp(prefix="exacell-", suffix=".txt", text=True)
         with open(descriptor, "w", encoding="utf-8") as stream:
             stream.write(trace)
         path = Path(fallback)
-    _say(f"exacell: a mistake in exacell itself: {type(error).__name__}: {error}; details in {path}")
+    _say(f"exacell: a mistake in exacell itself: {type(error).__name__}: {masked(str(error))}; details in {path}")
     return _BUG
-
-
-def _open_standard_streams() -> None:
-    """Give descriptors 0 to 2 something to be when the caller closed them, so that no other file takes their number."""
-    for descriptor in (0, 1, 2):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)

@@ -7,6 +7,8 @@ to standard output, a pipe or a file, talk and errors to standard error.
 from __future__ import annotations
 
 import dataclasses
+import errno
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +29,7 @@ from exacell.output.faults import error_lines
 from exacell.output.folding import MASK, brief_problems
 from exacell.output.render import check_format, lines, render
 from exacell.output.result import Result, worst
-from exacell.output.streams import gone, let_go
+from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width, wants_color
 from exacell.output.terminal import TerminalConsole
 from exacell.scripts import script_at
@@ -78,6 +80,8 @@ class Runner:
         self._header = console.header = header
         self._unread = False
         """Whether what the last statement has read found no reader."""
+        self._lost_told = False
+        """Whether it was told that standard output takes nothing more."""
         self._explained = False
         """Whether this session has said what stands for a cell's own name."""
         self.typed = False
@@ -140,16 +144,18 @@ class Runner:
         try:
             format_name = check_format(str(line.flags.get("format") or self.ctx.settings.format))
             if line.call is not None and line.call.command.streams:
-                return self._stream(line, execute or self._execute, format_name)
+                return self._stream(line, execute or self._execute, format_name, newest)
             if line.flags.get("diff") and format_name == "raw":
                 raise StatementError("--diff compares values, and raw is the cells' own text: another format is needed")
+            if line.redirect:
+                _check_writable(line.redirect)
             with interruptible(self.ctx, self.console):
                 result = (execute or self._execute)(line)
             if line.flags.get("diff"):
                 from exacell.output.differing import difference_of
 
                 result = difference_of(result)
-            return self._ended(line, result, format_name, pipe=line.pipe, redirect=line.redirect)
+            return self._ended(line, result, format_name, newest, pipe=line.pipe, redirect=line.redirect)
         except ScriptRequested as script:
             return self.run_file(script.path, text, started_by=line)
         except ExacellError as error:
@@ -158,23 +164,69 @@ class Runner:
             self.console.progress(None)
             self.console.tell(self._interrupted(line, newest), "warning")
             return self._done(ExitCode.INTERRUPTED)
-        except BrokenPipeError:
-            let_go(self.out)
-            self._unread = True  # It was streamed.
-            return self._done(ExitCode.DONE)
+        except OSError as error:
+            if error is not self.console.lost:
+                raise
+            return self._done(self._lost(error))  # It was streamed, and only read.
 
-    def _ended(self, line: Line, result: Result, format_name: str, *, pipe: str = "", redirect: str = "") -> ExitCode:
+    def _ended(
+        self,
+        line: Line,
+        result: Result,
+        format_name: str,
+        newest: int | None,
+        *,
+        pipe: str = "",
+        redirect: str = "",
+        unwritten: OutputError | None = None,
+    ) -> ExitCode:
         """Deliver what a line that has ended answers, and return its exit code.
 
-        What reads and has no reader ends the program, as cat does. A change is told by its exit code, too: it goes on.
+        What reads and has no reader ends the program, as cat does; what it reads and can't be written is a failure. A change
+        is told by its exit code, too: it stands, and what follows goes on.
+
+        Args:
+            newest: change when the line began; None when that could not be read.
+            unwritten: why what it has streamed is cut off.
         """
+        streamed = line.call is not None and line.call.command.streams and not (line.pipe or line.redirect)
+        lost = self.console.lost if streamed else None
         try:
             self.deliver(result, format_name, pipe=pipe, redirect=redirect)
+        except OutputError as error:
+            unwritten = error
         except OSError as error:
-            if not gone(error):
+            if error is not self.console.lost:
                 raise
-            self._unread = line.effect is Effect.READ
-        return self._done(result.exit_code)
+            lost = error
+        reads = self._only_reads(line, newest)
+        if unwritten is not None:
+            self.report(unwritten)
+            return self._done(worst([result.exit_code, unwritten.exit_code]) if reads else result.exit_code)
+        code = self._lost(lost, reads=reads) if lost is not None else ExitCode.DONE
+        return self._done(worst([result.exit_code, code]))
+
+    def _lost(self, error: OSError, *, reads: bool = True) -> ExitCode:
+        """Tell once that standard output takes nothing more, and return what that means for the exit code."""
+        if gone(error):
+            self._unread = reads
+            return ExitCode.DONE
+        if not self._lost_told:
+            self._lost_told = True
+            self.console.tell(f"{self.prefix}{told(error)}", "error")
+        return ExitCode.FAILED if reads else ExitCode.DONE
+
+    def _only_reads(self, line: Line, newest: int | None) -> bool:
+        """Whether all that a line that has ended did was to print."""
+        if line.effect is Effect.READ or line.flags.get("dry-run"):
+            return True
+        keeps = line.effect is Effect.LOCAL and line.call is not None and not line.call.command.dry_runs
+        if line.effect is Effect.WRITE or keeps:
+            return False
+        try:
+            return newest == self.ctx.journal.newest_change()
+        except JournalError:
+            return False
 
     def _newest_change(self, line: Line) -> int | None:
         """Return which change is the newest when a line begins, 0 for a line that makes none; None where that can't be read."""
@@ -235,17 +287,24 @@ class Runner:
             prefix = f"{reply.target}: " if of > 1 else ""
             self.console.data("".join(f"{prefix}{row}\n" for row in reply.stdout.removesuffix("\n").split("\n")))
 
-    def _stream(self, line: Line, execute: Callable[[Line], Result], format_name: str) -> ExitCode:
+    def _stream(self, line: Line, execute: Callable[[Line], Result], format_name: str, newest: int | None) -> ExitCode:
         """Run a line that writes while it goes on, into its pipe or file where it has one."""
+        result, unwritten = None, None
         with interruptible(self.ctx, self.console):
             if line.pipe:
                 result = self._stream_to_pipe(line, execute)
             elif line.redirect:
-                with self._opened(line.redirect) as stream, self.console.diverted(stream):
-                    result = execute(line)
+                try:
+                    with self._opened(line.redirect) as stream, self.console.diverted(stream):
+                        result = execute(line)
+                except OutputError as error:
+                    unwritten = error
             else:
                 result = execute(line)
-        return self._ended(line, result, format_name)
+        if result is None:
+            assert unwritten is not None
+            raise unwritten
+        return self._ended(line, result, format_name, newest, unwritten=unwritten)
 
     def _stream_to_pipe(self, line: Line, execute: Callable[[Line], Result]) -> Result:
         self.out.flush()
@@ -289,18 +348,23 @@ class Runner:
         """Send the result's data where it belongs, then its notes and problems to the console.
 
         Raises:
-            StatementError: the file can't be written.
-            OSError: the data could not be written; for lack of a reader once all else is told.
+            OutputError: the file can't be written, or takes no more; once all else is told.
+            OSError: standard output takes nothing more; once all else is told.
         """
-        unread: OSError | None = None
+        unwritten: OSError | OutputError | None = None
         # The data and the talk go to one screen: what one of them says the other need not repeat.
         seen = format_name == "table" and not (pipe or redirect) and self.out.isatty() and self.console.on_terminal
         if pipe:
             self._pipe(self._text(result, format_name), pipe)
         elif redirect:
             text = self._text(result, format_name)
-            with self._opened(redirect) as stream:
-                stream.write(text)
+            try:
+                with self._opened(redirect) as stream:
+                    stream.write(text)
+            except StatementError as error:
+                unwritten = OutputError(f"{error.message}; what was done on cells stands")
+            except OutputError as error:
+                unwritten = error
         else:
             width, color = terminal_width(self.out), wants_color(self.out)
             shown = with_local_dates(result) if self.console.local_dates and format_name == "table" else result
@@ -308,29 +372,31 @@ class Runner:
                 try:
                     self._show(shown, format_name, width, color, explained=not seen)
                 except OSError as error:
-                    if not gone(error):
+                    if error is not self.console.lost:
                         raise
-                    let_go(self.out)
-                    unread = error
+                    unwritten = error
             if self.console.spooling:
                 self.console.copy(self._text(result, format_name))
-        told = result.records or result.text or result.notes or result.problems
-        if format_name == "table" and result.data and not told:
+        anything = result.records or result.text or result.notes or result.problems
+        if format_name == "table" and result.data and not anything:
             self.console.say("(none)")
         for note in result.notes:
             self.console.say(note)
         problems = [one for one in result.problems if not (seen and one in result.told)]
         for problem in brief_problems(problems) if self.console.on_terminal else problems:
             self.console.tell(problem, "error")
-        if unread is not None:
-            raise unread
+        if unwritten is not None:
+            raise unwritten
 
     def _show(self, result: Result, format_name: str, width: int | None, color: bool, *, explained: bool) -> None:
         """Write a result where data goes; what ``{cell}`` means is said once below it, unless that is ``explained``."""
-        masked = None if width is None else self._paged(result, format_name, width, color)
+        masked = None
+        if width is not None:
+            masked = self.console.written(lambda out: self._paged(result, format_name, width, color), self.out)
         if masked is None:
-            masked = render(result, format_name, self.out, width=width, color=color, header=self._header)
-            self.out.flush()
+            masked = self.console.written(
+                lambda out: render(result, format_name, out, width=width, color=color, header=self._header), self.out
+            )
         if masked and not explained and not self._explained:
             self._explained = True
             self.console.say(f"{MASK} is each cell's own name, in what you type as well")
@@ -457,6 +523,25 @@ def _rest(waiting: Iterator[str], statements: Iterable[str]) -> str:
     """Return how many of ``statements`` are left in ``waiting``; empty when there is none, or they come from a pipe."""
     left = sum(1 for _ in waiting) if isinstance(statements, Sequence) else 0
     return f"{left} more statement{'s were' if left > 1 else ' was'} not run" if left else ""
+
+
+def _check_writable(name: str) -> None:
+    """Refuse a file behind ``>`` that can't be written before anything is done for it.
+
+    Raises:
+        StatementError: a folder, a file of others, or no folder to put it in.
+    """
+    path = Path(name).expanduser()
+    try:
+        if path.is_file():
+            path.open("a", encoding="utf-8").close()
+        elif path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        elif not path.exists() and not os.access(path.parent, os.W_OK):
+            number = errno.EACCES if path.parent.is_dir() else errno.ENOENT
+            raise OSError(number, os.strerror(number))
+    except OSError as error:
+        raise StatementError(f"{name} can't be written: {error.strerror}") from error
 
 
 def _descriptor(stream: TextIO) -> int | None:

@@ -27,6 +27,9 @@ LESS = "FRSX"
 """less: leave at once when all fits, show colours, scroll sideways, leave the text on the screen; unless $LESS says
 otherwise."""
 
+LESS_PROMPT = "-Psq leaves  space goes on  b goes back  / finds  ?e(end):lines %lt to %lb.$"
+"""less's own prompt is a lone colon, which tells nobody how to leave; one in $LESS wins. Source: less(1), PROMPTS."""
+
 
 def wants_pager(lines: Sequence[str], setting: str, out: TextIO) -> bool:
     """Return whether ``lines`` are shown a screen at a time: more rows than the terminal behind ``out`` has, the prompt
@@ -84,7 +87,7 @@ def _by_command(lines: Sequence[str], command: str, out: TextIO) -> bool:
     words = shlex.split(command)
     if not words or shutil.which(words[0]) is None:
         return False
-    env = {**os.environ, "LESS": os.environ.get("LESS") or LESS, "LESSCHARSET": os.environ.get("LESSCHARSET", "utf-8")}
+    env = pager_env(os.environ)
     out.flush()
     with _interrupts_are_the_pagers():
         process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, stdout=out.fileno(), text=True, env=env)
@@ -93,6 +96,16 @@ def _by_command(lines: Sequence[str], command: str, out: TextIO) -> bool:
         except BrokenPipeError:
             process.wait()  # The reader left before the end.
     return True
+
+
+def pager_env(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment that a pager runs in.
+
+    less gets a prompt that says how to leave, and LESSSECURE: what cells answer is shown, and no key in it starts a shell or
+    an editor, pipes, or writes a file; nor is $LESSOPEN run. Source: less(1), SECURITY and ENVIRONMENT VARIABLES.
+    """
+    options = f"{LESS_PROMPT} {env.get('LESS') or LESS}"
+    return {**env, "LESS": options, "LESSSECURE": "1", "LESSCHARSET": env.get("LESSCHARSET", "utf-8")}
 
 
 @contextmanager

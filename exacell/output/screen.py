@@ -60,11 +60,14 @@ class Screen:
         self.draws = 0
 
     def __enter__(self) -> Screen:
-        self._before = termios.tcgetattr(self._fd)
-        mode = termios.tcgetattr(self._fd)
-        mode[_LFLAG] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
-        mode[_CC][termios.VMIN], mode[_CC][termios.VTIME] = 1, 0
-        termios.tcsetattr(self._fd, termios.TCSADRAIN, mode)
+        try:
+            self._before = termios.tcgetattr(self._fd)
+            mode = termios.tcgetattr(self._fd)
+            mode[_LFLAG] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
+            mode[_CC][termios.VMIN], mode[_CC][termios.VTIME] = 1, 0
+            termios.tcsetattr(self._fd, termios.TCSADRAIN, mode)
+        except termios.error as error:
+            raise OSError(*error.args) from error  # The terminal was closed just now.
         self._on_terminate = signal.signal(signal.SIGTERM, self._terminated)
         self._write(_ENTER)
         return self

@@ -9,11 +9,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from types import FrameType
-from typing import IO, TYPE_CHECKING, TextIO
+from typing import IO, TYPE_CHECKING, TextIO, TypeVar
 
+from exacell.cellcli.secrets import masked
 from exacell.output.streams import gone, let_go
 from exacell.output.style import draws, paint, printable, terminal_width, wants_color, wrapped
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from exacell.output.progress import ProgressLog
     from exacell.output.screen import Screen
     from exacell.plan.model import Plan
+
+T = TypeVar("T")
 
 _FALLBACK_WIDTH = 80
 
@@ -96,8 +100,10 @@ class TerminalConsole:
         """Whether tables and the like begin with titles."""
         self._spool: tuple[Path, TextIO] | None = None
         self._sink: IO[str] | None = None
+        self._sink_lost: OSError | None = None
         self._unhindered = False
-        self._unwritten: OSError | None = None
+        self.lost: OSError | None = None
+        """Why standard output takes nothing more, once it was found so."""
         self._screen: Screen | None = None
         self._held: list[tuple[str, str]] = []
         self.color = wants_color(self._err)
@@ -116,7 +122,8 @@ class TerminalConsole:
 
     def tell(self, text: str, meaning: str = "") -> None:
         """Print a line that quiet does not silence, coloured by ``meaning`` (see style.paint); broken between words where
-        the terminal is narrower."""
+        the terminal is narrower; passwords in it are masked."""
+        text = masked(text)
         with self._lock:
             if self._screen is not None:
                 self._held.append((text, meaning))
@@ -129,45 +136,77 @@ class TerminalConsole:
                 self._draw(drawn)
 
     def data(self, text: str) -> None:
-        """Write data on standard output at once, and to the spool file; control characters never reach a terminal."""
+        """Write data on standard output at once, and to the spool file; control characters never reach a terminal.
+
+        Raises:
+            OSError: nothing more can be written there. Not while cells are changed: then :attr:`lost` says so afterwards.
+        """
         with self._lock:
             self._erase()
-            out = self._sink if self._sink is not None else sys.stdout
             try:
-                out.write(printable(text) if out.isatty() else text)
-                out.flush()
-            except OSError as error:
+                if self._sink is not None:
+                    self._divert(self._sink, text)
+                else:
+                    self.written(lambda out: out.write(printable(text) if out.isatty() else text))
+            except OSError:
                 if not self._unhindered:
                     raise
-                let_go(out)
-                self._unwritten = None if gone(error) else error
             if self._sink is None:
                 self.copy(text)
 
+    def _divert(self, sink: IO[str], text: str) -> None:
+        if self._sink_lost is not None:
+            return
+        try:
+            sink.write(text)
+            sink.flush()
+        except OSError as error:
+            let_go(sink)
+            self._sink_lost = error
+            raise
+
+    def written(self, write: Callable[[TextIO], T], out: TextIO | None = None) -> T:
+        """Return what ``write`` returns, which writes data on standard output or the stream that stands for it.
+
+        Raises:
+            OSError: it takes nothing more, from now on or since earlier.
+        """
+        if self.lost is not None:
+            raise self.lost
+        out = out if out is not None else sys.stdout
+        try:
+            made = write(out)
+            out.flush()
+        except OSError as error:
+            let_go(out)
+            self.lost = error
+            raise
+        return made
+
     @contextmanager
     def diverted(self, sink: IO[str]) -> Iterator[None]:
-        """Write data to ``sink``, which is no terminal, while it is entered."""
-        self._sink = sink
+        """Write data to ``sink``, which is no terminal, while it is entered.
+
+        Raises:
+            OSError: at the end, where it took nothing more while cells were changed, and that is not for lack of a reader.
+        """
+        self._sink, self._sink_lost = sink, None
         try:
             yield
         finally:
             self._sink = None
+        if self._sink_lost is not None and not gone(self._sink_lost):
+            raise self._sink_lost
 
     @contextmanager
     def unhindered(self) -> Iterator[None]:
-        """Let data that can't be written stop nothing while it is entered: cells are being changed.
-
-        Raises:
-            OSError: at the end, where it was for another reason than that nobody reads it any more.
-        """
+        """Let data that can't be written stop nothing while it is entered: cells are being changed. Where standard output
+        took nothing more, :attr:`lost` says so."""
         before, self._unhindered = self._unhindered, True
         try:
             yield
         finally:
             self._unhindered = before
-        if not before and self._unwritten is not None:
-            error, self._unwritten = self._unwritten, None
-            raise error
 
     @property
     def unicode(self) -> bool:
@@ -205,10 +244,11 @@ class TerminalConsole:
     def show_plan(self, plan: Plan) -> None:
         """Show a plan, folded over equal targets, on standard error."""
         from exacell.output.plans import plan_lines
+        from exacell.plan.unsaid import without_secrets
 
         with self._lock:
             self._erase()
-            for line in plan_lines(plan, width=terminal_width(self._err), color=self.color):
+            for line in plan_lines(without_secrets(plan), width=terminal_width(self._err), color=self.color):
                 self._write(line + "\n")
 
     @property
@@ -276,10 +316,18 @@ class TerminalConsole:
             self._spool = (path, path.open("a" if append else "w", encoding="utf-8"))
 
     def copy(self, data: str) -> None:
-        """Write data to the spool file, when there is one."""
-        if self._spool is not None:
-            self._spool[1].write(data)
-            self._spool[1].flush()
+        """Write data to the spool file, when there is one; one that takes no more is closed, which is told."""
+        if self._spool is None:
+            return
+        path, stream = self._spool
+        try:
+            stream.write(data)
+            stream.flush()
+        except OSError as error:
+            let_go(stream)
+            self.spool(None)
+            reason = (error.strerror or "it can't be written").lower()
+            self.tell(f"{path}: {reason}; it is cut off, and spooling has ended", "error")
 
     def progress(self, progress: Progress | None) -> None:
         """Show where a plan stands: in place on a terminal, else one line when a stage begins and for each failure."""
@@ -289,7 +337,9 @@ class TerminalConsole:
             if progress is None:
                 self._erase()
                 self._shown = self._progress_log = None
-            elif self.live:
+                return
+            progress = replace(progress, states={target: masked(state) for target, state in progress.states.items()})
+            if self.live:
                 self._erase()
                 self._draw(progress)
             else:

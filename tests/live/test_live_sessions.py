@@ -211,11 +211,29 @@ def test_a_long_answer_is_paged_and_a_short_one_is_not(start: Start) -> None:
     child = start(rows=12)
     assert "exa1cel" in answer(child, "show flashcache")
     child.sendline("list griddisk")
-    child.expect(":\x1b|\r:|\n:")
+    child.expect_exact("q leaves")
+    child.expect_exact("lines 1 to 11")
     child.send("q")
     child.expect_exact(PROMPT)
     answer(child, "set pager off")
     assert "RECO_CD_11" in answer(child, "list griddisk")
+
+
+@pytest.mark.skipif(shutil.which("less") is None, reason="less is not installed")
+def test_less_starts_no_shell_and_writes_no_file(start: Start, tmp_path: Path) -> None:
+    """The keys that have less run a command, pipe the text, start an editor or keep it in a file are not available, and
+    what $LESSOPEN names is not run; q leaves."""
+    child = start(rows=12, LESSOPEN=f"|-touch {tmp_path}/opened %s")
+    child.sendline("list griddisk")
+    child.expect_exact("q leaves")
+    for keys in ("!", "|", "v", f"s{tmp_path}/kept\r"):
+        child.send(keys)
+        child.expect_exact("not available")
+        child.send("\r")
+        child.expect_exact("q leaves")
+    child.send("q")
+    child.expect_exact(PROMPT)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_less_our_own_pager_is_used(start: Start, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from exacell.output.pager import pager_command, wants_pager
+from exacell.output.pager import LESS, pager_command, pager_env, wants_pager
 from exacell.output.pages import Pages
 from exacell.output.style import cut, paint, plain, rows_of
 
@@ -100,3 +100,14 @@ def test_a_pager_that_is_not_installed_is_passed_over(monkeypatch: pytest.Monkey
     """Without less and with a $PAGER that does not exist our own pager is used."""
     monkeypatch.setenv("PATH", str(tmp_path))
     assert pager_command("auto", {"PAGER": "no-such-pager"}) == ""
+
+
+def test_less_is_told_to_be_secure_and_how_to_be_left() -> None:
+    """The environment of a pager forbids less its shells and files whatever is set, and has our prompt before the user's
+    own options, which win."""
+    for given, options in (({}, LESS), ({"LESS": "-R -Pmine$"}, "-R -Pmine$"), ({"LESS": "", "LESSSECURE": "0"}, LESS)):
+        made = pager_env(given)
+        assert made["LESSSECURE"] == "1" and made["LESSCHARSET"] == "utf-8"
+        prompt, _, rest = made["LESS"].partition("$ ")
+        assert prompt.startswith("-Psq leaves") and rest == options
+    assert pager_env({"LESSCHARSET": "latin1"})["LESSCHARSET"] == "latin1"
