@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 LONGEST = 0.2
 """Seconds that may lie between a look's answer and the statement that hangs on it."""
 
-WAY = 0.1
-"""Seconds more that the cell may see between the two: for the ways of both, on a machine that plays cells and operators."""
+WAY = 0.25
+"""Seconds more that the cell may see between the two: the answer's way, which is looked at again when it takes longer, and
+the statement's, on a machine that plays operators and cells."""
 
 
 @dataclass
@@ -92,7 +93,11 @@ def judge(race: Raced) -> Verdict:
         look = look_of(here, len(here) - 1)
         age = row.at - (look.looked or look.at) if look is not None else 999.0
         verdict.ages.append(age)
-        if age > LONGEST + WAY:
+        if look is not None and look.run != row.run:
+            verdict.stale.append(
+                f"{row.host} got {row.text[:60]!r} from a program that was not looked at, {age:.2f}s old"
+            )
+        elif age > LONGEST + WAY:
             verdict.stale.append(f"{row.host} got {row.text[:60]!r} {age:.2f}s after it was looked at")
         struck = race.struck if race.struck is not None and race.script.victim == row.host else None
         for lost in [found for found in race.lost if found.told is row]:
@@ -101,6 +106,8 @@ def judge(race: Raced) -> Verdict:
                 verdict.moment += lost.size
             else:
                 verdict.lost += lost.size
+    own = [f"{host}: {ms:.0f} ms by the journal" for host, ms in race.own_ages if ms > 1000 * LONGEST]
+    verdict.stale += own
     verdict.lost += sum(lost.size for lost in race.lost if not lost.told.loses)
     if race.taken is not None:
         late = [row for row in ours if row.changes and row.at > race.taken + LONGEST]

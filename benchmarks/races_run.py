@@ -18,7 +18,7 @@ from races_process import Operators
 from races_rack import LOSING, RacesRack, Told
 from races_verbs import RACKS, VERBS, Script, Verb, draw
 
-from exacell.journal.record import Journal
+from exacell.journal.record import Entry, Journal
 
 PATIENCE = 40.0
 """Seconds within which a process has to end."""
@@ -33,6 +33,7 @@ class Raced:
         struck: when somebody else had changed the victim; None when that did not come about.
         taken: when the lock was taken over.
         done: whether every cell is as the statement was to make it.
+        own_ages: of each look, by exacell's own clock: target and milliseconds, as its journal has it.
     """
 
     script: Script
@@ -44,6 +45,7 @@ class Raced:
     taken: float | None
     done: bool
     refused_targets: list[str] = field(default_factory=list)
+    own_ages: list[tuple[str, float]] = field(default_factory=list)
     other_failed: str = ""
     story: list[str] = field(default_factory=list)
 
@@ -238,6 +240,7 @@ class Race:
             os.kill(self._pid, signal.SIGKILL)
             code = -99
         done = rack.on(lambda: all(script.verb.done(rack, rack.cell(cell)) for cell in rack.cells))
+        outcomes = _outcomes(home)
         raced = Raced(
             script=script,
             told=list(rack.world.told),
@@ -247,7 +250,8 @@ class Race:
             struck=self.struck,
             taken=self.taken,
             done=done,
-            refused_targets=_refused(home),
+            refused_targets=[row.target for row in outcomes if row.body.get("outcome") != "done"],
+            own_ages=[(r.target, float(r.body["lookAgeMs"])) for r in outcomes if "lookAgeMs" in r.body],
             other_failed=self.other_failed,
             story=self.story,
         )
@@ -394,12 +398,11 @@ class Race:
         return code, text
 
 
-def _refused(home: Path) -> list[str]:
-    """Return the targets for which the journal says that something was not done."""
+def _outcomes(home: Path) -> list[Entry]:
+    """Return what the journal says of each statement's end."""
     path = home / "journal.db"
     if not path.exists():
         return []
     with suppress(Exception):
-        rows = Journal(path).entries()
-        return [row.target for row in rows if row.kind == "outcome" and row.body.get("outcome") != "done"]
+        return [row for row in Journal(path).entries() if row.kind == "outcome"]
     return []

@@ -118,9 +118,16 @@ def _main(words: list[str]) -> int:
     return _run(line)
 
 
+_SEEN = (
+    "all users of this host can read the arguments of a process, and these hold a password or a key: give such a statement "
+    "at the prompt, with -f, or on standard input"
+)
+
+
 def _run(line: CommandLine) -> int:
     import threading
 
+    from exacell.cellcli.secrets import holds_secret
     from exacell.opening import open_context
     from exacell.output.terminal import TerminalConsole
     from exacell.signals import SessionExit
@@ -137,6 +144,8 @@ def _run(line: CommandLine) -> int:
     except _WrongStatement as wrong:
         _say_error(wrong.error, text=wrong.text, place=wrong.place)
         return wrong.error.exit_code
+    if statements and not line.value("file") and any(holds_secret(text) for text in statements):
+        console.tell(_SEEN, "warning")
     ctx = open_context(options_of(line), console)
     ctx.more_to_come = statements is None or len(statements) > 1
     try:
@@ -320,17 +329,18 @@ def _bug(error: BaseException) -> int:
     import traceback
     from pathlib import Path
 
-    from exacell.paths import Home, ensure_dir
+    from exacell.cellcli.secrets import masked
+    from exacell.paths import Home, ensure_dir, replace_file
 
     name = time.strftime("crash-%Y%m%d-%H%M%S.txt")
-    trace = "".join(traceback.format_exception(error))
+    trace = masked("".join(traceback.format_exception(error)))
     try:
         path = ensure_dir(Home.from_env().state_dir) / name
-        path.write_text(trace, encoding="utf-8")
+        replace_file(path, trace)
     except OSError:
         descriptor, fallback = tempfile.mkstemp(prefix="exacell-", suffix=".txt", text=True)
         with open(descriptor, "w", encoding="utf-8") as stream:
             stream.write(trace)
         path = Path(fallback)
-    _say(f"exacell: a mistake in exacell itself: {type(error).__name__}: {error}; details in {path}")
+    _say(f"exacell: a mistake in exacell itself: {type(error).__name__}: {masked(str(error))}; details in {path}")
     return _BUG

@@ -25,6 +25,7 @@ from exacell.opened import Opened, cluster_of
 from exacell.paths import Home
 from exacell.selection import Selection
 from exacell.values import dataclass
+from exacell.vault import refuse_forgotten
 
 if TYPE_CHECKING:
     # Imported where they are used: the prompt stands before most of this is loaded.
@@ -384,6 +385,7 @@ class Context:
         from exacell.output.result import Result
 
         self.interrupted.clear()
+        refuse_forgotten(line.text)
         if line.flags.get("confirm-within"):
             from exacell.change.confirming import refuse_ungathered
 

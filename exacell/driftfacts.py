@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.cellcli.secrets import masked
 from exacell.change.probe import asm_records
 from exacell.errors import ExacellError, ExitCode
 from exacell.output.result import worst
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 def read_cells(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
     """Return the facts of the selected cells: cell → ``object name attribute`` → value; the problems, and what they come to."""
     answers = ctx.query(*STATEMENTS.values())
-    facts = {cell: neutral(cell, answer.tables) for cell, answer in answers.good.items()}
+    facts = {
+        cell: {name: masked(value) for name, value in neutral(cell, answer.tables).items()}
+        for cell, answer in answers.good.items()
+    }
     return facts, list(answers.problems), answers.exit_code
 
 

@@ -37,6 +37,7 @@ from exacell.transport.base import (
 )
 from exacell.units import counted
 from exacell.values import dataclass
+from exacell.vault import reveal
 
 Record = Mapping[str, Any]
 
@@ -394,7 +395,7 @@ class Fleet:
             look="".join(f"{line.strip()}\n" for line in lines),
             whole=whole,
             judge=judge,
-            statement=f"{upon.statement.strip().rstrip(';').rstrip()}\n",
+            statement=f"{reveal(upon.statement).strip().rstrip(';').rstrip()}\n",
             ours=ours,
             within=within,
         )
@@ -415,19 +416,28 @@ class Fleet:
             ours: asked right before each leaves.
 
         Raises:
-            RefusedError: the transport is read-only and the role changes something.
+            RefusedError: the transport is read-only and the role changes something, a statement holds a secret that is not known
+                any more, or one that the transport could not keep from other users.
         """
         if role is Role.READ:
             statements = {cell: for_cell(statement, cell) for cell, statement in statements.items()}
-        ways = {
-            statement: (wire.command([statement]), _feed([statement]) if role is Role.READ else None)
-            for statement in set(statements.values())
-        }
+        ways = {statement: _way(statement, role) for statement in set(statements.values())}
         requests = []
         for cell, statement in statements.items():
-            command, feed = ways[statement]
-            requests.append(Request(target=cell, command=command, role=role, timeout=timeout, feed=feed, ours=ours))
+            command, stdin, feed = ways[statement]
+            requests.append(
+                Request(target=cell, command=command, stdin=stdin, role=role, timeout=timeout, feed=feed, ours=ours)
+            )
         return self.run(requests, on_reply=on_reply, cancel=cancel)
+
+
+def _way(statement: str, role: Role) -> tuple[str, str | None, Feed | None]:
+    """Return the command that carries a statement, its standard input, and what a long-lived CellCLI may be fed instead."""
+    whole = reveal(statement)
+    command = wire.command([whole])  # Which refuses what is no one line.
+    if whole != statement:
+        return wire.session_command(monitor=False), f"{whole}\n", None  # No list of processes shows its input.
+    return command, None, _feed([statement]) if role is Role.READ else None
 
 
 @lru_cache(maxsize=256)

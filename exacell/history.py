@@ -12,12 +12,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from exacell.cellcli.secrets import holds_secret
 from exacell.paths import ensure_dir
 from exacell.values import dataclass
 
 _SECRET = re.compile(
     r"\bpassword\s*=|\bidentified\s+by\b|\bsecret\s*=|\bsecurityKey\s*=|\bassign\s+key\b", re.IGNORECASE
 )
+"""What is never kept, whatever stands behind it."""
+
 _KEEP = 20_000
 _ESCAPES = {"n": "\n", "t": "\t"}
 
@@ -37,7 +40,7 @@ def history_file(state_dir: Path) -> Path:
 
 def is_secret(text: str) -> bool:
     """Return whether ``text`` may hold a password or a key and must not be kept."""
-    return bool(_SECRET.search(text))
+    return bool(_SECRET.search(text)) or holds_secret(text)
 
 
 def read_entries(path: Path) -> list[Entry]:

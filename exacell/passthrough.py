@@ -11,7 +11,7 @@ from exacell.cellcli.ownname import OWN_NAME, for_cell, has_own_name
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object
-from exacell.cellcli.statement import Change, Describe, Grant, List, render
+from exacell.cellcli.statement import Change, Describe, Grant, List, parse, render
 from exacell.cellset import fold
 from exacell.errors import ExitCode, RefusedError
 from exacell.fleet import problem_of
@@ -19,6 +19,7 @@ from exacell.language.registry import Call, Command, Effect
 from exacell.output.result import Column, Result
 from exacell.transport.base import FleetResult, Reply, Role, State
 from exacell.transport.capabilities import capabilities_of, refuse_statement
+from exacell.vault import hide
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -56,6 +57,7 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
     from exacell.plan.settings_inverse import with_inverse
     from exacell.plan.unchanged import doubt, with_changes
 
+    statement, line = _without_secrets(statement, line)
     _refuse_own_name(statement, line.text)
     facts = ctx.facts(*facts_needed(statement))
     told = _told(ctx, statement, facts)
@@ -81,6 +83,17 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
     plan = with_inverse(with_changes(plan, statement, told))
     unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
     return ctx.change(replace(plan, done={**done, **plan.done}, warnings=(*plan.warnings, *unsure)), call)
+
+
+def _without_secrets(statement: Change | Grant, line: Line) -> tuple[Change | Grant, Line]:
+    """Return a statement and its line with words in place of passwords and keys, which nothing but sending sees again."""
+    text = render(statement)
+    hidden = hide(text)
+    if hidden == text:
+        return statement, line
+    again = parse(hidden)
+    assert isinstance(again, (Change, Grant))
+    return again, replace(line, text=hide(line.text), cellcli=again)
 
 
 def _refuse_own_name(statement: Change | Grant, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
+from exacell.cellcli.secrets import masked_data
 from exacell.errors import ExacellError, ExitCode
 from exacell.metrics.snapshot import Snapshot, from_json, to_json
 from exacell.plan.saved import SavedPlan
@@ -62,6 +64,9 @@ class Store:
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(
+                os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            )  # SQLite would let others read it.
             connection = sqlite3.connect(self._path, timeout=30)
             try:
                 connection.executescript(_SCHEMA)
@@ -186,7 +191,8 @@ class Store:
         taken = datetime.now(UTC).isoformat(timespec="seconds")
         with self._open() as connection:
             connection.execute(f"delete from {table} where rack=? and lower(name)=lower(?)", (rack, name))
-            connection.execute(f"insert into {table} values (?,?,?,?)", (rack, name, taken, json.dumps(body)))
+            text = json.dumps(masked_data(body))  # Attributes of cells hold communities and passwords.
+            connection.execute(f"insert into {table} values (?,?,?,?)", (rack, name, taken, text))
 
     def _kept(self, table: str, rack: str, name: str, *, what: str, hint: str) -> dict[str, dict[str, str]]:
         with self._open() as connection:

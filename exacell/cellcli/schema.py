@@ -175,6 +175,25 @@ def objects_of(verb: str) -> tuple[ObjectType, ...]:
     return tuple(found for found in objects().values() if verb.upper() in found.verbs)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Secret:
+    """A name whose value nobody else may read.
+
+    Attributes:
+        place: ``attribute``, ``inside`` the parentheses of an attribute, or ``clause``: what stands behind ASSIGN KEY FOR.
+    """
+
+    object: str
+    name: str
+    place: str
+
+
+@cache
+def secrets() -> tuple[Secret, ...]:
+    """Return what the table says of secrets, in its order."""
+    return tuple(Secret(object=owner, name=name, place=place) for owner, name, place, _ in _rows("secrets.tsv"))
+
+
 @cache
 def metrics() -> Mapping[str, Metric]:
     """Return every metric's definition, keyed by its name in capitals, in the table's order."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.cellcli.secrets import holds_secret
 from exacell.errors import RefusedError
 from exacell.transport.capabilities import Capabilities
+from exacell.vault import refuse_forgotten
 
 if TYPE_CHECKING:
     from exacell.plan.model import Plan
@@ -15,11 +17,19 @@ def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:
     """Return when the transport can carry every step of a plan; ASM's steps go to database nodes and are not its own.
 
     Raises:
-        RefusedError: it cannot; names the step, the transport's rule, and the way out.
+        RefusedError: it cannot, would show a password to others, or that one is not known any more; names the step, the
+            transport's rule, and the way out.
     """
     for step in plan.steps:
         if step.asm or not step.statement:
             continue
+        refuse_forgotten(step.statement)
+        if not capabilities.stdin and holds_secret(step.statement):
+            raise RefusedError(
+                f"{step.target}: '{step.statement}' holds a password or a key, and the transport {capabilities.name} would "
+                "put it into the arguments of a process, which all users of the host can read; nothing was sent",
+                hint="set transport ssh, if the cells may be reached so",
+            )
         why = capabilities.problem(step.statement)
         if why:
             raise RefusedError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from exacell.cellcli.secrets import masked
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.output.result import Column, Record
 from exacell.plan.estimate import stage_seconds
@@ -35,7 +36,7 @@ def planned_records(plan: Plan) -> list[Record]:
             "step": number[title],
             "stage": title,
             "outcome": "planned",
-            "statement": step.statement or None,
+            "statement": masked(step.statement) or None,
             "risk": str(step.risk),
             "seconds": seconds[title],
             "undo": _taken_back(step),
@@ -48,7 +49,8 @@ def _taken_back(step: Step) -> str | None:
     """Return what takes the step back, why nothing can, or None where there is nothing to take back."""
     if step.undo is Undo.NOTHING or not step.inverse:
         return None
-    return f"cannot be undone: {step.inverse}" if step.undo is Undo.IMPOSSIBLE else step.inverse
+    inverse = masked(step.inverse)
+    return f"cannot be undone: {inverse}" if step.undo is Undo.IMPOSSIBLE else inverse
 
 
 def planned_columns(plan: Plan) -> tuple[Column, ...]:
@@ -121,7 +123,7 @@ def ended_records(plan: Plan, report: Report) -> list[Record]:
         row: dict[str, Any] = {
             **_who(target, asm=asm),
             "outcome": _word(bad.outcome, sent) if bad is not None else str(Outcome.DONE),
-            "detail": detail,
+            "detail": masked(detail),
         }
         if flushed is not None and flushed.done:
             row |= {"dirtyAfterFlush": flushed.dirty, "usedAfterFlush": flushed.used}

@@ -35,6 +35,7 @@ def plan(ctx: Context, call: Call) -> Result:
     """Return the planned steps; nothing is sent."""
     from datetime import UTC, datetime
 
+    from exacell.cellcli.secrets import holds_secret
     from exacell.cellset import fold
     from exacell.change.changing import UNSENT
     from exacell.language.line import with_call_flags
@@ -42,6 +43,8 @@ def plan(ctx: Context, call: Call) -> Result:
     from exacell.store import Store
 
     line = with_call_flags(call.text_arg("statement"), {**call.flags, "dry-run": True})
+    if call.text_arg("as") and holds_secret(line.text):
+        raise RefusedError("a kept plan holds no password or key; nothing was kept", hint="plan it without as=")
     if line.effect is not Effect.WRITE:
         if line.effect is Effect.READ:
             raise StatementError(f"'{line.text}' changes nothing, so there is nothing to plan")

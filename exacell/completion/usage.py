@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from exacell.errors import StatementError
+from exacell.history import is_secret
 from exacell.language.words import split_words
 from exacell.paths import replace_file
 
@@ -39,7 +40,9 @@ class Usage:
         return self._known[f"{first} {word.lower()}"]
 
     def note(self, statement: str) -> None:
-        """Count the words of a statement that was entered, and keep the counts for the next session."""
+        """Count the words of a statement that was entered, and keep the counts for the next session; not with a secret."""
+        if is_secret(statement):
+            return
         known = self._known
         known.update(set(words_of(statement)))
         if len(known) > _MOST:

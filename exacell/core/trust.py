@@ -50,7 +50,7 @@ def refuse_untrusted(path: Path, group: Group = nobody) -> None:
         ConfigError: says who can, and the command that mends it.
     """
     path = Path(os.path.abspath(path))
-    trusted = (_ROOT, os.geteuid())
+    trusted = (_ROOT, os.geteuid(), _behind_sudo())
     for place, status in _way(path):
         kind = stat.S_IFMT(status.st_mode)
         what = f"{path} is not trusted: " + ("" if place == path else f"its {_KINDS.get(kind, 'file')} {place} ")
@@ -68,6 +68,12 @@ def refuse_untrusted(path: Path, group: Group = nobody) -> None:
             name = _group(status.st_gid)
             way = f'chmod go-w {place}, or trusted_group = "{name}" in config.toml'
             raise ConfigError(f"{what}can be written by group {name}", hint=way)
+
+
+def _behind_sudo() -> int:
+    """Return who became root by sudo, whose files root was sent to; root for nobody. Source: sudo(8), SUDO_UID."""
+    number = os.environ.get("SUDO_UID", "")
+    return int(number) if os.geteuid() == _ROOT and number.isascii() and number.isdigit() else _ROOT
 
 
 _KINDS = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}

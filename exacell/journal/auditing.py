@@ -270,12 +270,14 @@ CSV_COLUMNS = (
 """``reason`` is the operator's, ``why`` the outcome's; ``statement`` is the user's, ``sent`` what went to the target."""
 
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""All that ends a line for one reader and not for another, or drives a terminal; tab and line feed stay."""
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""All that ends a line for one reader and not for another, drives a terminal, or turns a line round; tab and line feed stay."""
 
 
 def _spelt(value: object) -> object:
-    """Return text with control characters spelt out (``\\x1b``), so that no reply can end its row."""
+    """Return text with control and format characters spelt out (``\\x1b``), so that no reply ends its row or shows as another."""
     if not isinstance(value, str) or value.isprintable():
         return value
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), value)

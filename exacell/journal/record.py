@@ -23,6 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from exacell.cellcli.secrets import masked_data, may_hold
 from exacell.errors import JournalError
 from exacell.journal.chain import GENESIS, Follower, Walk, against_head, digest, walk
 from exacell.journal.file import NUMBERS, RESTART
@@ -35,6 +36,12 @@ __all__ = ["Entry", "Journal", "Row"]
 
 RECENT = 1000
 """So many rows are checked before each change; walking a long journal takes seconds and is verify's."""
+
+
+def _text_of(body: Mapping[str, Any]) -> str:
+    """Return a row's body as JSON, without the passwords and keys of what shells, scripts, recipes and cells said."""
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return json.dumps(masked_data(body), sort_keys=True, separators=(",", ":")) if may_hold(text) else text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +184,7 @@ class Journal(JournalReader):
             for row in rows:
                 seq += 1
                 at = datetime.now(UTC).isoformat(timespec="milliseconds")
-                body = json.dumps(row.body, sort_keys=True, separators=(",", ":"))
+                body = _text_of(row.body)
                 fields = (seq, at, rack, change, row.kind, row.target, body)
                 hashed = digest(prev, fields)
                 connection.execute("insert into entry values (?,?,?,?,?,?,?,?,?)", (*fields, prev, hashed))

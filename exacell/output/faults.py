@@ -1,9 +1,10 @@
-"""Errors for eyes: one complete line, and for a bad statement the place that is wrong, underlined. Pure."""
+"""Errors for eyes, without passwords: one complete line, and for a bad statement the place that is wrong, underlined. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from exacell.cellcli.secrets import holds_secret, masked
 from exacell.errors import ExacellError, StatementError
 from exacell.output.style import paint, printable
 
@@ -13,8 +14,8 @@ _ELLIPSIS = "..."
 
 def sentence(error: ExacellError) -> str:
     """Return message and hint as one line."""
-    message = " ".join(error.message.split())
-    hint = " ".join(error.hint.split())
+    message = masked(" ".join(error.message.split()))
+    hint = masked(" ".join(error.hint.split()))
     if not hint:
         return message
     return f"{message.rstrip('.')}: {hint}" if hint.startswith("did you mean") else f"{message.rstrip('.')}; {hint}"
@@ -31,7 +32,7 @@ def error_lines(
         width: columns; a longer statement is shown around its faulty part.
     """
     yield paint(printable(prefix + sentence(error)), "error", color=color)
-    if isinstance(error, StatementError) and error.start is not None and text.strip():
+    if isinstance(error, StatementError) and error.start is not None and text.strip() and not holds_secret(text):
         end = error.end if error.end is not None else error.start
         shown, mark = underlined(text, error.start, end, width=width)
         yield shown

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from unicodedata import category
 
 Record = Mapping[str, Any]
 
@@ -40,7 +42,30 @@ def json_value(value: Any) -> Any:
 def json_record(record: Record) -> str:
     """Return one record as one line of JSON, ``cell`` first."""
     ordered = {key: json_value(record[key]) for key in keys_of([record])}
-    return json.dumps(ordered, ensure_ascii=False, allow_nan=False)
+    return _escaped(json.dumps(ordered, ensure_ascii=False, allow_nan=False))
+
+
+_UNSEEN = re.compile(r"[^\x20-\x7e]")
+
+
+def _escaped(text: str, *, yaml: bool = False) -> str:
+    """Return JSON with escapes for control and format characters in its texts: what they say stays the same to the last sign.
+
+    Args:
+        yaml: it is read as YAML, which has an escape of its own for signs beyond 16 bits. Source: YAML 1.2.2, 5.7.
+    """
+    if text.isprintable():
+        return text
+
+    def escape(found: re.Match[str]) -> str:
+        sign = found[0]
+        if sign.isprintable() or category(sign) == "Zs":
+            return sign
+        if yaml and ord(sign) > 0xFFFF:
+            return f"\\U{ord(sign):08x}"
+        return json.dumps(sign)[1:-1]
+
+    return _UNSEEN.sub(escape, text)
 
 
 def as_json(records: Sequence[Record]) -> Iterator[str]:
@@ -129,7 +154,7 @@ def as_yaml(records: Sequence[Record]) -> Iterator[str]:
     for record in records:
         lead = "- "
         for key in keys_of([record]):
-            value = json.dumps(json_value(record[key]), ensure_ascii=False)
+            value = _escaped(json.dumps(json_value(record[key]), ensure_ascii=False), yaml=True)
             yield f"{lead}{_yaml_key(key)}: {value}"
             lead = "  "
         if lead == "- ":

@@ -31,6 +31,10 @@ _MACHINE: dict[str, Callable[[Sequence[Record]], Iterator[str]]] = {
 }
 
 
+_EXACT = ("raw", "csv", "tsv", "md")
+"""Formats without escapes for signs that drive a terminal: exact for programs, spelt out where a terminal gets them."""
+
+
 def check_format(name: str) -> str:
     """Return the format that ``name`` means, in lower case.
 
@@ -59,8 +63,10 @@ def render(
         StatementError: there is no such format.
     """
     masked = False
-    for block in _blocks(result, check_format(format), width=width, color=color, header=header):
-        stream.write(block + "\n")
+    name = check_format(format)
+    spelt = name in _EXACT and stream.isatty()
+    for block in _blocks(result, name, width=width, color=color, header=header):
+        stream.write((printable(block) if spelt else block) + "\n")
         masked = masked or has_own_name(block)
     return masked
 
@@ -71,9 +77,11 @@ def lines(
     """Yield the lines that ``render`` writes, without their line ends (a csv line may hold some inside quotes)."""
     name = check_format(format)
     if name not in ("raw", "table"):
-        return _for_programs(result, name, header=header)
-    blocks = _blocks(result, name, width=width, color=color, header=header)
-    return chain.from_iterable(block.split("\n") for block in blocks)
+        found = _for_programs(result, name, header=header)
+    else:
+        blocks = _blocks(result, name, width=width, color=color, header=header)
+        found = chain.from_iterable(block.split("\n") for block in blocks)
+    return map(printable, found) if name in _EXACT and width is not None else found
 
 
 def _blocks(result: Result, name: str, *, width: int | None, color: bool, header: bool) -> Iterator[str]:

@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from typing import TextIO
+from unicodedata import category
 
 # Readable on dark and on light backgrounds, which nothing tells apart: no yellow, no bright cyan, no white.
 _CODES = {
@@ -21,9 +22,24 @@ _CODES = {
 }
 _RESET = "\x1b[0m"
 
-_CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F) if code not in (0x09, 0x0A)} | {
-    code: f"\\x{code:02x}" for code in range(0x80, 0xA0)
-}
+
+class _Spelt(dict[int, str]):
+    """What is written for a sign that a terminal may not get: how Python spells it.
+
+    Those are all that Unicode calls neither a letter, mark, number, sign nor blank: control characters, and format characters,
+    which turn the direction of a line round or can't be seen at all. Source: Unicode Standard, 4.5, General Category; Unicode
+    Technical Report 36, 2.6, on bidirectional text.
+    """
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        plain = sign.isprintable() or sign in "\t\n" or category(sign) == "Zs"
+        spelt = f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+        self[code] = sign if plain else spelt
+        return self[code]
+
+
+_SPELT = _Spelt()
 
 
 def paint(text: str, meaning: str, *, color: bool) -> str:
@@ -69,8 +85,9 @@ def terminal_width(stream: TextIO) -> int | None:
 
 
 def printable(text: str) -> str:
-    """Return ``text`` with control characters spelt out, so that a cell's answer can't drive the terminal."""
-    return text if text.isprintable() else text.translate(_CONTROL)
+    """Return ``text`` with control and format characters spelt out, so that a cell's answer can neither drive the terminal nor
+    show other than it is."""
+    return text if text.isprintable() else text.translate(_SPELT)
 
 
 def wrapped(text: str, width: int | None, *, indent: int = 4) -> list[str]:

@@ -9,11 +9,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from types import FrameType
 from typing import IO, TYPE_CHECKING, TextIO, TypeVar
 
+from exacell.cellcli.secrets import masked
 from exacell.output.streams import gone, let_go
 from exacell.output.style import draws, paint, printable, terminal_width, wants_color, wrapped
 
@@ -120,7 +122,8 @@ class TerminalConsole:
 
     def tell(self, text: str, meaning: str = "") -> None:
         """Print a line that quiet does not silence, coloured by ``meaning`` (see style.paint); broken between words where
-        the terminal is narrower."""
+        the terminal is narrower; passwords in it are masked."""
+        text = masked(text)
         with self._lock:
             if self._screen is not None:
                 self._held.append((text, meaning))
@@ -241,10 +244,11 @@ class TerminalConsole:
     def show_plan(self, plan: Plan) -> None:
         """Show a plan, folded over equal targets, on standard error."""
         from exacell.output.plans import plan_lines
+        from exacell.plan.unsaid import without_secrets
 
         with self._lock:
             self._erase()
-            for line in plan_lines(plan, width=terminal_width(self._err), color=self.color):
+            for line in plan_lines(without_secrets(plan), width=terminal_width(self._err), color=self.color):
                 self._write(line + "\n")
 
     @property
@@ -333,7 +337,9 @@ class TerminalConsole:
             if progress is None:
                 self._erase()
                 self._shown = self._progress_log = None
-            elif self.live:
+                return
+            progress = replace(progress, states={target: masked(state) for target, state in progress.states.items()})
+            if self.live:
                 self._erase()
                 self._draw(progress)
             else:

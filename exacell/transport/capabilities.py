@@ -198,7 +198,7 @@ def _request_problem(request: Request, capabilities: Capabilities) -> str:
     if request.upload is not None and not capabilities.uploads:
         return f"the transport {name} copies no files"
     if request.stdin is not None and not capabilities.stdin:
-        return f"the transport {name} gives a command no input"
+        return f"the transport {name} gives a command no input, and what its arguments hold is read by all users of the host"
     if capabilities.programs:
         return ""
     statements = statements_in(request.command)

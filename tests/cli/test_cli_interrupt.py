@@ -299,3 +299,16 @@ def test_nobody_waits_for_a_time_on_a_simple_queue() -> None:
     package = Path(cli.__file__).parent
     texts = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
     assert not [path for path, text in texts.items() if "SimpleQueue(" in text and ".get(timeout" in text]
+
+
+def test_a_crash_file_is_ones_own_and_holds_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept of a mistake in exacell should be readable by its user alone, and without the statement's passwords."""
+    monkeypatch.setenv("EXACELL_HOME", str(tmp_path / "home"))
+    before = os.umask(0)
+    try:
+        cli._bug(ValueError("alter user joe password='geheim'"))
+    finally:
+        os.umask(before)
+    (kept,) = tmp_path.rglob("crash-*.txt")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert "geheim" not in kept.read_text() and "password=***" in kept.read_text()

@@ -87,6 +87,18 @@ def test_what_is_anothers_is_refused(file: Path, what: str) -> None:
     assert hint.endswith(f"sudo chown root {place}")
 
 
+@needs_root
+def test_who_became_root_by_sudo_is_oneself(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root should believe the files of whoever called sudo, and of nobody else."""
+    os.chown(file, 12345, -1)
+    for number, good in (("12345", True), ("12346", False), ("x", False), ("", False)):
+        monkeypatch.setenv("SUDO_UID", number)
+        if good:
+            refuse_untrusted(file)
+        else:
+            assert "user 12345's" in refused(file)[0]
+
+
 def test_a_named_group_is_trusted(file: Path) -> None:
     """Who belongs to the group that trusted_group names may write; any other group, and everybody, may not."""
     file.chmod(0o664)

@@ -135,8 +135,10 @@ CHANGES = (
 )  # fmt: skip
 
 SQL = (
-    "select name from v$database;", "select 1 from dual;", "set pagesize 0\nselect name from v$asm_diskgroup;\nexit", "exit",
-    "drop table x;",
+    "select name from v$database;", "select 1 from dual;", "set pagesize 0\nselect name from v$asm_diskgroup;\nexit",
+    "select name, total_mb from v$asm_diskgroup;\nexit;", "set heading off\nset lines 200\nselect count(*) from v$session;\nexit",
+    "select name from v$asm_disk where failgroup = 'X';", "select sysdate from dual;\n\nexit\n", "drop table x;", "exit",
+    "select 1 from dual;\nshutdown abort", "select 1 from dual;\n!reboot", "select 1\nfrom dual -\n;", "@/tmp/x",
 )  # fmt: skip
 
 STRAYS = (

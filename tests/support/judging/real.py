@@ -64,7 +64,7 @@ removes, nslookup the names of its own threads, ipmitool the device through whic
 STARTED: Mapping[str, str] = {
     "zcat": r"gzip", "egrep": "grep", "fgrep": "grep", "sar": "sadc",
     "service": r"(basename|env|systemctl|run-parts|dirname|readlink|sed|cat|ls|grep)",
-    "ibstatus": r"(cat|basename|ls|tr|sed)", "awk": r"[gm]?awk", "rpm": "sed|cat",
+    "ibstatus": r"(cat|basename|ls|tr|sed)", "awk": r"[gm]?awk", "rpm": "sed|cat|sort|g?awk|mawk",
 }  # fmt: skip
 """The programs that a row's program starts."""
 

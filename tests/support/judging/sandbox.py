@@ -166,7 +166,18 @@ class Sandbox:
         for shell in installed():
             yield from ("--ro-bind", str(program(shell)), f"/judge/shells/{shell}")
         yield from ("--dir", "/usr/bin", "--symlink", "usr/bin", "/bin", "--symlink", "usr/bin", "/sbin")
-        yield from ("--symlink", "bin", "/usr/sbin", "--dir", "/home/judge", "--dir", "/tmp")
+        yield from (
+            "--symlink",
+            "bin",
+            "/usr/sbin",
+            "--symlink",
+            "../bin",
+            "/usr/local/bin",
+            "--dir",
+            "/home/judge",
+            "--dir",
+            "/tmp",
+        )
         for name in sorted(set(programs)):
             yield from ("--symlink", "/judge/recorder", f"/usr/bin/{name}")
         names = list(files)

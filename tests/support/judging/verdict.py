@@ -177,7 +177,7 @@ def _matches(command: Command, listing: Mapping[str, Sequence[str]]) -> list[str
 def _expanded(word: str, listing: Mapping[str, Sequence[str]]) -> list[str] | None:
     """Return the names that a pattern matches, None where its folder's names are not known."""
     folder, _, last = word.rpartition("/")
-    known = listing.get(re.sub(r"/(?:\./|/)*", "/", folder).rstrip("/"))
+    known = listing.get("/" + "/".join(part for part in folder.split("/") if part not in ("", ".")))
     if known is None:
         return None
     return [f"{folder}/{name}" for name in known if _pattern(last).fullmatch(name)]

@@ -1,0 +1,144 @@
+"""Where passwords and keys stand in a text, and the text without them. Pure.
+
+The names come from the schema (``data/secrets.tsv``); whatever is called like a password is one too, since releases to come have
+names that no table knows. A text may be a CellCLI statement or hold some, as shells' and scripts' do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from exacell.cellcli.schema import secrets
+
+MASK = "***"
+"""What stands in place of a secret that was not kept."""
+
+WORD = r"secret_[0-9a-f]{12}_not_kept"
+"""What stands for a secret within a process, in any place where a value may stand."""
+
+_WORDS = re.compile(rf"""(["']?){WORD}\1""")
+
+_NAMED_SO = r"\w*(?:pwd|passw\w*|passphrase\w*|privkeypw)|pw"
+"""Names of passwords in any dialect. ``pwd`` alone is a shell's variable and no secret."""
+
+_QUOTED = "|".join(
+    (
+        r'\\"(?:(?!\\").)*(?:\\"|$)',  # within a shell's quotes
+        r"\\'(?:(?!\\').)*(?:\\'|$)",
+        r'"(?:\\.|""|[^"\\])*(?:"|$)',
+        r"'(?:\\.|''|[^'\\])*(?:'|$)",
+        r"\{[^}]*(?:\}|$)",
+    )
+)
+_BARE = r"""(?:\\.|[^\s,;()'"\\])+"""
+_PROMPTED = re.compile(r"""["'{]?\*["'}]?""")
+"""CellCLI asks for it then. Source: Oracle SAGUG, create-user."""
+
+_ASSIGNED = re.compile(rf"=\s*(?P<value>{_QUOTED}|{_BARE})", re.DOTALL)
+_HEX = re.compile(r"\b[0-9A-Fa-f]{32,}\b")
+"""A key as cells make and print it: 32 digits. Source: Oracle SAGUG, create-key."""
+
+
+@cache
+def _named() -> re.Pattern[str]:
+    """Return what finds a secret's name with its value; ``=`` may be missing before a quoted one: the statement is wrong."""
+    names = "|".join(sorted((s.name for s in secrets() if s.place != "clause"), key=len, reverse=True))
+    name = rf"(?<![\w$])(?!pwd\b)(?:{names}|{_NAMED_SO})"
+    by = r"(?<![\w$])identified\s+(?:by|using)(?:\s+values)?\s+"
+    value = rf"(?P<quoted>{_QUOTED})|(?P<bare>{_BARE})"
+    return re.compile(
+        rf"(?:{by}(?:(?P<byq>{_QUOTED})|(?P<by>{_BARE})))|(?:{name}\s*=\s*(?:{value}))|(?:{name}\s+(?P<loose>{_QUOTED}))",
+        re.IGNORECASE | re.DOTALL,
+    )
+
+
+@cache
+def _hinted() -> re.Pattern[str]:
+    """Return what is found in every text with a secret, and quickly not found in others."""
+    names = "|".join(s.name for s in secrets() if s.place != "clause")
+    return re.compile(rf"{names}|{WORD}|\bpw\s*=|pwd|passw|passphrase|identified|assign\s+key", re.IGNORECASE)
+
+
+_ASSIGN_KEY = re.compile(r"\bassign\s+key\s+for\b[^;\n]*", re.IGNORECASE)
+
+
+def places(text: str) -> list[tuple[int, int]]:
+    """Return where secrets stand in a text, their quotes included, from left to right.
+
+    >>> [text[a:b] for text in ["alter cell smtpPwd='a b', smtpPort=25"] for a, b in places(text)]
+    ["'a b'"]
+    """
+    if not _hinted().search(text):
+        return []
+    found = {match.span(match.lastgroup or 0) for match in _named().finditer(text)}
+    for clause in _ASSIGN_KEY.finditer(text):
+        found |= {match.span("value") for match in _ASSIGNED.finditer(text, clause.start(), clause.end())}
+    return [span for span in sorted(found) if not _PROMPTED.fullmatch(text[slice(*span)])]
+
+
+def may_hold(text: str) -> bool:
+    """Return whether it is worth looking for secrets: False for nearly every text, at once."""
+    return bool(_hinted().search(text) or _HEX.search(text))
+
+
+def holds_secret(text: str) -> bool:
+    """Return whether a text holds a password or a key."""
+    return any(text[start:end].strip("\\\"'") != MASK for start, end in places(text))
+
+
+def masked(text: str) -> str:
+    """Return the text with :data:`MASK` in place of each secret.
+
+    >>> masked('create user joe password="x y"; list user')
+    'create user joe password=***; list user'
+    """
+    if not _hinted().search(text):
+        return text
+    return _WORDS.sub(MASK, replaced(text, lambda _: MASK))
+
+
+def replaced(text: str, instead: Any) -> str:
+    """Return the text with what ``instead`` gives for each secret, quotes included, in its place."""
+    for start, end in reversed(places(text)):
+        text = text[:start] + instead(text[start:end]) + text[end:]
+    return text
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether a value of that name is a secret."""
+    return bool(_named().fullmatch(f"{name}=x")) and name.isidentifier()
+
+
+def masked_data(data: Any, *, reply: bool = False) -> Any:
+    """Return JSON data with all texts in it masked, and the values of secret attributes, which stand beside their names.
+
+    Args:
+        reply: it is what a cell said, which may print a key that it has made.
+    """
+    if isinstance(data, str):
+        text = masked(data)
+        return _HEX.sub(MASK, text) if reply else text
+    if isinstance(data, Mapping):
+        about = isinstance(data.get("attribute"), str) and is_secret_name(data["attribute"])
+        return {
+            key: MASK
+            if isinstance(value, str) and value and (is_secret_name(str(key)) or (about and key in _VALUES))
+            else masked_data(value, reply=reply or key == "reply")
+            for key, value in data.items()
+        }
+    if isinstance(data, Sequence):
+        return list(_items(data, reply=reply))
+    return data
+
+
+_VALUES = ("value", "before", "after", "wanted", "was", "old", "new")
+"""Beside ``attribute``, what is said of its value."""
+
+
+def _items(data: Sequence[Any], *, reply: bool) -> Iterator[Any]:
+    named = len(data) > 1 and isinstance(data[0], str) and is_secret_name(data[0])
+    for number, item in enumerate(data):
+        yield MASK if named and number and isinstance(item, str) and item else masked_data(item, reply=reply)
