@@ -78,12 +78,15 @@ def _row(info: Any) -> dict[str, Any]:
         "speed": info.speed,
         "seed": info.seed,
         "started": info.started or None,
+        "down": info.down,
+        "shells": None if not info.running else f"none: {info.no_shells}" if info.no_shells else "fenced",
         "sshConfig": str(info.ssh_config),
     }
 
 
 _COLUMNS = tuple(
-    Column(n) for n in ("name", "running", "cells", "dbnodes", "databases", "model", "release", "mode", "speed")
+    Column(n)
+    for n in ("name", "running", "cells", "dbnodes", "databases", "model", "release", "mode", "speed", "shells", "down")
 )
 
 
@@ -229,6 +232,7 @@ _FAULTS = (
     "kept-redo",
     "bad-sector",
     "lossy-network",
+    "power-off",
 )
 
 _FAULT_OPTIONS = (

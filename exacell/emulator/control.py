@@ -73,6 +73,8 @@ class RackInfo:
         speed: rack seconds that pass in one wall second.
         ssh_config: the file that tells ssh, scp and sftp about the rack's hosts.
         started: when the running process started, ISO 8601; empty when it does not run.
+        down: the hosts that are switched off or boot.
+        no_shells: why there are no shells on the running rack's hosts; empty when there are.
     """
 
     name: str
@@ -89,6 +91,8 @@ class RackInfo:
     seed: int
     ssh_config: Path
     started: str
+    down: tuple[str, ...]
+    no_shells: str
 
 
 def start(
@@ -364,6 +368,7 @@ def _info(files: RackFiles) -> RackInfo:
     made = read_json(files.rack) or {}
     running = files.running()
     control = (read_json(files.control) if running else None) or {}
+    status = (read_json(files.status) if running else None) or {}
 
     def texts(key: str) -> tuple[str, ...]:
         value = made.get(key)
@@ -384,6 +389,8 @@ def _info(files: RackFiles) -> RackInfo:
         seed=int(str(made.get("seed"))),
         ssh_config=files.ssh_config,
         started=str(control.get("started", "")),
+        down=tuple(str(host) for host in down) if isinstance(down := status.get("down"), list) else (),
+        no_shells=str(status.get("no_shells", "")),
     )
 
 

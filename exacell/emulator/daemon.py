@@ -21,11 +21,12 @@ from functools import partial
 from pathlib import Path
 
 from exacell.emulator.cell_files import cell_files, trace_directory
+from exacell.emulator.faults import Kind
 from exacell.emulator.fence import BIN, SSH, python_inside
 from exacell.emulator.fronts import front_scripts
 from exacell.emulator.host_files import CELL_LINKS, SYSTEM_LINKS, group_files, link_programs, node_files
 from exacell.emulator.host_shells import HostShells
-from exacell.emulator.host_tools import PLACES, become_scripts, cell_scripts, firmware_scripts
+from exacell.emulator.host_tools import PLACES, become_scripts, firmware_scripts
 from exacell.emulator.identity import bind_all, client_keys, write_client_files
 from exacell.emulator.infiniband import FABRIC, fabric_scripts, has_infiniband
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME, node_address
@@ -86,6 +87,9 @@ class Daemon:
             self._write_layer(kind, model)
         write_path(self._files, hosts, model=model)
         await shells.probe()
+        faults.on_change = self._faults_changed.set
+        faults.on_power = partial(self._power, servers, shells)
+        self._tell(shells)
         await servers.listen(sockets, self._addresses())
         kinds = {name: host.kind for name, host in hosts.items()}
         write_client_files(self._files, kinds, ports, self._addresses())
@@ -102,6 +106,19 @@ class Daemon:
             if self._files.root.is_dir():
                 self._files.write_state(self._world.to_state())
                 self._files.control.unlink(missing_ok=True)
+
+    def _power(self, servers: RackServers, shells: HostShells, host: str, up: bool) -> None:
+        """End what runs on a host that goes down, and say which hosts are down."""
+        if not up:
+            shells.close_host(host)
+            servers.drop(host)
+        asyncio.get_running_loop().call_soon(self._tell, shells)
+
+    def _tell(self, shells: HostShells) -> None:
+        """Write what ``status`` says of the running rack: whether there are shells, and which hosts are down."""
+        faults = self._world.faults
+        down = [host for host in (*self._world.cells, *self._world.dbnodes) if faults.holds(host, Kind.POWER_OFF)]
+        write_json(self._files.status, {"no_shells": shells.refusal, "down": down})
 
     def stop(self) -> None:
         """Make :meth:`serve` end."""
@@ -125,7 +142,7 @@ class Daemon:
         if kind is CELL:
             fabric = fabric_scripts(places) if has_infiniband(model) else {}
             become = become_scripts(tuple(kind.ids), everybody=False)
-            return {**become, **cell_scripts(), **firmware_scripts(), **fabric}
+            return {**become, **firmware_scripts(), **fabric}
         clusters = self._world.clusters
         instances = {node: sids for cluster in clusters for node, sids in cluster.instances().items()}
         return {

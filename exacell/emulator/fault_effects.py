@@ -59,6 +59,8 @@ def _begin(rack: Rack, fault: Fault) -> None:
     if cell is not None and effect is not None and not fault.picks:
         effect[0](rack, cell, fault)
         rack.touch(cell)
+    if fault.kind is Kind.POWER_OFF:
+        rack.faults.on_power(fault.host, False)
 
 
 def end(rack: Rack, fault: Fault) -> None:
@@ -68,6 +70,8 @@ def end(rack: Rack, fault: Fault) -> None:
     if fault.applied and cell is not None and effect is not None and not fault.picks:
         effect[1](rack, cell, fault)
         rack.touch(cell)
+    if fault.applied and fault.kind is Kind.POWER_OFF:
+        rack.faults.on_power(fault.host, True)
     fault.applied = False
 
 
@@ -96,6 +100,22 @@ def _restart(rack: Rack, cell: Cell, fault: Fault) -> None:
     """Take CELLSRV away together with every connection to the cell."""
     _stop_cellsrv(rack, cell, fault)
     rack.faults.on_restart(cell.host)
+
+
+def _switch_off(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Stop everything on the cell."""
+    if cell.cellsrv_up:
+        rack.stop_cellsrv(cell)
+    for service in cell.services:
+        cell.services[service] = STOPPED
+
+
+def _switch_on(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Boot the cell: all its services start, whatever ran before."""
+    for service in cell.services:
+        cell.services[service] = RUNNING
+    cell.last_boot = rack.now()
+    rack.start_cellsrv(cell)
 
 
 def _unguard(rack: Rack, cell: Cell, fault: Fault) -> None:
@@ -136,6 +156,7 @@ _EFFECTS: Mapping[Kind, tuple[Effect, Effect]] = MappingProxyType(
         Kind.LOSSY_NETWORK: (_lose_packets, _carry_packets),
         Kind.UNGUARDED: (_unguard, _guard),
         Kind.QUARANTINE: (_quarantine, _nothing),
+        Kind.POWER_OFF: (_switch_off, _switch_on),
     }
 )
 

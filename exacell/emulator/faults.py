@@ -41,12 +41,15 @@ class Kind(StrEnum):
     KEPT_REDO = "kept-redo"
     BAD_SECTOR = "bad-sector"
     LOSSY_NETWORK = "lossy-network"
+    POWER_OFF = "power-off"
 
 
 STATEMENT_KINDS = frozenset((Kind.HANG, Kind.SLOW, Kind.DROP, Kind.GARBAGE, Kind.ERROR, Kind.RESTART))
 """Kinds that strike statements."""
 
-ANY_HOST_KINDS = frozenset((Kind.REFUSE, Kind.HANG, Kind.SLOW, Kind.DROP, Kind.GARBAGE, Kind.ERROR, Kind.HOST_KEY))
+ANY_HOST_KINDS = frozenset(
+    (Kind.REFUSE, Kind.HANG, Kind.SLOW, Kind.DROP, Kind.GARBAGE, Kind.ERROR, Kind.HOST_KEY, Kind.POWER_OFF)
+)
 """Kinds that a database node can have too; all others are a cell's."""
 
 VARIANTS = ("stale", "error", "endless")
@@ -255,17 +258,25 @@ def _nobody_listens(host: str) -> None:
     """Stand in for whoever wants to know of restarts: a rack that is not served has no connections."""
 
 
+def _nobody_waits() -> None:
+    """Stand in for whoever wants to know that faults have changed."""
+
+
 class FaultBook:
     """All faults of one rack.
 
     Attributes:
         revision: another number whenever anything in it has changed.
         on_restart: told the name of a host that restarts, of which every open connection ends.
+        on_power: told the name of a host that goes down or comes up, and whether it is up.
+        on_change: called when a program on a host has changed what will happen.
     """
 
     def __init__(self, clock: RackClock) -> None:
         self.revision = 0
         self.on_restart: Callable[[str], None] = _nobody_listens
+        self.on_power: Callable[[str, bool], None] = lambda *_: None
+        self.on_change: Callable[[], None] = _nobody_waits
         self._clock = clock
         self._faults: dict[str, Fault] = {}
 
@@ -304,6 +315,8 @@ class FaultBook:
 
     def refuses(self, host: str) -> bool:
         """Whether a new connection to a host is turned away."""
+        if self.holds(host, Kind.POWER_OFF):
+            return True
         now = self._clock.now()
         refusing = [f for f in self if f.host == host and f.kind is Kind.REFUSE and f.active(now)]
         self.revision += len(refusing)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from exacell.emulator import fence_launcher
-from exacell.emulator.fence_launcher import OWN
+from exacell.emulator.fence_launcher import LONGEST, OWN, receive
 from exacell.errors import EmulatorError
 
 BIN = "/run/exacell/bin"
@@ -28,7 +28,6 @@ BIN = "/run/exacell/bin"
 SSH = "/run/exacell/ssh"
 """Where a database node's ssh finds what it needs for the rack's other hosts."""
 _PYTHON = "/run/exacell/python"
-_BUFFER = 1 << 20
 _FULL_S = 0.002
 """How long to wait for a host that takes messages more slowly than they come."""
 _OPEN_S = 60.0
@@ -177,7 +176,7 @@ class Fence:
     def _hear(self) -> None:
         """Take in what the host's first process says."""
         try:
-            data, descriptors, *_ = socket.recv_fds(self._link, _BUFFER, 1, socket.MSG_CMSG_CLOEXEC)
+            data, descriptors = receive(self._link)
         except BlockingIOError:
             return
         except OSError:
@@ -264,7 +263,7 @@ class Fences:
             "ports": list(ports),
         }
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST)
         with theirs:
             fence = Fence(ours, on_port)
             try:

@@ -60,6 +60,8 @@ net_bind_service."""
 FIRST_ID, IDS = 1_600_000_000, 65535
 """Where logins other than root begin on this machine, so that they are nobody's: only root can have them."""
 KEYCTL = {"x86_64": 250, "aarch64": 219, "ppc64le": 271, "s390x": 280, "riscv64": 219}
+LONGEST = 1 << 20
+"""Bytes of a message."""
 ADDRESS = "\0exacell"
 """Where programs behind the fence reach the rack: a name in the host's own network, which no other can take or use."""
 
@@ -296,6 +298,20 @@ def listen(ports: list[int]) -> tuple[socket.socket, dict[int, socket.socket]]:
     return programs, listeners
 
 
+def receive(link: socket.socket) -> tuple[bytes, list[int]]:
+    """Return a message and its descriptors, which no program inherits; nothing when the other end is closed.
+
+    Raises:
+        OSError: nothing can be received.
+    """
+    # socket.recv_fds of CPython 3.11 forgets its flags.
+    data, ancillary, *_ = link.recvmsg(LONGEST, socket.CMSG_LEN(3 * 4), socket.MSG_CMSG_CLOEXEC)
+    packed = b"".join(
+        item for level, kind, item in ancillary if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS)
+    )
+    return data, list(struct.unpack(f"{len(packed) // 4}i", packed[: len(packed) // 4 * 4]))
+
+
 class Init:
     """Process 1 of a host.
 
@@ -348,7 +364,7 @@ class Init:
 
     def _receive(self) -> bool:
         """Do what one message asks for; return False when there will be no more."""
-        data, descriptors, *_ = socket.recv_fds(self._link, 1 << 20, 3, socket.MSG_CMSG_CLOEXEC)
+        data, descriptors = receive(self._link)
         if not data:
             return False
         number, *words = marshal.loads(data)
@@ -389,6 +405,7 @@ def become(
             fcntl.ioctl(streams[0], 0x540E, 0)  # TIOCSCTTY
         for target in range(3):
             os.dup2(streams[target % len(streams)], target)
+        os.closerange(3, 4096)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -412,8 +429,9 @@ def be_host(host: dict[str, Any], link: socket.socket) -> None:
             os._exit(0)
         for number in (signal.SIGINT, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
-        if os.getuid() == 0:
-            os.setgroups([])
+        with open("/proc/self/setgroups", encoding="ascii") as file:
+            if file.read().strip() == "allow":
+                os.setgroups([])
         if LIBC.syscall(KEYCTL[os.uname().machine], 1, None) < 0 and ctypes.get_errno() != errno.ENOSYS:
             raise OSError(errno.EPERM, "no keyring of its own")
         name = host["name"].encode()
@@ -440,7 +458,7 @@ def main() -> None:
     asked.set_inheritable(False)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
-        data, descriptors, *_ = socket.recv_fds(asked, 1 << 20, 1, socket.MSG_CMSG_CLOEXEC)
+        data, descriptors = receive(asked)
         if not data:
             return
         link = socket.socket(fileno=descriptors[0])

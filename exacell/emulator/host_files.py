@@ -28,17 +28,18 @@ if TYPE_CHECKING:
 _ONE_COMMAND = "opt/oracle.SupportTools/onecommand"
 _NETWORK = "etc/oracle/cell/network-config"
 
+_POWER = ("shutdown", "reboot", "poweroff", "halt", "init", "telinit", "service")
 SYSTEM_LINKS = {
     "/usr/local/bin": ("dcli", "imageinfo", "imagehistory", "dbmcli", "oraenv"),
-    "/usr/bin": ("hostname", "whoami", "id", "su", "sudo", "ipmitool"),
-    "/usr/sbin": ("dmidecode", "exadata.img.hw"),
+    "/usr/bin": ("hostname", "whoami", "id", "su", "sudo", "ipmitool", "systemctl"),
+    "/usr/sbin": ("dmidecode", "exadata.img.hw", *_POWER),
 }
 """Programs that a script finds with whatever PATH it sets. Source: DBMMN; the places on an Oracle Linux host."""
 
 CELL_LINKS = {
     "/usr/local/bin": ("imageinfo", "imagehistory"),
-    "/usr/bin": ("hostname", "whoami", "id", "su", "sudo", "ipmitool"),
-    "/usr/sbin": ("dmidecode", "exadata.img.hw", "service"),
+    "/usr/bin": ("hostname", "whoami", "id", "su", "sudo", "ipmitool", "systemctl"),
+    "/usr/sbin": ("dmidecode", "exadata.img.hw", *_POWER),
 }
 """The same on cells."""
 

@@ -1,11 +1,11 @@
-"""What shells on emulated hosts find besides Oracle's programs: becoming another login, a cell's services.
+"""What shells on emulated hosts find besides Oracle's programs: becoming another login, checks of the firmware.
 
-Scripts that log in as root go on as another login (``su - celladmin -c "cellcli …"``, ``sudo -n -u grid env …``), ask for
-``service celld status``, and call ``dcli`` on a database node. The machine's own su and sudo would leave the emulated
+Scripts that log in as root go on as another login (``su - celladmin -c "cellcli …"``, ``sudo -n -u grid env …``), and call
+``dcli`` on a database node. The machine's own su and sudo would leave the emulated
 host for a user of the machine, so here both stay on the host: root becomes anybody, everybody may use sudo on database
 nodes, and nobody is asked for a password.
 
-Source: Oracle DBMMN, "service celld"; reference asm.md 1 (su, sudo).
+Source: reference asm.md 1 (su, sudo).
 """
 
 from __future__ import annotations
@@ -33,10 +33,17 @@ PLACES: Mapping[str, tuple[str, ...]] = {
     "olsnodes": (f"{GRID_HOME}/bin",),
     "opatch": (f"{GRID_HOME}/OPatch", f"{DATABASE_HOME}/OPatch"),
     "orabase": (f"{GRID_HOME}/bin", f"{DATABASE_HOME}/bin"),
+    "halt": ("/sbin", "/usr/sbin"),
+    "init": ("/sbin", "/usr/sbin"),
+    "poweroff": ("/sbin", "/usr/sbin"),
+    "reboot": ("/sbin", "/usr/sbin"),
     "service": ("/sbin", "/usr/sbin"),
+    "shutdown": ("/sbin", "/usr/sbin"),
     "storcli64": ("/opt/MegaRAID/storcli",),
     "su": ("/bin", "/usr/bin"),
     "sudo": ("/usr/bin",),
+    "systemctl": ("/bin", "/usr/bin"),
+    "telinit": ("/sbin", "/usr/sbin"),
 }
 """Directories under which programs are called by absolute path that are not in every installation directory."""
 
@@ -60,11 +67,6 @@ def firmware_scripts() -> dict[str, str]:
     ``exadata.img.hw --get model`` under "Determining the Server Model"; nomakcooper/exa_facts.
     """
     return {"CheckHWnFWProfile": _PROFILE, "exadata.img.hw": _MODEL, "ipconf": _IPCONF}
-
-
-def cell_scripts() -> dict[str, str]:
-    """Return the bodies of ``service`` on cells, by name."""
-    return {"service": _SERVICE}
 
 
 ENV_FUNCTION = """\
@@ -180,19 +182,5 @@ case "$1" in
         echo "Verifying of Exadata configuration file /opt/oracle.cellos/cell.conf"
         echo "Done. Configuration file /opt/oracle.cellos/cell.conf passed all verification checks" ;;
     *) echo "ipconf: only -verify [-semantic] is possible here" >&2; exit 1 ;;
-esac
-"""
-
-_SERVICE = """\
-PATH="${BASH_ENV%/*}:$PATH"
-case "$1 $2" in
-    'celld status')
-        exec cellcli -e list cell attributes rsStatus,msStatus,cellsrvStatus detail ;;
-    'celld start'|'celld stop'|'celld restart')
-        [ "$EXACELL_EMU_LOGIN" = root ] || { echo "celld: only root may do this" >&2; exit 4; }
-        case "$2" in start) verb=startup ;; stop) verb=shutdown ;; *) verb=restart ;; esac
-        exec cellcli -e alter cell "$verb" services all ;;
-    celld*) echo "Usage: celld {start|stop|restart|status}" >&2; exit 2 ;;
-    *) echo "$1: unrecognized service" >&2; exit 1 ;;
 esac
 """

@@ -61,6 +61,7 @@ class Cell:
     flash_cache: FlashCache | None
     flash_log: FlashLog | None
     iorm: IormPlan
+    last_boot: float | None = None
     services: dict[str, str] = field(default_factory=lambda: {"RS": RUNNING, "MS": RUNNING, "CELLSRV": RUNNING})
     settings: dict[str, str] = field(default_factory=dict)
     full_disks: list[str] = field(default_factory=list)

@@ -38,7 +38,7 @@ def cell_rows(place: Place) -> list[Row]:
     if "CELL" in cell.records:
         return []
     release, model = rack.release, rack.model
-    up = int(rack.now() - cell.boot_time)
+    up = int(rack.now() - (cell.last_boot or cell.boot_time))
     days, clock = divmod(up, 86400)
     ports = INFINIBAND_PORTS if model.infiniband else ROCE_PORTS
     row: Row = {

@@ -8,11 +8,14 @@ from functools import partial
 
 from exacell.emulator.beneath import Files
 from exacell.emulator.driver import Console, ConsoleLost, drive
+from exacell.emulator.faults import Kind
 from exacell.emulator.shell import Login
 from exacell.emulator.world import World
 
 LOG = logging.getLogger("exacell.emulator")
 
+UNREACHABLE = 255
+"""Exit status of a program on a host that is down, as ssh's."""
 CRASHED = 70
 """Exit status of a program that failed for a reason of ours, as sysexits.h's EX_SOFTWARE."""
 
@@ -46,6 +49,9 @@ class Programs:
         Raises:
             ConsoleLost: nobody reads its output any more; the program has been closed.
         """
+        if self._world.faults.holds(login.host.name, Kind.POWER_OFF):
+            await console.write(f"{name}: {login.host.name} is switched off\n", err=True)
+            return UNREACHABLE
         try:
             host, user = login.host.name, login.user
             program = self._world.program(name, host, user, argv, env=env, files=files, tty=tty, has_stdin=True)

@@ -28,6 +28,8 @@ from exacell.emulator.imageinfo import imagehistory, imageinfo
 from exacell.emulator.ipmitool import ipmitool
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.names import fold
+from exacell.emulator.power import PROGRAMS as POWER
+from exacell.emulator.power import power
 from exacell.emulator.profiles import RESTRICTED_SINCE
 from exacell.emulator.program import Pause, Program
 from exacell.emulator.rack import Rack
@@ -185,6 +187,8 @@ class RackWorld:
         """Return the program started on a cell or a database node."""
         self._rack.advance()
         reader, writer = partial(read_script, files), partial(write_spool, files)
+        if name in POWER:
+            return power(self._rack, host, login, name, argv)
         if name == "imageinfo":
             return imageinfo(self._rack, host, argv)
         if name == "imagehistory":

@@ -30,6 +30,7 @@ from exacell.emulator.store import RackFiles, write_text
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 _KEYS_LIMIT = 1 << 20
 _HARDWARE = ("dmidecode", "ipmitool", "MegaCli64", "storcli64")
+_POWER = ("shutdown", "reboot", "poweroff", "halt", "init", "telinit", "systemctl", "service")
 _OF_THE_SYSTEM = frozenset(PLACES)
 """Programs that are no part of Oracle's installation directories."""
 
@@ -65,7 +66,7 @@ class HostKind:
 
 CELL = HostKind(
     name="cell",
-    programs=("cellcli", "cellsrvstat", "imageinfo", "imagehistory", *_HARDWARE),
+    programs=("cellcli", "cellsrvstat", "imageinfo", "imagehistory", *_HARDWARE, *_POWER),
     ids=MappingProxyType({"root": 0, "celladmin": 1000, "cellmonitor": 1001}),
     login="celladmin",
     homes=("/opt/oracle/cell/cellsrv", "/opt/oracle/cell"),
@@ -75,7 +76,7 @@ DBNODE = HostKind(
     programs=(
         *("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "kfod", "oracleasm"),
         *("lsnrctl", "ocrcheck", "ocrconfig", "oerr", "oifcfg", "opatch", "tnsping"),
-        *("dbmcli", "imageinfo", "imagehistory", "exacli", *_HARDWARE),
+        *("dbmcli", "imageinfo", "imagehistory", "exacli", *_HARDWARE, *_POWER),
     ),
     ids=MappingProxyType({"root": 0, "oracle": 1001, "grid": 1000}),
     login="grid",
@@ -243,7 +244,7 @@ def write_path(files: RackFiles, hosts: Mapping[str, Host], *, model: str = "", 
     firsts = {kind.name: next((host for host in hosts.values() if host.kind is kind), None) for kind in KINDS}
     for kind in KINDS:
         if (first := firsts[kind.name]) is not None:
-            for name in kind.programs:
+            for name in (program for program in kind.programs if program not in _POWER):
                 scripts[name] = _defaults(first) + _client(files, name, python)
     if (cell := firsts[CELL.name]) is not None:
         ids = {login: number for kind in reversed(KINDS) for login, number in kind.ids.items()}

@@ -65,6 +65,11 @@ class RackFiles:
         return self.root / "control.json"
 
     @property
+    def status(self) -> Path:
+        """What the running process says of its hosts: whether they have shells, and which are down."""
+        return self.root / "status.json"
+
+    @property
     def failure(self) -> Path:
         """Why the last start was refused."""
         return self.root / "failure.json"

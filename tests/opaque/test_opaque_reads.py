@@ -117,6 +117,15 @@ def test_here_document_is_kept_and_taken_apart(text: str) -> None:
     assert (command.document, command.statements) == DOCUMENTS[text]
 
 
+def test_sql_in_a_here_document_is_judged_as_sql() -> None:
+    """A query that reads is read in a here-document for sqlplus, and what changes something is not."""
+    query = "set lines 200\nselect name, state from v$asm_diskgroup;\nexit\n"
+    ((command, _),) = read_shell(f"sqlplus -s '/ as sysasm' <<'EOF' | cat\n{query}EOF").pipelines
+    assert (command.row, command.document, command.statements) == ("sqlplus", query, ())
+    with pytest.raises(UnreadError, match="drop: "):
+        read_shell("sqlplus / as sysasm <<EOF\ndrop diskgroup DATA;\nEOF")
+
+
 def test_a_script_needs_its_first_line() -> None:
     """A script file is read with #!/bin/sh or #!/bin/bash alone: without it the login shell would be asked."""
     assert read_shell("#!/bin/sh\nls", script=True).pipelines
