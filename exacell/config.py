@@ -40,6 +40,7 @@ class Settings:
         connect_timeout: seconds for the TCP connection and for each further phase of a login.
         fanout: how many targets are worked on at a time.
         transport: by which transport racks are reached; ``auto`` leaves it to each rack.
+        fold: whether equal cells share a row in a table: ``auto`` (on a terminal), ``on`` or ``off``.
         pager: ``auto``, ``never``, or a command such as ``less -FRX``.
         editing_mode: ``emacs`` or ``vi`` keys at the prompt.
         timing: ``on`` where each statement is to say how long it took.
@@ -52,6 +53,7 @@ class Settings:
     connect_timeout: float = 5.0
     fanout: int = 32
     transport: str = AUTO
+    fold: str = "auto"
     pager: str = "auto"
     editing_mode: str = "emacs"
     timing: str = "off"
@@ -257,6 +259,7 @@ def _settings(table: TomlTable, base: Settings) -> Settings:
         connect_timeout=table.seconds("connect_timeout", base.connect_timeout),
         fanout=table.count("fanout", base.fanout),
         transport=table.choice("transport", base.transport, (AUTO, *TRANSPORTS)),
+        fold=table.choice("fold", base.fold, ("auto", "on", "off")),
         pager=table.text("pager", base.pager),
         editing_mode=table.choice("editing_mode", base.editing_mode, ("emacs", "vi")),
         timing=table.choice("timing", base.timing, ("off", "on")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -218,8 +218,13 @@ def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, co
     result, good, problems, code = _ask(ctx, render(statement), timeout)
     raw = [(cell, reply.stdout) for cell, reply in good.items() if reply.stdout and not reply.stdout.isspace()]
     if statement.detail and form == "table" and not compared:
+        named = len(result.targets) > 1
+
+        def apart(width: int | None, color: bool, header: bool) -> Iterator[str]:
+            return _detail_lines(statement, good, named=named)
+
         text = _detail_text(statement, good)
-        return Result(text=text, raw=raw, named=len(result.targets) > 1, problems=problems, exit_code=code)
+        return Result(text=text, raw=raw, named=named, problems=problems, exit_code=code, apart=apart)
     columns = _columns(statement, kind)
     records: Sequence[Mapping[str, Any]] = ()
     if form != "raw" and statement.detail:
@@ -263,6 +268,14 @@ def _detail_text(statement: List, good: Mapping[str, Reply]) -> str:
             f"\n\nleft out, each cell's own: {', '.join(left_out)} (name a cell with ON, or use -o json, to see them)"
         )
     return text
+
+
+def _detail_lines(statement: List, good: Mapping[str, Reply], *, named: bool) -> Iterator[str]:
+    """Yield all that DETAIL says, cell by cell, each line begun with its cell's name where several were asked."""
+    for cell, reply in good.items():
+        body = "\n\n".join(_detail_rows(row, ()) for row in read_detail(reply.stdout, statement.object))
+        for line in body.split("\n") if body else ():
+            yield f"{cell}:{line and ' ' + line}" if named else line
 
 
 def _detail_rows(row: Mapping[str, str], left_out: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from exacell.cellcli.ownname import for_cell
 from exacell.cellset import fold
 from exacell.driftfacts import read_all
 from exacell.errors import RefusedError
@@ -80,15 +81,24 @@ def rehearse(ctx: Context, line: Line) -> Result:
         result = copy.execute(line)
         after, problems, _ = read_all(copy)
         left = copy.pending()
-    rows = _told(from_baseline(before, after))
+    found = from_baseline(before, after)
+    rows = _told(found, together=False)
+    columns = [Column(name) for name in ("cell", "object", "name", "attribute", "before", "after")]
+
+    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        from exacell.output.tables import table_lines
+
+        return table_lines(_told(found, together=True), columns, folded=True, width=width, color=color, header=header)
+
     notes = [f"rehearsed on a copy: {note}" for note in result.notes] + [f"it would leave: {said}" for said in left]
     if not rows:
         notes.append("it would leave everything as it is")
     return Result(
         records=rows,
-        columns=[Column(name) for name in ("cell", "object", "name", "attribute", "before", "after")],
+        columns=columns,
         data=True,
         fold=True,
+        draw=draw if rows else None,
         notes=[*notes, "nothing was sent to the rack"],
         problems=[*result.problems, *problems],
         exit_code=result.exit_code,
@@ -111,10 +121,11 @@ _DERIVED = frozenset(
 _SIZES = frozenset(("size", "freeSpace", "virtualSize", "auSize"))
 
 
-def _told(found: Sequence[Difference]) -> list[dict[str, object]]:
-    """Return one record per cell and change, with the names of all objects to which the same happens.
+def _told(found: Sequence[Difference], *, together: bool) -> list[dict[str, object]]:
+    """Return one record per cell, object and change; an object that comes or goes is one change, not one for each attribute.
 
-    An object that comes or goes is one change, not one for each of its attributes.
+    Args:
+        together: objects of a cell to which the same happens share a record, their names folded.
     """
     whole: dict[tuple[str, str, str], list[Difference]] = {}
     for one in found:
@@ -127,12 +138,13 @@ def _told(found: Sequence[Difference]) -> list[dict[str, object]]:
         {
             "cell": cell,
             "object": kind,
-            "name": _fold(objects),
+            "name": name if together else for_cell(name, cell),
             "attribute": attribute or None,
-            "before": before or None,
-            "after": after or None,
+            "before": (before if together else for_cell(before, cell)) or None,
+            "after": (after if together else for_cell(after, cell)) or None,
         }
         for (cell, kind, attribute, before, after), objects in names.items()
+        for name in ([_fold(objects)] if together else objects)
     ]
 
 

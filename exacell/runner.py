@@ -24,6 +24,7 @@ from exacell.errors import ExacellError, ExitCode, JournalError, OutputError, St
 from exacell.language.given import with_flags
 from exacell.language.line import Line, carried_by, parse_line
 from exacell.language.registry import Effect
+from exacell.output.apart import each_cell_apart, too_many_to_fold, wants_folding
 from exacell.output.dates import with_local_dates
 from exacell.output.faults import error_lines
 from exacell.output.folding import MASK, brief_problems
@@ -143,6 +144,7 @@ class Runner:
         newest = self._newest_change(line)
         try:
             format_name = check_format(str(line.flags.get("format") or self.ctx.settings.format))
+            wants_folding(line.flags, self.ctx.settings.fold)
             if line.call is not None and line.call.command.streams:
                 return self._stream(line, execute or self._execute, format_name, newest)
             if line.flags.get("diff") and format_name == "raw":
@@ -192,7 +194,8 @@ class Runner:
         streamed = line.call is not None and line.call.command.streams and not (line.pipe or line.redirect)
         lost = self.console.lost if streamed else None
         try:
-            self.deliver(result, format_name, pipe=pipe, redirect=redirect)
+            folds = wants_folding(line.flags, self.ctx.settings.fold)
+            self.deliver(result, format_name, pipe=pipe, redirect=redirect, folds=folds)
         except OutputError as error:
             unwritten = error
         except OSError as error:
@@ -344,20 +347,29 @@ class Runner:
             reason = (error.strerror or "it can't be written").lower()
             raise OutputError(f"{name}: {reason}; it is cut off, what was done on cells stands") from error
 
-    def deliver(self, result: Result, format_name: str, *, pipe: str = "", redirect: str = "") -> None:
+    def deliver(
+        self, result: Result, format_name: str, *, pipe: str = "", redirect: str = "", folds: bool | None = None
+    ) -> None:
         """Send the result's data where it belongs, then its notes and problems to the console.
+
+        Args:
+            folds: whether equal cells are shown once; None: on a terminal they are, in what a program reads they are not.
 
         Raises:
             OutputError: the file can't be written, or takes no more; once all else is told.
             OSError: standard output takes nothing more; once all else is told.
         """
         unwritten: OSError | OutputError | None = None
+        unfolded = too_many_to_fold(result) if format_name == "table" and folds is not False else ""
+        whole = result if folds and not unfolded else each_cell_apart(result)
+        if unfolded or folds is False:
+            result = whole
         # The data and the talk go to one screen: what one of them says the other need not repeat.
         seen = format_name == "table" and not (pipe or redirect) and self.out.isatty() and self.console.on_terminal
         if pipe:
-            self._pipe(self._text(result, format_name), pipe)
+            self._pipe(self._text(whole, format_name), pipe)
         elif redirect:
-            text = self._text(result, format_name)
+            text = self._text(whole, format_name)
             try:
                 with self._opened(redirect) as stream:
                     stream.write(text)
@@ -367,7 +379,8 @@ class Runner:
                 unwritten = error
         else:
             width, color = terminal_width(self.out), wants_color(self.out)
-            shown = with_local_dates(result) if self.console.local_dates and format_name == "table" else result
+            shown = result if self.out.isatty() else whole
+            shown = with_local_dates(shown) if self.console.local_dates and format_name == "table" else shown
             if not (seen and result.shown):
                 try:
                     self._show(shown, format_name, width, color, explained=not seen)
@@ -376,10 +389,12 @@ class Runner:
                         raise
                     unwritten = error
             if self.console.spooling:
-                self.console.copy(self._text(result, format_name))
+                self.console.copy(self._text(whole, format_name))
         anything = result.records or result.text or result.notes or result.problems
         if format_name == "table" and result.data and not anything:
             self.console.say("(none)")
+        if unfolded and (folds or not (pipe or redirect) and self.out.isatty()):
+            self.console.say(unfolded)
         for note in result.notes:
             self.console.say(note)
         problems = [one for one in result.problems if not (seen and one in result.told)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -76,17 +76,23 @@ def drift(ctx: Context, call: Call) -> Result:
     exit_code = worst([code, ExitCode.DRIFT]) if rows else code
     columns = [Column(n) for n in ("cell", "object", "name", "attribute", "value", "expected")]
 
+    def table(found: Sequence[Difference], width: int | None, color: bool, header: bool) -> Iterator[str]:
+        from exacell.output.tables import table_lines
+
+        lines = [_row(_readable(d)) for d in found]
+        return table_lines(lines, columns, width=width, color=color, header=header)
+
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
-        from exacell.output.tables import table_blocks
         from exacell.plan.drift import folded
 
-        lines = [_row(_readable(d)) for d in folded(found)]
-        for block in table_blocks(lines, columns, width=width, color=color, header=header):
-            yield from block.split("\n")
+        return table(folded(found), width, color, header)
+
+    def apart(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        return table(found, width, color, header)
 
     return Result(
-        records=rows, columns=columns, data=True, notes=notes, problems=problems, exit_code=exit_code,
-        draw=draw if rows else None,
+        records=rows, columns=columns, fold=True, data=True, notes=notes, problems=problems, exit_code=exit_code,
+        draw=draw if rows else None, apart=apart if rows else None,
     )  # fmt: skip
 
 

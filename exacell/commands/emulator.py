@@ -61,15 +61,13 @@ def copied_rack(home: Path, name: str, likeness: Mapping[str, Any]) -> Iterator[
 
 
 def _row(info: Any) -> dict[str, Any]:
-    from exacell.cellset import fold
-
     return {
         "cell": None,
         "name": info.name,
         "running": info.running,
         "pid": info.pid,
-        "cells": fold(info.cells),
-        "dbnodes": fold(info.dbnodes),
+        "cells": ",".join(info.cells),
+        "dbnodes": ",".join(info.dbnodes),
         "databases": tuple(info.databases),
         "asmClusters": tuple(cluster.name for cluster in info.asm),
         "model": info.model,
@@ -85,7 +83,7 @@ def _row(info: Any) -> dict[str, Any]:
 
 
 _COLUMNS = tuple(
-    Column(n)
+    Column(n, "cells" if n in ("cells", "dbnodes") else "text")
     for n in ("name", "running", "cells", "dbnodes", "databases", "model", "release", "mode", "speed", "shells", "down")
 )
 
@@ -111,7 +109,7 @@ def start(ctx: Context, call: Call) -> Result:
     info, already = start_rack(ctx, call.text_arg("name"), call)
     how = f"connect {info.name}, in a shell: exacell -r {info.name}"
     note = f"{info.name} is running already" if already else f"{info.name} is running: {how}"
-    return Result(records=[_row(info)], columns=_COLUMNS, notes=[note])
+    return Result(records=[_row(info)], columns=_COLUMNS, fold=True, notes=[note])
 
 
 def start_rack(ctx: Context, name: str, call: Call) -> tuple[Any, bool]:
@@ -158,7 +156,7 @@ def status(ctx: Context, call: Call) -> Result:
     from exacell.emulator import control
 
     infos = control.status(ctx.home.config_dir, call.text_arg("name") or None)
-    return Result(records=[_row(info) for info in infos], columns=_COLUMNS, data=True)
+    return Result(records=[_row(info) for info in infos], columns=_COLUMNS, fold=True, data=True)
 
 
 @command(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,7 +117,8 @@ def _shown(ctx: Context, call: Call, newest: int = 0) -> Result:
         later = [{**record, "change": entry.change} for record, entry in told]
         columns = ("seq", "at", "kind", "target", "what", "statement", "state", "reason")
         found = Result(records=rows, columns=[Column(n) for n in columns], data=True)
-        return replace(found, draw=lambda width, color, header: _page(rows, later, own[0].rack, width, color))
+        page = partial(_page, rows, later, own[0].rack)
+        return replace(found, draw=page, apart=partial(page, folded=False))
     with without_collecting():
         every = outlines_of(_entries(ctx, call, newest=newest))
         by = finished(every)
@@ -127,22 +129,27 @@ def _shown(ctx: Context, call: Call, newest: int = 0) -> Result:
     return _drawn(Result(records=rows, data=True, columns=[Column(n) for n in (*racks, *columns)]), bool(racks))
 
 
-def _page(rows: Sequence[Record], later: Sequence[Record], rack: str, width: int | None, color: bool) -> Iterator[str]:
+def _page(
+    rows: Sequence[Record], later: Sequence[Record], rack: str, width: int | None, color: bool, header: bool, *,
+    folded: bool = True,
+) -> Iterator[str]:  # fmt: skip
     """Return one change as a page for eyes; the other formats have every row of it."""
     from exacell.output.onechange import change_page
 
-    return change_page(rows, rack, later=later, zone=None, width=width, color=color)
+    return change_page(rows, rack, later=later, zone=None, width=width, color=color, folded=folded)
 
 
 def _drawn(result: Result, racks: bool) -> Result:
     """Return changes that take a line each on a terminal."""
 
-    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
+    def draw(width: int | None, color: bool, header: bool, *, folded: bool = True) -> Iterator[str]:
         from exacell.output.changes import change_lines
 
-        return change_lines(result.records, racks=racks, width=width, color=color, header=header, zone=None)
+        return change_lines(
+            result.records, racks=racks, width=width, color=color, header=header, folded=folded, zone=None
+        )
 
-    return replace(result, draw=draw if result.records else None)
+    return replace(result, draw=draw, apart=partial(draw, folded=False)) if result.records else result
 
 
 @command(

@@ -10,6 +10,7 @@ from exacell.cellset import fold
 from exacell.config import FORMATS, Settings, load
 from exacell.errors import ConfigError, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.output.apart import FOLDING
 from exacell.output.result import Column, Result
 from exacell.reach import AUTO, TRANSPORTS, transport_name
 from exacell.signals import ScriptRequested, SessionExit
@@ -33,6 +34,7 @@ _USUAL_VALUES = {
     "write_timeout": ("2m", "15m", "2h"),
     "connect_timeout": ("5s", "15s"),
     "fanout": ("8", "32", "64"),
+    "fold": FOLDING,
     "pager": ("on", "off", "less -FRX"),
     "editing_mode": ("emacs", "vi"),
     "timing": ("on", "off"),
@@ -140,17 +142,20 @@ def racks(ctx: Context, call: Call) -> Result:
     records = [
         {
             "cell": None, "name": rack.name, "current": ctx.rack is not None and rack.name == ctx.rack.name,
-            "cells": fold(rack.cells), "count": len(rack.cells), "dbnodes": fold(rack.dbnodes),
+            "cells": ",".join(rack.cells), "count": len(rack.cells), "dbnodes": ",".join(rack.dbnodes),
             "production": rack.production, "emulated": rack.emulated, "source": rack.source,
         }
         for rack in known.values()
     ]  # fmt: skip
     # Where each is written, a path, would make the table too wide for most terminals: -o json has it.
-    columns = ("name", "current", "cells", "dbnodes", "production", "emulated")
+    columns = (
+        Column("name"), Column("current"), Column("cells", "cells"), Column("dbnodes", "cells"), Column("production"),
+        Column("emulated"),
+    )  # fmt: skip
     notes = (
         () if records else ("no rack is configured: 'emulator start t1' makes one, help docs config.example shows how",)
     )
-    return Result(records=records, columns=tuple(Column(name) for name in columns), data=True, notes=notes)
+    return Result(records=records, columns=columns, fold=True, data=True, notes=notes)
 
 
 @command(
@@ -255,7 +260,8 @@ def show_transports(ctx: Context, call: Call) -> Result:
     details="timeout (of a command that reads), write_timeout (of one changing statement) and connect_timeout take "
     "seconds or 90s, 5m; fanout is the number of cells worked on at a time; "
     "editing_mode is emacs or vi; timing on says how long each statement took; patience is how long the prompt waits for "
-    "slow cells before it comes back; pager is on, off, or a command for what is "
+    "slow cells before it comes back; fold is on, off or auto: whether equal cells share a row of a table, auto on a "
+    "terminal alone; pager is on, off, or a command for what is "
     "longer than the screen. "
     "The configuration file keeps settings for good.",
     example="set timeout 90s",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.output.apart import each_cell_apart, wants_folding
 from exacell.output.result import Column, Result, worst
 from exacell.units import counted
 
@@ -110,8 +111,8 @@ def _answer(ctx: Context, line: Line) -> Result:
     if line.flags.get("diff"):
         from exacell.output.differing import difference_of
 
-        return difference_of(result)
-    return result
+        result = difference_of(result)
+    return each_cell_apart(result) if wants_folding(line.flags, ctx.settings.fold) is False else result
 
 
 def _on_screen(ctx: Context, console: LiveConsole, screen: Screen, line: Line, every: float, count: int) -> Result:
@@ -138,7 +139,8 @@ def _on_screen(ctx: Context, console: LiveConsole, screen: Screen, line: Line, e
 def _appended(ctx: Context, console: LiveConsole, line: Line, every: float, count: int, form: str) -> Result:
     from exacell.live.appending import Appending
 
-    frames = Appending(form, header=console.header, columns=lambda: console.columns)
+    folds = wants_folding(line.flags, ctx.settings.fold)
+    frames = Appending(form, header=console.header, columns=lambda: console.columns, folds=folds)
     codes: list[ExitCode] = []
     done = 0
     while True:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Any
 
-from exacell.cellset import fold
+from exacell.cellset import natural_key
 from exacell.errors import StatementError, UnitError
 from exacell.journal.record import Entry
 from exacell.plan.model import step_from_json
@@ -186,7 +186,7 @@ def summary(change: Outline, finished_by: int | None = None) -> dict[str, object
         "from": plan.get("from") or None,
         "keys": sorted(change.keys) or None,
         "statement": plan.get("statement") or (f"journal restart: {plan.get('problem')}" if "old" in plan else None),
-        "targets": _folded(frozenset(change.targets)),
+        "targets": _named(frozenset(change.targets)),
         "risk": plan.get("risk"),
         "ended": {"restart": "restarted", "refused": "refused"}.get(change.kind, state),
         "reason": plan.get("reason") or None,
@@ -196,9 +196,9 @@ def summary(change: Outline, finished_by: int | None = None) -> dict[str, object
 
 
 @lru_cache(maxsize=256)
-def _folded(targets: frozenset[str]) -> str:
-    """Return targets folded; of thousands of changes nearly all are of the same few sets."""
-    return fold(targets)
+def _named(targets: frozenset[str]) -> str:
+    """Return targets in natural order, commas between; of thousands of changes nearly all are of the same few sets."""
+    return ",".join(sorted(targets, key=natural_key))
 
 
 class Common:

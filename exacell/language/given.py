@@ -12,6 +12,8 @@ from exacell.language.line import Line
 from exacell.language.registry import COMMON_FLAGS, Value
 
 _ACCEPT = "accept-opaque"
+_AGAINST = {"fold": "no-fold", "no-fold": "fold"}
+"""Flags that a statement's own takes back."""
 
 
 def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
@@ -46,6 +48,8 @@ def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
             raise StatementError(f"--{name} needs a value: --{name}=…")
         else:
             merged[name] = convert(flag.param(flag.value), text, 0, 0)
+    for name in line.flags:
+        merged.pop(_AGAINST.get(name, ""), None)
     merged.update(line.flags)
     call = replace(line.call, flags={**merged, **line.call.flags}) if line.call else None
     return replace(line, flags=merged, call=call)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from io import StringIO
 
+from exacell.output.apart import each_cell_apart
 from exacell.output.formats import keys_of
 from exacell.output.render import render
 from exacell.output.result import Result
@@ -24,6 +25,7 @@ class Appending:
 
     Args:
         columns: tells how wide the terminal is now that shows the answers; None for a file or a pipe.
+        folds: whether equal cells are shown once; None: on a terminal they are.
     """
 
     def __init__(
@@ -33,11 +35,13 @@ class Appending:
         header: bool = True,
         now: Callable[[], str] = _now,
         columns: Callable[[], int | None] = lambda: None,
+        folds: bool | None = None,
     ) -> None:
         self._format = format
         self._header = header
         self._now = now
         self._columns = columns
+        self._folds = folds
         self._keys: list[str] = []
 
     def text(self, result: Result) -> str:
@@ -47,7 +51,9 @@ class Appending:
         if self._format in ("table", "raw"):
             if self._format == "table":
                 buffer.write(f"-- {at}\n")
-            render(result, self._format, buffer, width=self._columns(), header=self._header)
+            width = self._columns()
+            shown = result if self._folds or (self._folds is None and width is not None) else each_cell_apart(result)
+            render(shown, self._format, buffer, width=width, header=self._header)
             return buffer.getvalue()
         records = [
             {"cell": record.get("cell"), "at": at, **{key: value for key, value in record.items() if key != "cell"}}

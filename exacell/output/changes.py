@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
+from exacell.cellset import fold
 from exacell.output.result import Column
 from exacell.output.tables import table_lines, value_text
 
@@ -46,11 +47,13 @@ def change_lines(
     width: int | None,
     color: bool,
     header: bool,
+    folded: bool = True,
     zone: tzinfo | None = UTC,
 ) -> Iterator[str]:
     """Yield the lines of a table of changes, as ``journal show`` records them, no wider than ``width`` where it can be.
 
     Args:
+        folded: names of targets are folded.
         racks: whether the changes are of several racks.
         width: columns of the terminal; None cuts nothing.
         zone: in which times are told; None is this host's.
@@ -62,6 +65,7 @@ def change_lines(
             "ended": ended_text(str(record.get("ended") or "")),
             "who": "@".join(str(record[key]) for key in ("user", "host") if record.get(key)),
             "statement": " ".join(str(record.get("statement") or "").split()),
+            "targets": _targets(str(record.get("targets") or ""), folded=folded),
         }
         for record in records
     ]
@@ -83,6 +87,10 @@ def change_lines(
     columns = [Column(name, "number" if name == "change" else "text") for name in names]
     bare = [{name: row.get(name) for name in names} for row in rows]
     yield from table_lines(bare, columns, color=color, header=header)
+
+
+def _targets(names: str, *, folded: bool) -> str:
+    return fold(names.split(",")) if folded and names else names
 
 
 def _cut(text: str, room: int) -> str:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from exacell.cellcli.fold import VOLATILE
+from exacell.cellcli.ownname import for_cell
 from exacell.cellset import fold, natural_key
 from exacell.output.folding import mask_value
 from exacell.output.result import Record, Result
@@ -108,18 +109,18 @@ def _differing(key: str, attribute: str, values: Mapping[str, Any]) -> Differing
 def difference_of(result: Result) -> Result:
     """Return a result with only what differs between the cells of ``result``.
 
-    Its records are one a cell that has another value than most: ``cell name attribute value usual``; an empty
-    ``attribute`` means that the whole record is missing there, or missing on most cells.
+    Its records are one a cell that has another value than most: ``cell name attribute value usual``, each in that cell's own
+    names; an empty ``attribute`` means that the whole record is missing there, or missing on most cells.
     """
     cells = {str(r["cell"]) for r in result.records if r.get("cell") is not None}
     found, left_out = differences(result.records)
     records = [
         {
             "cell": cell,
-            "name": item.name or None,
+            "name": for_cell(item.name, cell) or None,
             "attribute": item.attribute or None,
             "value": item.values[cell],
-            "usual": item.usual,
+            "usual": _own(item.usual, cell),
         }
         for item in found
         for cell in item.odd
@@ -135,7 +136,16 @@ def difference_of(result: Result) -> Result:
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
         return difference_lines(found, width=width, color=color, header=header)
 
-    return replace(result, records=records, columns=(), text="", raw=(), fold=False, data=False, notes=notes, draw=draw)
+    return replace(
+        result, records=records, columns=(), text="", raw=(), fold=True, data=False, notes=notes, draw=draw, apart=None
+    )
+
+
+def _own(value: Any, cell: str) -> Any:
+    """Return a masked value with the name of ``cell`` in it."""
+    if isinstance(value, str):
+        return for_cell(value, cell)
+    return tuple(_own(part, cell) for part in value) if isinstance(value, tuple) else value
 
 
 def difference_lines(

@@ -31,7 +31,7 @@ _UNSEEN = "its answer never came, and when it was looked for it was not seen to 
 
 def change_page(
     rows: Sequence[Row], rack: str, *, later: Sequence[Row] = (), zone: tzinfo | None = UTC, width: int | None = None,
-    color: bool = False,
+    color: bool = False, folded: bool = True,
 ) -> Iterator[str]:  # fmt: skip
     """Yield the lines that tell one change, wrapped at ``width`` columns (100 when it is None).
 
@@ -40,6 +40,7 @@ def change_page(
         rack: on which it was made; empty when they tell.
         later: plan rows of the changes that went on with it or took it back.
         zone: in which times are told; None is this host's.
+        folded: targets to which the same was sent and from which the same came share their lines.
     """
     page = _Page(max(width or _WIDTH, 40), color)
     plan = next((row for row in rows if row["kind"] == "plan"), rows[0])
@@ -56,7 +57,7 @@ def change_page(
     for label, text in (("Why", why), ("Part of", plan.get("origin")), ("Risk", plan.get("risk"))):
         if text:
             yield from page.text(str(text), f"  {label}: ")
-    yield from _steps(rows, page)
+    yield from _steps(rows, page, folded=folded)
     ends = {str(row.get("stopped") or "") for row in rows if row["kind"] == "end"}
     tried = [row for row in rows if row["kind"] == "reverted"]
     again = [row for row, after in pairwise(tried) if _reason(row) == _reason(after)]
@@ -65,7 +66,7 @@ def change_page(
             continue  # Attempts that met the same are one, the last.
         if row["kind"] != "gate" or row.get("reason") not in ends:  # Why it ended is told once.
             yield from page.texts(_beside(row, zone))
-    yield from _caching(rows, page)
+    yield from _caching(rows, page, folded=folded)
     yield from _end(rows, page)
     for row in later:
         did = "Taken back" if str(row.get("origin") or "").startswith("undo ") else "Gone on with"
@@ -162,11 +163,11 @@ def _sent(rows: Sequence[Row]) -> list[_Sent]:
     return [_Sent(str(intent.get("target") or ""), intent, outcome) for intent, outcome in found]
 
 
-def _steps(rows: Sequence[Row], page: _Page) -> Iterator[str]:
-    groups: dict[str, dict[tuple[object, ...], list[_Sent]]] = {}
-    for sent in _sent(rows):
+def _steps(rows: Sequence[Row], page: _Page, *, folded: bool) -> Iterator[str]:
+    groups: dict[str, dict[object, list[_Sent]]] = {}
+    for place, sent in enumerate(_sent(rows)):
         title = ("mending: " if sent.mending else "") + sent.what
-        groups.setdefault(title, {}).setdefault(sent.key, []).append(sent)
+        groups.setdefault(title, {}).setdefault(sent.key if folded else place, []).append(sent)
     for number, (title, alike) in enumerate(groups.items(), 1):
         yield from page.text(title, f"{number:2}. ", style="title")
         shown = ""
@@ -234,7 +235,7 @@ def _reason(row: Row) -> tuple[str, str]:
     return str(row.get("state") or "-"), str(row.get("reason") or "")
 
 
-def _caching(rows: Sequence[Row], page: _Page) -> Iterator[str]:
+def _caching(rows: Sequence[Row], page: _Page, *, folded: bool) -> Iterator[str]:
     """Yield on which cells the cache was last seen off or unknown; on is as it should be, and not told."""
     last = {
         (str(row.get("cache") or "flashcache"), str(row.get("target"))): str(row["caching"])
@@ -243,7 +244,8 @@ def _caching(rows: Sequence[Row], page: _Page) -> Iterator[str]:
     }
     for cache, caching in sorted({(cache, state) for (cache, _), state in last.items() if state != "on"}):
         cells = [cell for (name, cell), state in last.items() if (name, state) == (cache, caching)]
-        yield from page.text(f"{cache} caching {caching} on {_fold(cells)}", "  Seen last: ", style="warning")
+        for some in [cells] if folded else [[cell] for cell in cells]:
+            yield from page.text(f"{cache} caching {caching} on {_fold(some)}", "  Seen last: ", style="warning")
 
 
 def _end(rows: Sequence[Row], page: _Page) -> Iterator[str]:

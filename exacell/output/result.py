@@ -22,8 +22,8 @@ class Column:
     """A column of the table form.
 
     Attributes:
-        kind: text, prose (sentences), size (integer bytes), number, percent, time or bool: decides alignment and how eyes
-            see it.
+        kind: text, prose (sentences), cells (names, folded where equal cells are), size (integer bytes), number, percent,
+            time or bool: decides alignment and how eyes see it.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Result:
             while there are records.
         raw: (cell, text) as the cells answered, for ``-o raw`` and for folding.
         named: several cells were asked, so that raw lines begin with the cell's name even when only one answered.
-        fold: equal cells may be shown once.
+        fold: equal cells may be shown once; ``draw``, where there is one, does so.
         notes: talk, one line each, for stderr.
         problems: one line per target that gave no good answer, for stderr.
         told: those of ``problems`` that the table tells as well: not said again where both go to one screen.
@@ -65,6 +65,9 @@ class Result:
     """True when an empty ``records`` is an answer (an empty list), not the absence of one."""
     draw: Draw | None = field(default=None, compare=False)
     """Yields the lines of the table form, where a plain table of the records would not do."""
+    apart: Draw | None = field(default=None, compare=False)
+    """Yields the lines of the table form with each cell by itself, where ``text`` or ``draw`` folds cells and a plain table of
+    the records would not do."""
 
 
 def worst(codes: Sequence[ExitCode]) -> ExitCode:

@@ -49,6 +49,9 @@ TROUBLE = {
 }  # fmt: skip
 """Words that are coloured wherever they are a value: what CellCLI and ASM call something that is not well."""
 
+CELLS = "cells"
+"""The kind of a column of cells' names with commas between them: they are folded where equal cells are."""
+
 PROSE = "prose"
 """The kind of a column of sentences: they are broken within it where the table is too wide."""
 
@@ -153,7 +156,10 @@ def table_blocks(
     if not count:
         return
     absent = [None] * count
-    grid = [texts_of(body.columns.get(column.name, absent), column.kind) for column in shown]
+    grid = [
+        texts_of(body.columns.get(column.name, absent), "text" if column.kind == CELLS and not folded else column.kind)
+        for column in shown
+    ]
     titles = [column.title or column.name for column in shown]
     right = [column.kind in RIGHT for column in shown]
     if names := _names(cells, whose):
@@ -240,6 +246,8 @@ def _body_of(records: Sequence[Record], shown: Sequence[Column], *, folded: bool
 
 def texts_of(values: Sequence[Any], kind: str = "text") -> list[str]:
     """Return the values of one column for eyes."""
+    if kind == CELLS:
+        values = [fold(value.split(",")) if isinstance(value, str) and value else value for value in values]
     if set(map(type, values)) == {str} and all(values) and "".join(values).isprintable():
         return list(values)
     return [

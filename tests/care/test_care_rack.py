@@ -10,8 +10,8 @@ C1, C2, C3 = "exa1cel01", "exa1cel02", "exa1cel03"
 
 
 def test_a_well_rack_on_one_line(rack) -> None:
-    """show health folds well cells into one line and says so; can offline and check patch say yes."""
-    done = rack.say("show health")
+    """show health --fold folds well cells into one line and says so; can offline and check patch say yes."""
+    done = rack.say("show health --fold")
     assert done.code == 0
     assert done.out.splitlines()[-1].startswith("exa1cel[01-03]")
     assert len(done.out.splitlines()) == 3
@@ -19,7 +19,7 @@ def test_a_well_rack_on_one_line(rack) -> None:
     assert {row["offline"] for row in rack.json("can offline")} == {"yes"}
     assert {row["verdict"] for row in rack.json("check patch")} == {"ok"}
     for statement in ("show services", "show versions"):
-        assert len(rack.say(statement).out.splitlines()) == 3
+        assert len(rack.say(f"{statement} --fold").out.splitlines()) == 3
 
 
 def test_broken_things_are_named_with_the_way_out(rack) -> None:
@@ -157,9 +157,11 @@ def test_asm_sql_is_planned_where_there_are_words_for_it(rack) -> None:
 
 
 def test_sh_reads_and_is_guarded(rack) -> None:
-    """sh shows equal answers once; CellCLI in it is guarded; a read-only session runs only what is known to read."""
+    """sh shows each cell's answer behind its name, with --fold equal ones once; CellCLI in it is guarded; a read-only session
+    runs only what is known to read."""
     done = rack.say("sh", "id -un")
-    assert done.out.splitlines() == ["exa1cel[01-03]", "celladmin"], done.err
+    assert done.out.splitlines() == [f"{cell}: celladmin" for cell in (C1, C2, C3)], done.err
+    assert rack("-r", "care", "--fold", "sh", "id -un").out.splitlines() == ["exa1cel[01-03]", "celladmin"]
     assert rack.json("sh hostname")[1]["text"] == C2
     assert rack.say("sh cellcli -e drop flashcache").code == 2
     assert rack("-r", "care", "-m", "sh hostname").code == 0

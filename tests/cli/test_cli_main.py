@@ -41,9 +41,12 @@ def test_a_statement_answers_in_json(rack: object, capsys: pytest.CaptureFixture
     assert [record["name"] for record in json.loads(out)] == ["prod", "t1"] and err == ""
 
 
-def test_equal_cells_are_folded(rack: object, capsys: pytest.CaptureFixture[str]) -> None:
-    """LIST CELL on three equal cells is one row."""
+def test_equal_cells_are_folded_where_that_is_asked_for(rack: object, capsys: pytest.CaptureFixture[str]) -> None:
+    """LIST CELL on three equal cells is three rows for a program, and with --fold one."""
     assert main(["-r", "t1", "list", "cell"]) == ExitCode.DONE
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
+    assert rows == [[name, name, "online"] for name in ("exa1cel01", "exa1cel02", "exa1cel03")]
+    assert main(["-r", "t1", "--fold", "list", "cell"]) == ExitCode.DONE
     assert capsys.readouterr().out.splitlines()[-1].split() == ["exa1cel[01-03]", "{cell}", "online"]
 
 

@@ -120,6 +120,8 @@ class Reader:
         tool.chmod(0o755)
         (folder / "cells").write_text("exa1cel01\nexa1cel02\nexa1cel03\n")
         (folder / "home" / "recipes").mkdir(parents=True)
+        # The pages show what a person sees at a terminal.
+        (folder / "home" / "config.toml").write_text('[settings]\nfold = "on"\n')
         (folder / "home" / "recipes" / "my_recipe.exa").write_text('recipe "Log again"\nenable flashlog db=SPOT\n')
         self._running = False
 

@@ -82,8 +82,8 @@ def test_a_grid_disk_is_made_on_each_cell_s_own_cell_disk(inside: InProcess) -> 
 
 
 def test_a_name_in_capitals_folds_as_what_it_is(inside: InProcess) -> None:
-    """ASM's names hold the cell's in capitals: a table and DETAIL show {CELL} for them, and LIST takes it."""
-    words = ("-r", "t1", "list", "griddisk", DISK, "attributes", "name,asmDiskName,asmFailGroupName")
+    """ASM's names hold the cell's in capitals: a folded table and DETAIL show {CELL} for them, and LIST takes it."""
+    words = ("-r", "t1", "--fold", "list", "griddisk", DISK, "attributes", "name,asmDiskName,asmFailGroupName")
     table = inside.ok(*words).out
     assert table.splitlines()[-1].split() == ["exa1cel[01-03]", DISK, "DATA_CD_00_{CELL}", "{CELL}"]
     detail = inside.ok(*words, "detail").out

@@ -34,7 +34,10 @@ def test_a_resize_is_shown_as_it_would_leave_the_cells(t1: Any) -> None:
     assert [row for row in changed(done) if row[1] == "flashcache"] == [
         (cell, "flashcache", "size", "364.75G", "288G") for cell in cells
     ]
-    assert {r["name"] for r in done.records if r["object"] == "celldisk"} == {"FD_[00-15]_{cell}"}
+    disks = {(r["cell"], r["name"]) for r in done.records if r["object"] == "celldisk"}
+    assert disks == {(cell, f"FD_{number:02}_{cell}") for number in range(16) for cell in cells}
+    folded = t1.ok("-m", "-r", "t1", "--fold", "rehearse", "resize", "flashcache", "size=288g").out
+    assert "exa1cel[01-03]  celldisk" in folded and "FD_[00-15]_{cell}" in folded
     assert "not quite the rack" not in done.err and "nothing was sent to the rack" in done.err
     assert t1.ok("-r", "t1", "-o", "json", "list", "flashcache", "detail").records == before
     assert not Journal(t1.home / "journal.db").entries()

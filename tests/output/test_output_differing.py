@@ -58,10 +58,10 @@ def test_without_a_majority_every_cell_is_odd(values: tuple[str, ...], odd: tupl
 
 
 def test_records_of_a_difference_name_cell_attribute_value_and_the_usual_one() -> None:
-    """Programs get one record for each odd cell and attribute, and the notes say what was left out."""
+    """Programs get one record for each odd cell and attribute, in that cell's own names, and the notes say what was left out."""
     result = difference_of(Result(records=SIZES))
     assert result.records == [
-        {"cell": "cel03", "name": "{cell}_FLASHCACHE", "attribute": "size", "value": "288G", "usual": "364G"}
+        {"cell": "cel03", "name": "cel03_FLASHCACHE", "attribute": "size", "value": "288G", "usual": "364G"}
     ]
     assert result.notes == ["left out, each cell's own: id"]
 

@@ -148,12 +148,12 @@ def test_a_reader_that_leaves_is_no_error_in_any_format(rack: Program, form: str
 
 
 def test_pipes_and_files_behind_a_statement(rack: Program, tmp_path: Path) -> None:
-    """| grep with quotes gets the text as it would be shown, > file the same; > inside a condition is a comparison."""
+    """| grep with quotes and > file get the answer cell by cell, as programs read it; > inside a condition is a comparison."""
     rack = Program(rack.home)  # A pipe needs a standard output of the system.
     found = ask(
         rack, "table", "list griddisk attributes name,size where size > 1G | grep 'DATA_CD_0[12]' | head -n 2"
     ).out
-    assert [line.split()[1] for line in found.splitlines()] == ["DATA_CD_01_{cell}", "DATA_CD_02_{cell}"]
+    assert [line.split()[1] for line in found.splitlines()] == [f"DATA_CD_0{n}_exa1cel01" for n in (1, 2)]
     target = tmp_path / "a file.json"
     assert ask(rack, "json", f"{FLASHCACHE} > '{target}'").out == ""
     assert json.loads(target.read_text()) == ask(rack, "json", FLASHCACHE).records
