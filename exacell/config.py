@@ -38,6 +38,7 @@ class Settings:
         write_timeout: seconds one changing statement of a plan may take on a cell or in ASM; whose time is over is
             looked at for what became of it. A flush is sent NOWAIT and followed instead.
         connect_timeout: seconds for the TCP connection and for each further phase of a login.
+        max_answer: bytes that one target's answer may have; a larger one is broken off and is that target's failure.
         fanout: how many targets are worked on at a time.
         transport: by which transport racks are reached; ``auto`` leaves it to each rack.
         fold: whether equal cells share a row in a table: ``auto`` (on a terminal), ``on`` or ``off``.
@@ -51,6 +52,7 @@ class Settings:
     timeout: float = 60.0
     write_timeout: float = 900.0
     connect_timeout: float = 5.0
+    max_answer: int = 2 << 30
     fanout: int = 32
     transport: str = AUTO
     fold: str = "auto"
@@ -257,6 +259,7 @@ def _settings(table: TomlTable, base: Settings) -> Settings:
         timeout=table.seconds("timeout", base.timeout),
         write_timeout=table.seconds("write_timeout", base.write_timeout),
         connect_timeout=table.seconds("connect_timeout", base.connect_timeout),
+        max_answer=table.size("max_answer", base.max_answer),
         fanout=table.count("fanout", base.fanout),
         transport=table.choice("transport", base.transport, (AUTO, *TRANSPORTS)),
         fold=table.choice("fold", base.fold, ("auto", "on", "off")),

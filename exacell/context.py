@@ -317,14 +317,17 @@ class Context:
 
     # -- reading -------------------------------------------------------------------------------------------------
 
-    def query(self, *statements: str, cells: Sequence[str] | None = None, exact: bool = False) -> Answers:
+    def query(
+        self, *statements: str, cells: Sequence[str] | None = None, exact: bool = False, in_pieces: bool = False
+    ) -> Answers:
         """Return typed records for LIST statements from the selected cells, one round trip a cell.
 
-        ``exact`` is for statements that the user typed; see :meth:`Fleet.query`.
+        ``exact`` is for statements that the user typed, ``in_pieces`` for answers that may be large; see :meth:`Fleet.query`.
         """
         answers = self.fleet.query(
-            cells or self.cells(), statements, timeout=self.read_timeout, exact=exact, cancel=self.interrupted
-        )
+            cells or self.cells(), statements, timeout=self.read_timeout, exact=exact, in_pieces=in_pieces,
+            cancel=self.interrupted,
+        )  # fmt: skip
         good = answers.good
         self.remember(answers.answers, [c for c in answers.answers if c not in good])
         self._fallbacks.tell(self.transport, self.need_rack(), self.console)

@@ -58,7 +58,7 @@ class Answer:
     """
 
     cell: str
-    tables: tuple[tuple[Record, ...], ...] = ()
+    tables: tuple[Sequence[Record], ...] = ()
     problem: str = ""
     reply: Reply
 
@@ -217,6 +217,7 @@ class Fleet:
         *,
         timeout: float | None = None,
         exact: bool = False,
+        in_pieces: bool = False,
         on_answer: Callable[[Answer], None] | None = None,
         cancel: threading.Event | None = None,
     ) -> Answers:
@@ -229,11 +230,16 @@ class Fleet:
             statements: LIST statements without ``;``, in which ``{cell}`` stands for each cell's own name.
             timeout: seconds per cell.
             exact: send what was written, for statements that the user typed; the cell then says what it has not.
+            in_pieces: a large answer stays on disk, as :class:`exacell.cellcli.largerows.LargeRows`; for one statement.
             on_answer: given each answer as it comes.
         """
+        ask = partial(
+            self._query, statements=statements, timeout=timeout, exact=exact, in_pieces=in_pieces, on_answer=on_answer,
+            cancel=cancel,
+        )  # fmt: skip
         strangers = self.strangers(cells)
         if not strangers:
-            return self._query(cells, statements, timeout, exact, on_answer, cancel)
+            return ask(cells)
         # Those that do not even say their release hold up no other, and are not asked again.
         said: dict[str, Reply] = {}
         greeting = Meanwhile(
@@ -258,9 +264,9 @@ class Fleet:
                     on_answer(answers[cell])
             ready = [cell for cell in here if cell not in mute]
             if ready and not left and not parts and not answers:
-                return self._query(ready, statements, timeout, exact, on_answer, cancel)
+                return ask(ready)
             if ready:
-                parts.append(Meanwhile(partial(self._query, ready, statements, timeout, exact, on_answer, cancel)))
+                parts.append(Meanwhile(partial(ask, ready)))
         greeting.result()
         for part in parts:
             answers.update(part.result().answers)
@@ -269,9 +275,11 @@ class Fleet:
     def _query(
         self,
         cells: Sequence[str],
+        *,
         statements: Sequence[str],
         timeout: float | None,
         exact: bool,
+        in_pieces: bool,
         on_answer: Callable[[Answer], None] | None,
         cancel: threading.Event | None,
     ) -> Answers:
@@ -289,6 +297,7 @@ class Fleet:
                     role=Role.READ,
                     timeout=timeout,
                     feed=_feed(sent, xml=True, release=releases.get(cell)),
+                    in_pieces=in_pieces and len(sent) == 1,
                 )
             )
 
@@ -300,6 +309,8 @@ class Fleet:
         return Answers(answers={r.target: self._answer(r, asked[r.target], objects) for r in result.replies.values()})
 
     def _answer(self, reply: Reply, asked: Sequence[str | None], objects: Sequence[str]) -> Answer:
+        if reply.large is not None:
+            return _large_answer(reply, objects[0])
         if reply.state is not State.OK and not reply.stdout.strip():
             return Answer(cell=reply.target, problem=problem_of(reply), reply=reply)
         found = reply_errors(reply.stdout) or reply_errors(reply.stderr)
@@ -409,11 +420,13 @@ class Fleet:
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
         ours: Ours | None = None,
+        in_pieces: bool = False,
     ) -> FleetResult:
         """Send one statement to each cell and return the replies as they were printed; ``{cell}`` in a read is its name.
 
         Args:
             ours: asked right before each leaves.
+            in_pieces: large answers may come as ``Reply.large``.
 
         Raises:
             RefusedError: the transport is read-only and the role changes something, a statement holds a secret that is not known
@@ -426,9 +439,27 @@ class Fleet:
         for cell, statement in statements.items():
             command, stdin, feed = ways[statement]
             requests.append(
-                Request(target=cell, command=command, stdin=stdin, role=role, timeout=timeout, feed=feed, ours=ours)
+                Request(
+                    target=cell,
+                    command=command,
+                    stdin=stdin,
+                    role=role,
+                    timeout=timeout,
+                    feed=feed,
+                    ours=ours,
+                    in_pieces=in_pieces,
+                )
             )
         return self.run(requests, on_reply=on_reply, cancel=cancel)
+
+
+def _large_answer(reply: Reply, object_type: str) -> Answer:
+    from exacell.largelist import xml_rows
+
+    try:
+        return Answer(cell=reply.target, tables=(xml_rows(reply, object_type),), reply=reply)
+    except ReplyError as error:
+        return Answer(cell=reply.target, problem=error.message, reply=reply)
 
 
 def _way(statement: str, role: Role) -> tuple[str, str | None, Feed | None]:

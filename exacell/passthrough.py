@@ -14,7 +14,7 @@ from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.statement import Change, Describe, Grant, List, parse, render
 from exacell.cellset import fold
 from exacell.errors import ExitCode, RefusedError
-from exacell.fleet import problem_of
+from exacell.fleet import Answers, problem_of
 from exacell.language.registry import Call, Command, Effect
 from exacell.output.result import Column, Result
 from exacell.transport.base import FleetResult, Reply, Role, State
@@ -181,20 +181,40 @@ def _run_again(ctx: Context, services: Sequence[str], cells: Iterable[str]) -> N
         ctx.console.say(line)
 
 
-def _ask(ctx: Context, text: str, timeout: float | None) -> tuple[FleetResult, dict[str, Reply], list[str], ExitCode]:
-    """Return what the cells answer, the good replies, a line for each problem, and the exit code."""
-    result = ctx.fleet.send(dict.fromkeys(ctx.cells(), text), role=Role.READ, timeout=timeout, cancel=ctx.interrupted)
+def _ask(
+    ctx: Context, text: str, timeout: float | None, *, in_pieces: bool = False
+) -> tuple[FleetResult, dict[str, Reply], list[str], ExitCode]:
+    """Return what the cells answer, the good replies, a line for each problem, and the exit code.
+
+    Args:
+        in_pieces: where the answers together are large, the replies may hold them on disk.
+    """
+    result = ctx.fleet.send(
+        dict.fromkeys(ctx.cells(), text), role=Role.READ, timeout=timeout, cancel=ctx.interrupted, in_pieces=in_pieces
+    )
+    replies: Iterable[Reply] = result.replies.values()
+    if in_pieces and any(reply.large is not None for reply in replies):
+        from exacell.largelist import taken_in
+
+        replies = taken_in(replies)
     good: dict[str, Reply] = {}
     problems: list[str] = []
     # LIST DIAGPACK prints bare names.
     indents = capabilities_of(ctx.transport).indents and "DIAGPACK" not in text.upper()
-    for reply in result.replies.values():
+    for reply in replies:
         found = errors(reply.stdout) or errors(reply.stderr)
-        if found:
+        wrong, stray = "", ""
+        if reply.large is not None:
+            from exacell.largelist import wrong_with
+
+            wrong, stray = wrong_with(reply, indents=indents)
+        if wrong:
+            problems.append(f"{reply.target}: {wrong}")
+        elif found:
             problems.append(f"{reply.target}: " + "; ".join(f"{e.code}: {e.message}" for e in found))
         elif reply.state is not State.OK:
             problems.append(f"{reply.target}: {problem_of(reply)}")
-        elif stray := stray_line(reply.stdout, indents=indents):
+        elif stray := stray or stray_line(reply.stdout, indents=indents and reply.large is None):
             problems.append(
                 f"{reply.target}: '{stray}' is no answer of CellCLI; exacell sh shows all that the cell sends"
             )
@@ -214,8 +234,12 @@ def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, co
     precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
     stripped = not capabilities_of(ctx.transport).indents  # only XML survives a dcli that takes blanks away
     if precise or ((statement.all_attributes or stripped) and form != "raw"):
-        return _list_xml(ctx, statement, kind)
-    result, good, problems, code = _ask(ctx, render(statement), timeout)
+        return _list_xml(ctx, statement, kind, form)
+    in_pieces = form == "raw" or not (statement.detail or compared)
+    result, good, problems, code = _ask(ctx, render(statement), timeout, in_pieces=in_pieces)
+    if any(reply.large is not None for reply in good.values()):
+        found = _large(good.values(), _columns(statement, kind), statement.object, form)
+        return replace(found, named=len(result.targets) > 1, problems=problems, exit_code=code)
     raw = [(cell, reply.stdout) for cell, reply in good.items() if reply.stdout and not reply.stdout.isspace()]
     if statement.detail and form == "table" and not compared:
         named = len(result.targets) > 1
@@ -293,15 +317,47 @@ def _columns(statement: List, kind: ObjectType) -> tuple[str, ...]:
     return tuple(known.get(name.lower(), name) for name in names)
 
 
-def _list_xml(ctx: Context, statement: List, kind: ObjectType) -> Result:
-    answers = ctx.query(render(statement), exact=True)
+def _large(replies: Iterable[Reply], columns: Sequence[str], object_type: str, form: str) -> Result:
+    """Return the result of a LIST whose answers are on disk."""
+    from exacell.largelist import lines_of, rows_of
+
+    answers = list(replies)
+    if form == "raw":
+        return Result(pieces=[(reply.target, lines_of(reply)) for reply in answers], fold=True, data=True)
+    records = rows_of(answers, columns, object_type, typed=form not in AS_PRINTED)
+    shown = [Column("cell"), *(Column(name) for name in columns)]
+    return Result(records=records, columns=shown, fold=True, data=True)
+
+
+def _list_xml(ctx: Context, statement: List, kind: ObjectType, form: str) -> Result:
     columns = [] if statement.detail or statement.all_attributes else _columns(statement, kind)
+    if columns and statement.object == "METRICHISTORY":
+        # In XML a cell prints all attributes of what has none named, half as much again; an hour's history is large enough.
+        statement = replace(statement, attributes=tuple(columns))
+    answers = ctx.query(render(statement), exact=True, in_pieces=True)
     if statement.object.startswith("METRIC") and "metricValue" in columns:
         columns = [*columns, "unit"]
-    rows = [
-        {"cell": row["cell"], **{name: row.get(name) for name in columns}} if columns else row for row in answers.rows()
-    ]
+    rows: Sequence[Mapping[str, Any]]
+    if any(answer.reply.large is not None for answer in answers.good.values()):
+        rows = _large_xml(answers, statement.object, columns, form)
+    else:
+        rows = [
+            {"cell": row["cell"], **{name: row.get(name) for name in columns}} if columns else row
+            for row in answers.rows()
+        ]
     return Result(records=rows, fold=True, data=True, problems=answers.problems, exit_code=answers.exit_code)
+
+
+def _large_xml(answers: Answers, object_type: str, columns: Sequence[str], form: str) -> Sequence[Mapping[str, Any]]:
+    """Return the records of answers in XML of which some are on disk: all of them read from there."""
+    from exacell.cellcli.largerows import LargeRows, joined
+    from exacell.largelist import xml_rows
+    from exacell.output.apart import MOST_FOLDED
+
+    tables = [(answer.tables[0], answer.reply) for answer in answers.good.values()]
+    found = joined([table if isinstance(table, LargeRows) else xml_rows(reply, object_type) for table, reply in tables])
+    rows = found.with_keys(columns) if columns else found
+    return list(rows) if form == "table" and len(rows) <= MOST_FOLDED else rows
 
 
 def _describe(ctx: Context, statement: Describe, timeout: float | None) -> Result:

@@ -13,12 +13,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from io import StringIO
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
 from exacell.cellcli.ownname import has_own_name
+from exacell.cellcli.rows import ByBlocks
 from exacell.ending import ending_well, interruptible
 from exacell.errors import ExacellError, ExitCode, JournalError, OutputError, StatementError
 from exacell.language.given import with_flags
@@ -272,7 +272,7 @@ class Runner:
         try:
             with told_while_waiting(recording, self.console.waiting):
                 result = beside.execute(line)
-                return dataclasses.replace(result, raw=(), data=False) if at_once else result
+                return dataclasses.replace(result, raw=(), pieces=(), data=False) if at_once else result
         finally:
             self.ctx.selection.take_over(beside.selection)
 
@@ -286,9 +286,19 @@ class Runner:
         from exacell.cellcli.reply import errors
         from exacell.transport.base import State
 
-        if reply.state is State.OK and reply.stdout.strip() and not (errors(reply.stdout) or errors(reply.stderr)):
+        if reply.large is not None:
+            self._show_large(reply, of)
+        elif reply.state is State.OK and reply.stdout.strip() and not (errors(reply.stdout) or errors(reply.stderr)):
             prefix = f"{reply.target}: " if of > 1 else ""
             self.console.data("".join(f"{prefix}{row}\n" for row in reply.stdout.removesuffix("\n").split("\n")))
+
+    def _show_large(self, reply: Reply, of: int) -> None:
+        from exacell.largelist import lines_of, wrong_with
+
+        if not any(wrong_with(reply, indents=False)):
+            shown = Result(pieces=[(reply.target, lines_of(reply))], named=of > 1)
+            for row in lines(shown, "raw"):
+                self.console.data(f"{row}\n")
 
     def _stream(self, line: Line, execute: Callable[[Line], Result], format_name: str, newest: int | None) -> ExitCode:
         """Run a line that writes while it goes on, into its pipe or file where it has one."""
@@ -360,19 +370,20 @@ class Runner:
             OSError: standard output takes nothing more; once all else is told.
         """
         unwritten: OSError | OutputError | None = None
-        unfolded = too_many_to_fold(result) if format_name == "table" and folds is not False else ""
+        to_terminal = not (pipe or redirect) and self.out.isatty()
+        asked = format_name == "table" and (folds or (folds is None and to_terminal))
+        unfolded = too_many_to_fold(result) if asked else ""
         whole = result if folds and not unfolded else each_cell_apart(result)
         if unfolded or folds is False:
             result = whole
         # The data and the talk go to one screen: what one of them says the other need not repeat.
-        seen = format_name == "table" and not (pipe or redirect) and self.out.isatty() and self.console.on_terminal
+        seen = format_name == "table" and to_terminal and self.console.on_terminal
         if pipe:
-            self._pipe(self._text(whole, format_name), pipe)
+            self._pipe(whole, format_name, pipe)
         elif redirect:
-            text = self._text(whole, format_name)
             try:
                 with self._opened(redirect) as stream:
-                    stream.write(text)
+                    render(whole, format_name, stream, header=self._header)
             except StatementError as error:
                 unwritten = OutputError(f"{error.message}; what was done on cells stands")
             except OutputError as error:
@@ -389,11 +400,12 @@ class Runner:
                         raise
                     unwritten = error
             if self.console.spooling:
-                self.console.copy(self._text(whole, format_name))
+                for row in lines(whole, format_name, header=self._header):
+                    self.console.copy(f"{row}\n")
         anything = result.records or result.text or result.notes or result.problems
         if format_name == "table" and result.data and not anything:
             self.console.say("(none)")
-        if unfolded and (folds or not (pipe or redirect) and self.out.isatty()):
+        if unfolded:
             self.console.say(unfolded)
         for note in result.notes:
             self.console.say(note)
@@ -424,12 +436,22 @@ class Runner:
         setting = self.ctx.settings.pager
         if not self.pages or setting in OFF or self.ctx.told_to_end:
             return None
-        shown = list(lines(result, format_name, width=width, color=color, header=self._header))
+        found = lines(result, format_name, width=width, color=color, header=self._header)
+        if isinstance(result.records, ByBlocks) or result.pieces:
+            return self._paged_at_once(found, setting)
+        shown = list(found)
         if not wants_pager(shown, setting, self.out):
             return None
         with self.console.lend():
             page(shown, setting, self.out)
         return any(has_own_name(row) for row in shown)
+
+    def _paged_at_once(self, found: Iterator[str], setting: str) -> bool | None:
+        """Give a pager the lines of a large answer as they are made; None where there is no program that pages."""
+        from exacell.output.pager import page_by_command
+
+        with self.console.lend():
+            return False if page_by_command(found, setting, self.out) else None
 
     def run_file(self, path: Path, text: str = "", *, started_by: Line) -> ExitCode:
         """Run the statements of a script until one fails; SET ECHO ON prints each one first.
@@ -496,21 +518,20 @@ class Runner:
         for number, line in enumerate(error_lines(error, text=text, prefix=self.prefix, width=width)):
             self.console.tell(line, "" if number == 1 else "error")
 
-    def _text(self, result: Result, format_name: str) -> str:
-        buffer = StringIO()
-        render(result, format_name, buffer, header=self._header)
-        return buffer.getvalue()
-
-    def _pipe(self, text: str, command: str) -> None:
+    def _pipe(self, result: Result, format_name: str, command: str) -> None:
         self.out.flush()
         with self.console.lend():
             process = subprocess.Popen(
                 command, shell=True, stdin=subprocess.PIPE, stdout=_descriptor(self.out), text=True
             )
+            assert process.stdin is not None
             try:
-                process.communicate(text)
-            except BrokenPipeError:
-                process.wait()  # The reader had enough, as head has.
+                with suppress(BrokenPipeError):  # The reader had enough, as head has.
+                    render(result, format_name, process.stdin, header=self._header)
+            finally:
+                with suppress(BrokenPipeError):
+                    process.stdin.close()
+                process.wait()
         if process.returncode:
             self.console.say(f"{command}: exit status {process.returncode}")
 

@@ -8,7 +8,7 @@ from typing import overload
 
 from exacell.cellset import CellSet
 from exacell.errors import CellSetError, ConfigError, UnitError
-from exacell.units import parse_duration
+from exacell.units import parse_duration, parse_size
 
 
 def parse_toml(text: str, source: str) -> TomlTable:
@@ -135,6 +135,23 @@ class TomlTable:
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
             raise self._wrong(key, value, "a whole number from 1")
         return number
+
+    def size(self, key: str, default: int) -> int:
+        """Return bytes above 0, from a number of bytes or a size in text."""
+        value = self._get(key)
+        if value is None:
+            return default
+        size = 0
+        if isinstance(value, int) and not isinstance(value, bool):
+            size = value
+        elif isinstance(value, str):
+            try:
+                size = parse_size(value)
+            except UnitError as error:
+                raise ConfigError(f"{self.where}: {key}: {error.message}") from error
+        if size <= 0:
+            raise self._wrong(key, value, 'a size above 0: bytes, or text such as "500m" or "2g"')
+        return size
 
     def table(self, key: str) -> TomlTable | None:
         """Return a table inside this one, None when it is absent."""

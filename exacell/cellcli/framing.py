@@ -27,6 +27,12 @@ that the Management Server has to answer. Neither can do anything: there is no s
 _READS = re.compile(r"\s*(LIST|DESCRIBE)\s", re.IGNORECASE)
 
 
+HOLD = 512 << 10
+"""Bytes of an answer under way that a framer keeps; of a larger one all but the end is settled."""
+_KEPT = 64 << 10
+"""Bytes at the end of what has come that are kept then: in them the marker's error is looked for."""
+
+
 @lru_cache(maxsize=64)
 def can_be_fed(statement: str) -> bool:
     """Return whether ``statement`` may go to a long-lived CellCLI: one line that only reads and ends where it ends."""
@@ -117,6 +123,7 @@ class Framer:
         self._name: bytes | None = None
         self._answer = bytearray()
         self._searched = 0
+        self._settled = False
 
     @property
     def pending(self) -> bool:
@@ -125,7 +132,7 @@ class Framer:
 
     @property
     def partial(self) -> bytes:
-        """What has come of the answer that is awaited."""
+        """What has come of the answer that is awaited and is not settled."""
         return b"" if self._fence is not None else bytes(self._answer)
 
     @property
@@ -146,14 +153,15 @@ class Framer:
             raise ValueError("only LIST and DESCRIBE, one line each, can be fed")
         self._name, self._fence = name.encode(), fence.encode() if fence is not None else None
         self._answer.clear()
-        self._searched = 0
+        self._searched, self._settled = 0, False
         lines = [self._marker.statement(fence)] if fence is not None else []
         lines += [statement.strip() for statement in statements]
         lines.append(self._marker.statement(name))
         return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
 
     def feed(self, data: bytes) -> bytes | None:
-        """Take output and return the answer when it is complete, without blank lines around it; else None.
+        """Take output and return the answer when it is complete, without blank lines around it; else None. Of an answer that
+        was settled in part it is the rest.
 
         Raises:
             ReplyError: what came does not look as it has to: the answer is lost, and so is the session.
@@ -169,6 +177,20 @@ class Framer:
         if self._fence is not None or not self._line_with(self._name):
             return None
         return self._ended(self._name)
+
+    def settle(self) -> bytes:
+        """Return the beginning of a large answer, whole lines that are certainly its own, and forget it; empty for a small one.
+
+        Whoever feeds a framer calls it after each piece, so that an answer of any size takes little memory here.
+        """
+        if self._name is None or self._fence is not None or len(self._answer) <= HOLD:
+            return b""
+        end = self._answer.rfind(b"\n", 0, len(self._answer) - _KEPT) + 1
+        piece = bytes(self._answer[:end])
+        del self._answer[:end]
+        self._searched = max(0, self._searched - end)
+        begun, self._settled = self._settled, self._settled or bool(piece.strip(b"\r\n"))
+        return piece if begun else piece.lstrip(b"\r\n")
 
     def _line_with(self, name: bytes) -> bool:
         """Return whether a line with ``name`` has come whole; what was searched then ends with it."""
@@ -186,12 +208,13 @@ class Framer:
             raise ReplyError("CellCLI said more than its answer")
         self._name = None
         self._answer.clear()
-        return _trimmed(text[: len(text) - len(self._marker.before)])
+        return _trimmed(text[: len(text) - len(self._marker.before)], begun=self._settled)
 
 
-def _trimmed(text: bytes) -> bytes:
-    """Return ``text`` without blank lines at its start and its end, with a newline at its end unless it is empty."""
-    lines = text.lstrip(b"\r\n").rstrip(b"\r\n")
+def _trimmed(text: bytes, *, begun: bool) -> bytes:
+    """Return ``text`` without blank lines at its end, and at its start unless it had ``begun`` before, with a newline at its
+    end unless it is empty."""
+    lines = (text if begun else text.lstrip(b"\r\n")).rstrip(b"\r\n")
     return lines + b"\n" if lines else b""
 
 

@@ -12,6 +12,10 @@ Columns = tuple[Sequence[str], ...]
 """The texts of one cell's answer: by column, then by row."""
 
 
+class ByBlocks(Sequence[Mapping[str, Any]]):
+    """Records that are too many to be held at a time; see :class:`exacell.cellcli.largerows.LargeRows`."""
+
+
 class Rows(Sequence[Mapping[str, Any]]):
     """Records with ``cell`` first and the same attributes in each; one is made when somebody asks for any.
 

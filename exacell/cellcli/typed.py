@@ -31,15 +31,15 @@ def values(record: Mapping[str, str], object_type: str) -> dict[str, Value]:
     typed: dict[str, Value] = {}
     for name, text in record.items():
         if name in METRIC_VALUES and text:
-            typed[name], unit = _metric_value(text)
-            typed.setdefault("unit", unit or _known_unit(record))
+            typed[name], unit = metric_value(text)
+            typed.setdefault("unit", unit or known_unit(record.get("name", "")))
         else:
-            typed[name] = typed_value(text, _kind(object_type, name))
+            typed[name] = typed_value(text, kind_of(object_type, name))
     return typed
 
 
 @lru_cache(maxsize=4096)
-def _kind(object_type: str, name: str) -> Kind:
+def kind_of(object_type: str, name: str) -> Kind:
     """Return the kind of an attribute; asked for each value of each record, mostly the same few."""
     found = find_object(object_type)
     attribute = found.attribute(name) if found is not None else None
@@ -68,7 +68,7 @@ def typed_value(text: str, kind: Kind) -> Value:
     return text
 
 
-def _metric_value(text: str) -> tuple[Value, str]:
+def metric_value(text: str) -> tuple[Value, str]:
     """Return the number and the unit of ``3,418 IO requests``; the unit is empty when none is printed, as in XML.
 
     A text that does not begin with a number stays as it is.
@@ -77,8 +77,9 @@ def _metric_value(text: str) -> tuple[Value, str]:
     return (_number(match[1]), match[2] or "") if match else (text, "")
 
 
-def _known_unit(record: Mapping[str, str]) -> str:
-    known = metric(record.get("name", ""))
+def known_unit(name: str) -> str:
+    """Return the unit of a metric; empty when it is not known."""
+    known = metric(name)
     return known.unit if known else ""
 
 

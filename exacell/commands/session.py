@@ -33,6 +33,7 @@ _USUAL_VALUES = {
     "timeout": ("30s", "60s", "5m"),
     "write_timeout": ("2m", "15m", "2h"),
     "connect_timeout": ("5s", "15s"),
+    "max_answer": ("500m", "2g", "10g"),
     "fanout": ("8", "32", "64"),
     "fold": FOLDING,
     "pager": ("on", "off", "less -FRX"),
@@ -258,7 +259,7 @@ def show_transports(ctx: Context, call: Call) -> Result:
     effect=Effect.LOCAL,
     summary="change a setting for this session",
     details="timeout (of a command that reads), write_timeout (of one changing statement) and connect_timeout take "
-    "seconds or 90s, 5m; fanout is the number of cells worked on at a time; "
+    "seconds or 90s, 5m; max_answer is how large one cell's answer may be; fanout is the number of cells worked on at a time; "
     "editing_mode is emacs or vi; timing on says how long each statement took; patience is how long the prompt waits for "
     "slow cells before it comes back; fold is on, off or auto: whether equal cells share a row of a table, auto on a "
     "terminal alone; pager is on, off, or a command for what is "

@@ -68,6 +68,13 @@ def _escaped(text: str, *, yaml: bool = False) -> str:
     return _UNSEEN.sub(escape, text)
 
 
+def json_field(key: str, value: Any) -> str:
+    """Return an attribute as it stands in a record of JSON."""
+    return _escaped(
+        f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(json_value(value), ensure_ascii=False, allow_nan=False)}"
+    )
+
+
 def as_json(records: Sequence[Record]) -> Iterator[str]:
     """Yield the lines of one JSON array, one record a line."""
     if not records:
@@ -105,17 +112,19 @@ def as_csv(records: Sequence[Record], *, header: bool = True) -> Iterator[str]:
     """Yield CSV with a header line; quoting as RFC 4180 has it. A quoted field may hold line ends."""
     keys = keys_of(records)
     if header and keys:
-        yield _csv_line(keys)
+        yield csv_line(keys)
     for record in records:
-        yield _csv_line([flat(record.get(key)) for key in keys])
+        yield csv_line([flat(record.get(key)) for key in keys])
 
 
-def _csv_line(fields: Sequence[str]) -> str:
+def csv_line(fields: Sequence[str]) -> str:
+    """Return a line of CSV."""
     # A line of one empty field is quoted: readers skip an empty line.
-    return ",".join(map(_csv_field, fields)) or '""'
+    return ",".join(map(csv_field, fields)) or '""'
 
 
-def _csv_field(text: str) -> str:
+def csv_field(text: str) -> str:
+    """Return a field of CSV, quoted where it has to be."""
     if "," in text or '"' in text or "\n" in text or "\r" in text:
         return '"' + text.replace('"', '""') + '"'
     return text
@@ -124,13 +133,23 @@ def _csv_field(text: str) -> str:
 _TSV = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
+def tsv_field(text: str) -> str:
+    """Return a field of TSV."""
+    return text.translate(_TSV)
+
+
 def as_tsv(records: Sequence[Record], *, header: bool = True) -> Iterator[str]:
     r"""Yield tab-separated lines with a header; tab, newline and backslash in a value become ``\t``, ``\n``, ``\\``."""
     keys = keys_of(records)
     if header and keys:
         yield "\t".join(keys)
     for record in records:
-        yield "\t".join(flat(record.get(key)).translate(_TSV) for key in keys)
+        yield "\t".join(tsv_field(flat(record.get(key))) for key in keys)
+
+
+def md_field(text: str) -> str:
+    """Return a field of a Markdown table."""
+    return text.replace("|", "\\|").replace("\n", "<br>")
 
 
 def as_md(records: Sequence[Record], *, header: bool = True) -> Iterator[str]:
@@ -139,11 +158,16 @@ def as_md(records: Sequence[Record], *, header: bool = True) -> Iterator[str]:
     if not keys:
         return
     if header:
-        yield "| " + " | ".join(keys) + " |"
-        yield "|" + "|".join(" --- " for _ in keys) + "|"
+        yield from md_titles(keys)
     for record in records:
-        cells = (flat(record.get(key)).replace("|", "\\|").replace("\n", "<br>") for key in keys)
+        cells = (md_field(flat(record.get(key))) for key in keys)
         yield "| " + " | ".join(cells) + " |"
+
+
+def md_titles(keys: Sequence[str]) -> Iterator[str]:
+    """Yield the two lines of titles of a Markdown table."""
+    yield "| " + " | ".join(keys) + " |"
+    yield "|" + "|".join(" --- " for _ in keys) + "|"
 
 
 def as_yaml(records: Sequence[Record]) -> Iterator[str]:
@@ -154,11 +178,15 @@ def as_yaml(records: Sequence[Record]) -> Iterator[str]:
     for record in records:
         lead = "- "
         for key in keys_of([record]):
-            value = _escaped(json.dumps(json_value(record[key]), ensure_ascii=False), yaml=True)
-            yield f"{lead}{_yaml_key(key)}: {value}"
+            yield f"{lead}{yaml_field(key, record[key])}"
             lead = "  "
         if lead == "- ":
             yield "- {}"
+
+
+def yaml_field(key: str, value: Any) -> str:
+    """Return an attribute as it stands in a mapping of YAML."""
+    return f"{_yaml_key(key)}: {_escaped(json.dumps(json_value(value), ensure_ascii=False), yaml=True)}"
 
 
 def _yaml_key(key: str) -> str:

@@ -12,8 +12,8 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from exacell.output.pages import Pages
@@ -63,6 +63,13 @@ def pager_command(setting: str, env: Mapping[str, str] | None = None) -> str:
     return ""
 
 
+def page_by_command(lines: Iterable[str], setting: str, out: TextIO) -> bool:
+    """Show lines that are more than any screen has by the command that pages, and return whether there was one that could
+    be started. They are made while it reads them."""
+    command = pager_command(setting)
+    return fits_screen(out) and bool(command) and _by_command(lines, command, out)
+
+
 def page(lines: Sequence[str], setting: str, out: TextIO) -> None:
     """Show ``lines`` until the reader leaves; a pager that can't be started is replaced by our own."""
     command = pager_command(setting)
@@ -82,7 +89,7 @@ def _size(out: TextIO) -> tuple[int, int]:
     return size.columns or 80, size.lines or 24
 
 
-def _by_command(lines: Sequence[str], command: str, out: TextIO) -> bool:
+def _by_command(lines: Iterable[str], command: str, out: TextIO) -> bool:
     """Return whether the command could be started."""
     words = shlex.split(command)
     if not words or shutil.which(words[0]) is None:
@@ -91,10 +98,14 @@ def _by_command(lines: Sequence[str], command: str, out: TextIO) -> bool:
     out.flush()
     with _interrupts_are_the_pagers():
         process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, stdout=out.fileno(), text=True, env=env)
+        assert process.stdin is not None
         try:
-            process.communicate("".join(line + "\n" for line in lines))
-        except BrokenPipeError:
-            process.wait()  # The reader left before the end.
+            with suppress(BrokenPipeError):  # The reader left before the end.
+                process.stdin.writelines(line + "\n" for line in lines)
+        finally:
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+            process.wait()
     return True
 
 

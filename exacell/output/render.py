@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
-from typing import TextIO
+from typing import IO
 
 from exacell.cellcli.ownname import has_own_name
+from exacell.cellcli.rows import ByBlocks
 from exacell.cellset import fold
 from exacell.errors import StatementError
 from exacell.output import formats
@@ -50,7 +51,7 @@ def check_format(name: str) -> str:
 
 
 def render(
-    result: Result, format: str, stream: TextIO, *, width: int | None = None, color: bool = False, header: bool = True
+    result: Result, format: str, stream: IO[str], *, width: int | None = None, color: bool = False, header: bool = True
 ) -> bool:
     """Write the data of ``result`` to ``stream``; notes and problems are the caller's. Return whether ``{cell}`` is in it.
 
@@ -76,7 +77,7 @@ def lines(
 ) -> Iterator[str]:
     """Yield the lines that ``render`` writes, without their line ends (a csv line may hold some inside quotes)."""
     name = check_format(format)
-    if name not in ("raw", "table"):
+    if name not in ("raw", "table") and not isinstance(result.records, ByBlocks):
         found = _for_programs(result, name, header=header)
     else:
         blocks = _blocks(result, name, width=width, color=color, header=header)
@@ -88,6 +89,10 @@ def _blocks(result: Result, name: str, *, width: int | None, color: bool, header
     """Yield what is written, many lines at a time."""
     if name == "raw":
         yield from _raw(result)
+    elif isinstance(result.records, ByBlocks) and result.draw is None and not (name == "table" and result.text):
+        from exacell.output.large import large_blocks
+
+        yield from large_blocks(result.records, name, result.columns, color=color, header=header)
     elif name == "table" and result.records and result.draw is None and not result.text:
         yield from table_blocks(
             result.records, result.columns, folded=result.fold, width=width, color=color, header=header
@@ -141,6 +146,13 @@ def _folded_texts(raw: Sequence[tuple[str, str]], *, color: bool) -> Iterator[st
 
 def _raw(result: Result) -> Iterator[str]:
     """Yield the cells' own text: unchanged from one cell, as ``cell: line`` from several, like dcli; a cell at a time."""
+    if result.pieces:
+        for cell, pieces in result.pieces:
+            lead = f"{cell}: " if len(result.pieces) > 1 or result.named else ""
+            for piece in pieces():
+                body = piece.removesuffix("\n")
+                yield lead + body.replace("\n", f"\n{lead}") if lead else body
+        return
     if not result.raw:
         found = formats.as_tsv(result.records, header=False) if result.records else iter(result.text.splitlines())
         while some := list(islice(found, _AT_ONCE)):

@@ -41,6 +41,7 @@ class Result:
         text: what a table-form reader sees instead of a table (help, plans); the machine formats never print it
             while there are records.
         raw: (cell, text) as the cells answered, for ``-o raw`` and for folding.
+        pieces: (cell, reads what it answered a piece of whole lines at a time), instead of ``raw`` where an answer is large.
         named: several cells were asked, so that raw lines begin with the cell's name even when only one answered.
         fold: equal cells may be shown once; ``draw``, where there is one, does so.
         notes: talk, one line each, for stderr.
@@ -54,6 +55,7 @@ class Result:
     columns: Sequence[Column] = ()
     text: str = ""
     raw: Sequence[tuple[str, str]] = ()
+    pieces: Sequence[tuple[str, Callable[[], Iterator[str]]]] = ()
     named: bool = False
     fold: bool = False
     notes: Sequence[str] = ()

@@ -286,7 +286,7 @@ def aligned_column(title: str, texts: Sequence[str], *, to_right: bool) -> Align
     Numbers stand right. Where every text is a number with a unit, as CellCLI prints metric values and sizes, the
     numbers end in one column of characters and the units begin in one.
     """
-    if not to_right and (parted := _quantities(texts)):
+    if not to_right and (parted := quantities(texts)):
         numbers, units = parted
         number_size, unit_size = max(map(len, numbers)), max(map(len, units))
         if unit_size:
@@ -305,7 +305,7 @@ _QUANTITIES = re.compile(rf"({_NUMBER}(?:[KMGT](?=\n))?|-(?=\n))(?: ({_UNIT.patt
 """Quantities, or ``-`` for an absent one, one a line: all of a column are looked at in one search."""
 
 
-def _quantities(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[str]] | None:
+def quantities(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[str]] | None:
     """Return the number and the unit of each text; None when one of them is neither a quantity nor absent, or when none
     is there. A letter that stands right behind a number belongs to it."""
     if not texts or _QUANTITIES.match(f"{texts[0]}\n") is None:

@@ -10,9 +10,10 @@ from exacell.errors import ExacellError
 from exacell.repl.lazily import load_all
 
 if TYPE_CHECKING:
+    from exacell.cellcli.rows import ByBlocks
     from exacell.context import Context
     from exacell.language.line import Line
-    from exacell.output.result import Result
+from exacell.output.result import Result
 
 _QUIET = 1.5
 """Seconds for which no statement may run before cells are asked: whoever types at once is served first."""
@@ -90,7 +91,7 @@ class Learner:
         subject = SHOWN.get(line.call.command.name) if line.call is not None else None
         if statement is not None and not statement.changes:
             subject = statement.object
-        if subject is not None and result.records:
+        if subject is not None and result.records and not isinstance(result.records, ByBlocks):
             observe(self._ctx.learned, subject, result.records)
 
     def _work(self, stop: threading.Event) -> None:

@@ -7,7 +7,7 @@ keys, deadlines and dead cells are replies like any other, so that one cell's fa
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
@@ -142,6 +142,21 @@ class Looked:
     ours: bool = True
 
 
+class Large(Protocol):
+    """An answer that waits on disk: read from its beginning as often as wanted, from any thread, gone when it is dropped."""
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+
+    @property
+    def text(self) -> str:
+        """All of it; bytes that are not UTF-8 as ``\\xNN``."""
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield it, a piece at a time, cut anywhere."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """One command for one target.
@@ -158,6 +173,7 @@ class Request:
         pair: a look and the statement of ``command``, which is then only for messages; refused by a transport whose
             capabilities have no ``pairs``.
         ours: asked right before the command leaves; a transport that can't ask sends it all the same.
+        in_pieces: a large answer may come as ``Reply.large``; who has not asked for that gets all of it as text.
     """
 
     target: str
@@ -171,6 +187,7 @@ class Request:
     feed: Feed | None = None
     pair: Pair | None = None
     ours: Ours | None = None
+    in_pieces: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,6 +202,7 @@ class Reply:
         problem: one complete line (names no target), empty when OK.
         fingerprint: of the key that logged in (``SHA256:…``), empty when unknown; for the journal.
         banner: what the server showed before the login, empty when it showed nothing.
+        large: standard output, on disk; ``stdout`` is empty then.
         looked: the look that a pair's statement went upon; a statement that was not sent upon it is NOT_ATTEMPTED.
     """
 
@@ -197,6 +215,7 @@ class Reply:
     problem: str = ""
     fingerprint: str = ""
     banner: str = ""
+    large: Large | None = None
     looked: Looked | None = None
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import IO, TYPE_CHECKING
 
@@ -25,6 +25,8 @@ _PIECE = 1 << 20
 SPILL = 512 << 10
 """Bytes of one stream of one command that are kept in memory; a larger answer waits on disk until it is complete. Many
 answers that grow side by side in memory would take it twice."""
+MOST_IN_MEMORY = 64 << 20
+"""Bytes of one stream that are kept in memory where the disk is full; a larger answer has no room."""
 _INLINE_STDIN = 16 << 10
 """Bytes of standard input that are sent before reading; more is sent by a thread, so that a command that answers before
 it has read everything cannot block on us while we block on it."""
@@ -32,6 +34,31 @@ it has read everything cannot block on us while we block on it."""
 
 _LAST_WORDS_S = 1.0
 """How long a transport that is dying may take to say so, on a host with much else to do."""
+
+
+class Spooled:
+    """An answer in a file without a name, which only this process can read; see :class:`exacell.transport.base.Large`."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._size = file.seek(0, os.SEEK_END)
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return self._size
+
+    @property
+    def text(self) -> str:
+        """All of it; bytes that are not UTF-8 as ``\\xNN``."""
+        return b"".join(self.pieces()).decode("utf-8", "backslashreplace")
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield it, a piece at a time, cut anywhere."""
+        place = 0
+        while piece := os.pread(self._file.fileno(), _PIECE, place):
+            place += len(piece)
+            yield piece
 
 
 class Store:
@@ -50,6 +77,16 @@ class Store:
 
     def __len__(self) -> int:
         return self._size
+
+    @property
+    def no_room(self) -> bool:
+        """Whether there is more in memory than may be, because the disk is full."""
+        return self._disk_full and len(self._data) > MOST_IN_MEMORY
+
+    def drop(self) -> None:
+        """Keep nothing of it."""
+        with self._lock:
+            self._emptied()
 
     def add(self, piece: bytes) -> None:
         """Keep ``piece``."""
@@ -81,11 +118,26 @@ class Store:
         """Return all of it and keep nothing, so that bytes and text of an answer are not held side by side for long."""
         with self._lock:
             text = self._text()
-            self._data, self._size = bytearray(), 0
-            if self._file is not None:
-                self._file.close()
-                self._file = None
+            self._emptied()
             return text
+
+    def hand_over_file(self) -> Spooled | None:
+        """Return all of it on disk and keep nothing; None, and all is kept, where it is small or the disk is full."""
+        with self._lock:
+            if self._file is None or self._disk_full:
+                return None
+            self._spill()
+            if self._disk_full:
+                return None
+            spooled, self._file = Spooled(self._file), None
+            self._size = 0
+            return spooled
+
+    def _emptied(self) -> None:
+        self._data, self._size = bytearray(), 0
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _text(self) -> str:
         if self._file is not None and self._data and not self._disk_full:
@@ -105,25 +157,48 @@ class Store:
 class Capture:
     """What has arrived so far; written by the reading thread, readable by any. ``on_output`` hears of standard output.
 
+    Args:
+        limit: bytes that both streams may have together; of an answer with more nothing is kept.
+
     Attributes:
         output: standard output.
         errors: standard error.
+        broken_off: END.TOO_LARGE or END.NO_ROOM once that was so; None before.
+        on_limit: told once, with that.
     """
 
-    def __init__(self, on_output: Callable[[bytes], None] | None = None) -> None:
+    def __init__(self, on_output: Callable[[bytes], None] | None = None, *, limit: int | None = None) -> None:
         self.output = Store()
         self.errors = Store()
+        self.limit = limit
+        self.broken_off: End | None = None
+        self.on_limit: Callable[[End], None] = _nobody
         self._on_output = on_output
 
     def take(self, piece: bytes) -> None:
         """Keep a piece of standard output and hand it on."""
-        self.output.add(piece)
-        if self._on_output is not None and piece:
+        if self._keep(self.output, piece) and self._on_output is not None and piece:
             self._on_output(piece)
 
     def take_error(self, piece: bytes) -> None:
         """Keep a piece of standard error."""
-        self.errors.add(piece)
+        self._keep(self.errors, piece)
+
+    def _keep(self, store: Store, piece: bytes) -> bool:
+        """Keep a piece and return True, unless there is no room for it or has been none."""
+        if self.broken_off is not None:
+            return False
+        store.add(piece)
+        if self.limit is not None and len(self.output) + len(self.errors) > self.limit:
+            self.broken_off = End.TOO_LARGE
+        elif store.no_room:
+            self.broken_off = End.NO_ROOM
+        if self.broken_off is None:
+            return True
+        self.output.drop()
+        self.errors.drop()
+        self.on_limit(self.broken_off)
+        return False
 
     @property
     def stdout(self) -> str:
@@ -149,6 +224,8 @@ class End(StrEnum):
     REFUSED = "refused by the server"
     LOST = "the link died"
     NO_CHANNEL = "the server opened no channel, so nothing was sent"
+    TOO_LARGE = "broken off: its answer is larger than it may be"
+    NO_ROOM = "broken off: the disk has no room for its answer"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +234,10 @@ class Ending:
 
     end: End
     exit_status: int | None = None
+
+
+def _nobody(end: End) -> None:
+    """Be told that an answer was broken off."""
 
 
 class Bell(threading.Event):
@@ -194,6 +275,8 @@ def execute(channel: paramiko.Channel, command: str, stdin: str | None, capture:
             return Ending(end=End.LOST if is_dead(channel.get_transport()) else End.REFUSED)
         _feed(channel, (stdin or "").encode("utf-8", "surrogateescape"))
         _drain(channel, bell, capture)
+        if capture.broken_off is not None:
+            return Ending(end=capture.broken_off)
         status = channel.recv_exit_status()
         if status >= 0:
             return Ending(end=End.STATUS, exit_status=status)
@@ -245,7 +328,7 @@ def _drain(channel: paramiko.Channel, bell: Bell, capture: Capture) -> None:
         while channel.recv_stderr_ready():
             capture.take_error(channel.recv_stderr(_PIECE))
             arrived = True
-        if ended:
+        if ended or capture.broken_off is not None:
             return
         if not arrived:
             bell.wait()

@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+from exacell.transport.base import FleetResult, Large, Reply, ReplyHandler, Request, State
 
 Abort = Callable[[], None]
 Late = Callable[[], Reply]
@@ -60,7 +60,7 @@ class Flight:
         if abandoned:
             abort()
 
-    def reply(self, state: State, problem: str = "", **details: str | int | None) -> Reply:
+    def reply(self, state: State, problem: str = "", **details: str | int | Large | None) -> Reply:
         """Return this flight's reply with the time it took."""
         seconds = (time.monotonic() if self.ended is None else self.ended) - self.started
         return Reply(target=self.request.target, state=state, problem=problem, seconds=seconds, **details)  # type: ignore[arg-type]  # by name, each of its own type

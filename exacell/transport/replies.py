@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from exacell.transport.base import Reply, Request, State
-from exacell.transport.channel import Capture, End, Ending
+from exacell.transport.channel import Capture, End, Ending, Store
 from exacell.transport.fanout import Flight
+from exacell.units import human_size
 
 if TYPE_CHECKING:
     import paramiko
@@ -22,6 +23,8 @@ PROBLEMS = {
     End.REFUSED: "the SSH server refused to run a command for this login (a forced command or a closed shell)",
     End.LOST: "the connection was lost after the command was sent: whether it ran to its end is unknown",
     End.NO_CHANNEL: "the SSH server refused a session: {refusal}",
+    End.TOO_LARGE: "its answer is larger than {limit}: it was broken off, nothing of it is used (set max_answer raises that)",
+    End.NO_ROOM: "{folder} has no room for its answer: it was broken off, nothing of it is used (TMPDIR names another folder)",
 }
 """What a reply says of an ending that is not good."""
 
@@ -38,6 +41,15 @@ def not_logged_in(said: Iterable[str]) -> bool:
     return any(_NO_LOGIN.match(line.strip()) for line in said)
 
 
+def problem_of_ending(ending: Ending, limit: int | None) -> str:
+    """Return what a reply says of an ending that is not good; ``limit`` is how many bytes the answer might have."""
+    if ending.end is End.NO_ROOM:
+        from tempfile import gettempdir
+
+        return PROBLEMS[ending.end].format(folder=gettempdir())
+    return PROBLEMS[ending.end].format(status=ending.exit_status, limit=human_size(limit or 0))
+
+
 def late_reply(
     flight: Flight, link: Link, channel: paramiko.Channel, capture: Capture, seconds: float
 ) -> Callable[[], Reply]:
@@ -52,10 +64,17 @@ def late_reply(
     return reply
 
 
-def kept_answer(flight: Flight, link: Link, answer: bytes) -> Reply:
-    """Return the reply of a long-lived CellCLI that answered."""
-    text = answer.decode("utf-8", "backslashreplace")
-    return flight.reply(State.OK, stdout=text, exit_status=0, fingerprint=link.fingerprint, banner=link.banner)
+def kept_answer(flight: Flight, link: Link, answer: bytes | Store) -> Reply:
+    """Return the reply of a long-lived CellCLI that answered; a large answer is handed over."""
+    large = None
+    if isinstance(answer, bytes):
+        text = answer.decode("utf-8", "backslashreplace")
+    else:
+        large = answer.hand_over_file() if flight.request.in_pieces else None
+        text = "" if large is not None else answer.hand_over()
+    return flight.reply(
+        State.OK, stdout=text, large=large, exit_status=0, fingerprint=link.fingerprint, banner=link.banner
+    )
 
 
 def no_end(request: Request, seconds: float) -> str:
@@ -83,10 +102,12 @@ def timed_out(flight: Flight, link: Link, seconds: float, stdout: str, stderr: s
 def reply_of(flight: Flight, link: Link, ending: Ending, capture: Capture) -> Reply:
     """Return the reply of a command that ended; what was captured is handed over."""
     state = State.OK if ending.exit_status == 0 else State.FAILED
+    large = capture.output.hand_over_file() if flight.request.in_pieces and state is State.OK else None
     return flight.reply(
         state,
-        "" if state is State.OK else PROBLEMS[ending.end].format(status=ending.exit_status),
-        stdout=capture.output.hand_over(),
+        "" if state is State.OK else problem_of_ending(ending, capture.limit),
+        large=large,
+        stdout="" if large is not None else capture.output.hand_over(),
         stderr=capture.errors.hand_over(),
         exit_status=ending.exit_status,
         fingerprint=link.fingerprint,

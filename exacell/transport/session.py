@@ -15,7 +15,7 @@ from enum import StrEnum
 from exacell.cellcli.framing import TEMPLATES, Framer, Probe, can_be_fed
 from exacell.errors import ReplyError
 from exacell.transport.base import Feed
-from exacell.transport.channel import Ending
+from exacell.transport.channel import End, Ending, Store
 from exacell.transport.reader import Timer
 from exacell.transport.stream import Stream
 from exacell.transport.wire import Wire
@@ -46,11 +46,19 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """Reads for a session, and who is told: exactly one of the two, once."""
+    """Reads for a session, and who is told: exactly one of them, once.
+
+    Attributes:
+        on_answer: given the answer, a large one on disk.
+        on_lost: told why there is none.
+        on_limit: told that it was broken off because it is larger than ``limit`` bytes, or the disk is full.
+    """
 
     statements: tuple[str, ...]
-    on_answer: Callable[[bytes], None]
+    on_answer: Callable[[bytes | Store], None]
     on_lost: Callable[[str], None]
+    limit: int | None = None
+    on_limit: Callable[[End], None] = lambda end: None
 
 
 class Session:
@@ -69,6 +77,8 @@ class Session:
         self._fed_at = 0.0
         self._quiet_s = 0.0
         self._question: Question | None = None
+        self._settled = Store()
+        """The beginning of a large answer."""
         self._timer: Timer | None = None
         self.phase = Phase.PROBING
         self._stream = Stream(wire, program, self, stdin=None, on_end=self._ended)
@@ -92,8 +102,9 @@ class Session:
 
     @property
     def partial(self) -> bytes:
-        """What has come of the answer to the question under way."""
-        return self._framer.partial if self._framer is not None and self._framer.pending else b""
+        """What has come of the answer to the question under way; nothing of a large one."""
+        small = self._framer is not None and self._framer.pending and not self._settled
+        return self._framer.partial if self._framer is not None and small else b""
 
     def ask(self, question: Question) -> None:
         """Take a question; the session has to be free."""
@@ -126,8 +137,25 @@ class Session:
                 return
             if answer is not None:
                 self._answered(answer)
+            elif settled := self._framer.settle():
+                self._keep(settled)
             elif self._framer.error_came:
                 self._wait(self._quiet_s, lambda: self._doubt("an error came, and no marker behind it", hopeless=False))
+
+    def _keep(self, piece: bytes) -> None:
+        """Keep a piece of a large answer; one that is too large ends the session."""
+        self._settled.add(piece)
+        question = self._question
+        limit = question.limit if question is not None else None
+        end = End.TOO_LARGE if limit is not None and len(self._settled) > limit else None
+        end = End.NO_ROOM if self._settled.no_room else end
+        if end is None:
+            return
+        self._question = None
+        self._settled.drop()
+        self._over("closed", hopeless=False)
+        if question is not None:
+            question.on_limit(end)
 
     def take_error(self, piece: bytes) -> None:
         """Take standard error: what Java says at the start is none of ours, later it belongs to an answer."""
@@ -176,6 +204,7 @@ class Session:
     def _send(self) -> None:
         assert self._question is not None and self._framer is not None
         self._stop_waiting()
+        self._settled.drop()
         fence = _name() if self._late else None
         self._late = False
         self._stream.feed(self._framer.ask(self._question.statements, _name(), fence=fence))
@@ -183,9 +212,13 @@ class Session:
     def _answered(self, answer: bytes) -> None:
         question, self._question = self._question, None
         self._doubtful = False
+        whole: bytes | Store = answer
+        if self._settled:
+            self._settled.add(answer)
+            whole, self._settled = self._settled, Store()
         self._rest()
         if question is not None:
-            question.on_answer(answer)
+            question.on_answer(whole)
 
     def _rest(self) -> None:
         self._wait(IDLE_S, lambda: self._over("idle", hopeless=False))

@@ -19,7 +19,7 @@ from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import SSH, Capabilities
-from exacell.transport.channel import Capture, End, Ending, execute, hang_up
+from exacell.transport.channel import SPILL, Capture, End, Ending, Store, execute, hang_up
 from exacell.transport.early import EarlyConnections, plain_place
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.hostkeys import Trust, append_key
@@ -27,7 +27,7 @@ from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
 from exacell.transport.pairing import StreamPair, over_channel, wait_until_ours
 from exacell.transport.reader import Reader
-from exacell.transport.replies import PROBLEMS, kept_answer, late_reply, reply_of, timed_out
+from exacell.transport.replies import PROBLEMS, kept_answer, late_reply, problem_of_ending, reply_of, timed_out
 from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.transport.sshconfig import SshConfigFiles
 from exacell.transport.upload import send_files
@@ -260,7 +260,7 @@ class SshTransport(RackTransport):
             self._send(flight, link, command, kept=kept)
             return
         seconds = self.seconds(request)
-        ends = time.monotonic() + seconds
+        ends, limit = time.monotonic() + seconds, self.settings.max_answer
         asked: list[Session] = []
 
         def late() -> Reply:
@@ -271,9 +271,13 @@ class SshTransport(RackTransport):
             for session in asked:
                 wire.reader.call(session.end, of=wire)
 
-        def answered(answer: bytes) -> None:
-            _hear(flight, answer)
+        def answered(answer: bytes | Store) -> None:
+            if request.on_output is not None:
+                _hear(flight, answer if isinstance(answer, bytes) else answer.text.encode())
             flight.finish(lambda: kept_answer(flight, link, answer))
+
+        def broken_off(end: End) -> None:
+            flight.finish(flight.reply(State.FAILED, problem_of_ending(Ending(end=end), limit)))
 
         def lost(reason: str) -> None:
             # The deadline stays: a cell that does not answer is told of when its time is over, whoever was asked.
@@ -281,7 +285,10 @@ class SshTransport(RackTransport):
                 self._send(flight, link, command, kept=kept, ends=ends)
 
         def ask() -> None:
-            session = sessions.ask(feed, Question(statements=feed.statements, on_answer=answered, on_lost=lost))
+            question = Question(
+                statements=feed.statements, on_answer=answered, on_lost=lost, limit=limit, on_limit=broken_off
+            )
+            session = sessions.ask(feed, question)
             if session is None:
                 self._send(flight, link, command, kept=kept)
             else:
@@ -301,7 +308,8 @@ class SshTransport(RackTransport):
 
         request, wire = flight.request, link.wire
         assert wire is not None
-        capture = Capture(None if request.on_output is None else functools.partial(_hear, flight))
+        hear = None if request.on_output is None else functools.partial(_hear, flight)
+        capture = Capture(hear, limit=self.settings.max_answer)
         seconds = self.seconds(request)
 
         def may_be_sent() -> None:
@@ -312,7 +320,8 @@ class SshTransport(RackTransport):
             if stream.exit_status is not None:
                 # It ended; something that it left running holds its output open.
                 return reply_of(flight, link, Ending(end=End.STATUS, exit_status=stream.exit_status), capture)
-            return timed_out(flight, link, seconds, capture.stdout, capture.stderr)
+            large = request.in_pieces and len(capture.output) > SPILL
+            return timed_out(flight, link, seconds, "" if large else capture.stdout, capture.stderr)
 
         def ended(ending: Ending) -> None:
             if stream.refused:
@@ -331,6 +340,7 @@ class SshTransport(RackTransport):
         stream = Stream(
             wire, command, capture, stdin=(request.stdin or "").encode("utf-8", "surrogateescape"), on_end=ended
         )
+        capture.on_limit = stream.break_off
         stream.on_channel = may_be_sent
         stream.ours = request.ours
         patience = self.connect_timeout
@@ -377,7 +387,7 @@ class SshTransport(RackTransport):
         if why:
             hang_up(channel)
             return flight.reply(State.NOT_ATTEMPTED, why)
-        capture = Capture(request.on_output)
+        capture = Capture(request.on_output, limit=self.settings.max_answer)
         late = late_reply(flight, link, channel, capture, seconds)
         flight.stage(seconds, abort=functools.partial(hang_up, channel), late=late)
         if request.upload is not None:

@@ -146,6 +146,10 @@ class Stream:
         self._input_ends = self._input_ended = self._wire.at_once(say, may)
         return self._input_ended
 
+    def break_off(self, end: End) -> None:
+        """End with ``end`` and close the channel, whatever else comes. In the reader's thread only."""
+        self._end(Ending(end=end))
+
     def cancel(self) -> None:
         """Close the channel; the command's server ends it or not. Nobody is told."""
         self._wire.reader.call(self._cancel, of=self._wire)

@@ -1,0 +1,104 @@
+"""What several cells answered to one LIST that is too large to be held: read from disk as often as it is needed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple, overload
+
+from exacell.cellcli.rows import ByBlocks, Columns
+from exacell.cellcli.typed import METRIC_VALUES, values
+
+Record = Mapping[str, Any]
+
+UNIT = "unit"
+
+
+class Part(NamedTuple):
+    """One cell's rows: what reads their texts by column, many at a time, from the beginning."""
+
+    cell: str
+    blocks: Callable[[], Iterator[Columns]]
+
+
+class LargeRows(ByBlocks):
+    """Records with ``cell`` first and the same attributes in each, made one after the other while somebody reads them.
+
+    Args:
+        object_type: by whose attributes the texts get types; empty: they stay as the cells printed them.
+
+    Attributes:
+        names: the attributes that the parts' columns hold, all different, ``cell`` not among them.
+        keys: the attributes of a record besides ``cell``: with types a metric's ``unit`` follows its value.
+        object_type: see Args.
+        parts: each cell's rows, cells in the order in which they were asked.
+    """
+
+    def __init__(self, names: Sequence[str], parts: Sequence[Part], *, object_type: str = "") -> None:
+        self.names = tuple(names)
+        self.parts = tuple(parts)
+        self.object_type = object_type
+        self.keys = self.names
+        first = next((place for place, name in enumerate(names) if name in METRIC_VALUES), None)
+        if object_type and first is not None and UNIT not in names:
+            self.keys = (*self.names[: first + 1], UNIT, *self.names[first + 1 :])
+        self._count: int | None = None
+
+    def with_keys(self, keys: Sequence[str]) -> LargeRows:
+        """Return the same rows with the attributes of their records in this order."""
+        rows = LargeRows(self.names, self.parts, object_type=self.object_type)
+        rows.keys = tuple(keys)
+        return rows
+
+    def blocks(self) -> Iterator[tuple[str, Columns]]:
+        """Yield cell and texts by column, many rows at a time."""
+        for part in self.parts:
+            for columns in part.blocks():
+                yield part.cell, columns
+
+    def __len__(self) -> int:
+        if self._count is None:  # All of it has to be read for that.
+            self._count = sum(len(columns[0]) for _, columns in self.blocks())
+        return self._count
+
+    def __bool__(self) -> bool:
+        return next(self.blocks(), None) is not None
+
+    def __iter__(self) -> Iterator[Record]:
+        for cell, columns in self.blocks():
+            for row in zip(*columns, strict=True):
+                yield {"cell": cell, **self._record(dict(zip(self.names, row, strict=True)))}
+
+    def _record(self, texts: dict[str, str]) -> Record:
+        if not self.object_type:
+            return texts
+        typed = values({name: text.strip() for name, text in texts.items()}, self.object_type)
+        return {key: typed.get(key) for key in self.keys}
+
+    @overload
+    def __getitem__(self, place: int) -> Record: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Record]: ...
+    def __getitem__(self, place: int | slice) -> Record | Sequence[Record]:
+        if isinstance(place, slice):
+            start, stop, step = place.indices(len(self))
+            return list(islice(self, start, stop, step)) if step > 0 else list(self)[place]
+        found = next(islice(self, place if place >= 0 else place + len(self), None), None)
+        if found is None:
+            raise IndexError(place)
+        return found
+
+
+def joined(tables: Sequence[LargeRows]) -> LargeRows:
+    """Return the rows of several tables of one object as one, with the attributes of all of them."""
+    names = tuple(dict.fromkeys(name for table in tables for name in table.names))
+    parts = [Part(part.cell, partial(_arranged, table.names, part, names)) for table in tables for part in table.parts]
+    return LargeRows(names, parts, object_type=tables[0].object_type)
+
+
+def _arranged(own: Sequence[str], part: Part, names: Sequence[str]) -> Iterator[Columns]:
+    for block in part.blocks():
+        columns = dict(zip(own, block, strict=True))
+        absent = [""] * len(block[0])
+        yield tuple(columns.get(name, absent) for name in names)
