@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 GROUP = "session"
 
-_OF_CONNECTIONS = ("timeout", "connect_timeout", "fanout", "transport")
+_OF_CONNECTIONS = ("timeout", "connect_timeout", "max_answer", "fanout", "transport")
 """Settings that a transport is made with: changing one opens the connections anew."""
 
 _SETTINGS = tuple(field.name for field in fields(Settings))

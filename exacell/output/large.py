@@ -87,7 +87,7 @@ def _rows(rows: LargeRows, form: _Form) -> Iterator[str]:
 def _maker(rows: LargeRows, key: str, field: Field) -> Callable[[Columns], Sequence[str]]:
     """Return what makes the fields of one attribute from a block's texts."""
     if key not in rows.names:
-        if key == UNIT and rows.object_type:
+        if key == UNIT and rows.object_type and any(name in METRIC_VALUES for name in rows.names):
             return unit_maker(rows, field)
         absent = field(key, None)
         return lambda columns: [absent] * len(columns[0])

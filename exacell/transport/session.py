@@ -217,7 +217,9 @@ class Session:
             self._settled.add(answer)
             whole, self._settled = self._settled, Store()
         self._rest()
-        if question is not None:
+        if question is not None and question.limit is not None and len(whole) > question.limit:
+            question.on_limit(End.TOO_LARGE)
+        elif question is not None:
             question.on_answer(whole)
 
     def _rest(self) -> None:

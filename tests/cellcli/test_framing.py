@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exacell.cellcli import framing
 from exacell.cellcli.framing import TEMPLATES, Framer, Marker, Probe, can_be_fed
 from exacell.errors import ReplyError
 
@@ -195,3 +196,23 @@ def test_one_batch_at_a_time() -> None:
     framer.ask(["list cell"], "a")
     with pytest.raises(ValueError, match="one batch"):
         framer.ask(["list cell"], "b")
+
+
+@pytest.mark.parametrize("piece", [100, 5000, 70_000, 1 << 20])
+def test_a_large_answer_is_settled_while_it_comes(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is settled and the rest are the answer, without blank lines around it; little is kept meanwhile."""
+    monkeypatch.setattr(framing, "HOLD", 20_000)
+    monkeypatch.setattr(framing, "_KEPT", 4_000)
+    framer = Framer(Marker(template="start {name}", before=b"E-1: no file "))
+    for nonce in ("n1-7e1", "n2-7e1"):
+        framer.ask(["list cell"], nonce)
+        answer = b"".join(b"\t row %d\n" % number for number in range(30_000))
+        data = b"\n\n" + answer + b"\n\nE-1: no file " + nonce.encode() + b"\n"
+        got, whole = b"", None
+        for place in range(0, len(data), piece):
+            whole = framer.feed(data[place : place + piece])
+            settled = framer.settle()
+            got += settled
+            assert whole is not None or len(framer.partial) <= max(20_000, 4_000 + piece)
+        assert whole is not None and got + whole == answer and (got or piece > len(data))
+        assert framer.settle() == b""

@@ -57,7 +57,9 @@ def transport_to() -> Iterator[MakeTransport]:
     made: list[SshTransport] = []
 
     def make(ssh_config: Path, user: str, **changes: object) -> SshTransport:
-        settings = {key: changes.pop(key) for key in ("timeout", "connect_timeout", "fanout") if key in changes}
+        settings = {
+            key: changes.pop(key) for key in ("timeout", "connect_timeout", "fanout", "max_answer") if key in changes
+        }
         read_only = bool(changes.pop("read_only", False))
         rack = {"name": "t", "cells": CELLS, "read_user": user, "write_user": user, "ssh_config": ssh_config, **changes}
         made.append(SshTransport(RackConfig(**rack), Settings(**settings), read_only=read_only))

@@ -1,0 +1,94 @@
+"""Answers that are read from disk look as those that are held in memory, through the whole program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from exacell import largelist, passthrough
+from exacell.output import apart
+from exacell.transport import channel
+from tests.support.program import InProcess, Program
+
+FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
+STATEMENTS = (
+    "list metriccurrent",
+    "list metriccurrent attributes all",
+    "list metrichistory where ageInMinutes < 3",
+    "list griddisk attributes name,size,cachedBy,comment",
+    "list griddisk detail",
+    "list alerthistory",
+    "--diff list griddisk",
+)
+
+
+@pytest.fixture(scope="module")
+def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    program = InProcess(tmp_path_factory.mktemp("large") / "home")
+    program.ok("emulator", "start", "l", "speed=1")
+    program.ok("emulator", "fault", "l", "exa1cel02", "quarantine")
+    yield program
+    program.ok("emulator", "stop", "l")
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every answer count as large."""
+    monkeypatch.setattr(channel, "SPILL", 16)
+    monkeypatch.setattr(channel, "_PIECE", 1000)
+    monkeypatch.setattr(largelist, "LARGE", 0)
+    monkeypatch.setattr(largelist, "FEW", 0)
+    monkeypatch.setattr(apart, "MOST_FOLDED", 0)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_every_format_is_the_same_from_disk(
+    rack: Program, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, statement: str, form: str
+) -> None:
+    """Each LIST in each format is the same text, talk and exit code, whether its answers are held or read from disk."""
+    if "--diff" in statement and form == "raw":
+        return
+    words = ("-r", "l", "-o", form, "--no-fold", statement.replace("--diff ", "") + " --diff" * ("--diff" in statement))
+    before, held, again = rack(*words), rack(*words), None
+    large: list[object] = []
+    for name in ("_large", "_large_xml"):
+        whole = getattr(passthrough, name)
+        monkeypatch.setattr(passthrough, name, lambda *a, whole=whole: large.append(a) or whole(*a))
+    request.getfixturevalue("tiny")
+    again = rack(*words)
+    assert before.code == 0, before.err
+    assert bool(large) is not ("--diff" in statement or ("detail" in statement and form != "raw"))
+    if held == before:  # Else a collection came between them.
+        assert (again.code, again.out.split(), again.err) == (held.code, held.out.split(), held.err)
+
+
+def test_pipes_files_and_a_spool_get_large_answers(rack: Program, tiny: None, tmp_path: Path) -> None:
+    """A large answer goes into a pipe, a file and a spool file as to standard output; a reader that leaves ends nothing."""
+    rack = Program(rack.home)
+    whole = rack.ok("-r", "l", "-o", "csv", "list griddisk attributes name,size").out
+    target = tmp_path / "f"
+    rack.ok("-r", "l", "-o", "csv", "--accept-opaque", f"list griddisk attributes name,size > {target}")
+    assert target.read_text() == whole
+    assert rack.ok("-r", "l", "-o", "csv", "list griddisk attributes name,size | head -n 2").out == "".join(
+        whole.splitlines(keepends=True)[:2]
+    )
+
+
+def test_a_cell_whose_answer_is_too_large_is_told_and_the_others_stand(rack: Program) -> None:
+    """At max_answer one cell's answer is broken off: a line names it and the setting, the exit code is 1, the rest is there."""
+    wide = "x" * 200
+    rack.ok("-r", "l", "-c", "exa1cel02", "-y", f"alter griddisk all comment='{wide}'")
+    script = "set max_answer 6000\nlist griddisk attributes name,comment\n"
+    for form in ("table", "jsonl"):
+        done = rack("-r", "l", "-o", form, "-f", "-", stdin=script)
+        assert done.code == 1
+        assert "exa1cel02: its answer is larger than 5.859K: it was broken off" in done.err.replace(
+            "6000 bytes", "5.859K"
+        )
+        assert "set max_answer raises that" in done.err
+        cells = [json.loads(row)["cell"] if form == "jsonl" else row.split()[0] for row in done.out.splitlines()]
+        assert set(cells) - {"cell", "---------"} == {"exa1cel01", "exa1cel03"}
