@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from exacell.errors import TransportError
+from exacell.transport.base import Large
+from exacell.transport.channel import Capture, End
 from exacell.values import dataclass
 
 _PIECE = 65536
@@ -19,11 +21,18 @@ _PIECE = 65536
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """How a program ended: ``status`` as waitpid has it, negative for a signal."""
+    """How a program ended: ``status`` as waitpid has it, negative for a signal.
+
+    Attributes:
+        large: standard output, on disk; ``stdout`` is empty then.
+        broken_off: that it was, because its output was too large; nothing of that is kept.
+    """
 
     status: int
     stdout: str
     stderr: str
+    large: Large | None = None
+    broken_off: End | None = None
 
 
 class Child:
@@ -32,6 +41,8 @@ class Child:
     Args:
         account: whose it is; one's own when None.
         on_output: told of each piece of standard output as it arrives, from the thread in :meth:`run`.
+        limit: bytes that it may print; one that prints more is ended.
+        in_pieces: what it prints may come as ``Ended.large``.
     """
 
     def __init__(
@@ -42,26 +53,29 @@ class Child:
         env: Mapping[str, str] | None = None,
         account: pwd.struct_passwd | None = None,
         on_output: Callable[[bytes], None] | None = None,
+        limit: int | None = None,
+        in_pieces: bool = False,
     ) -> None:
         self._argv = list(argv)
         self._input = b"" if stdin is None else stdin.encode("utf-8", "surrogateescape")
         self._account = account
         self._env = {**os.environ, **env} if env else None
-        self._on_output = on_output
+        self._in_pieces = in_pieces
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._killed = False
-        self._data = {1: bytearray(), 2: bytearray()}
+        self._capture = Capture(on_output, limit=limit)
+        self._capture.on_limit = lambda end: self.kill()
 
     @property
     def stdout(self) -> str:
         """What it has printed so far."""
-        return bytes(self._data[1]).decode("utf-8", "backslashreplace")
+        return self._capture.stdout
 
     @property
     def stderr(self) -> str:
         """What it has said on standard error so far."""
-        return bytes(self._data[2]).decode("utf-8", "backslashreplace")
+        return self._capture.stderr
 
     def run(self, talk: Callable[[subprocess.Popen[bytes]], None] | None = None) -> Ended:
         """Start the program, feed it, read it to its end and return how it ended.
@@ -102,7 +116,10 @@ class Child:
                 os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
                 with self._lock:
                     status = process.wait()
-        return Ended(status=status, stdout=self.stdout, stderr=self.stderr)
+        large = self._capture.output.hand_over_file() if self._in_pieces and status == 0 else None
+        stdout = "" if large is not None else self.stdout
+        broken_off = self._capture.broken_off
+        return Ended(status=status, stdout=stdout, stderr=self.stderr, large=large, broken_off=broken_off)
 
     def _talk(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin and process.stdout and process.stderr
@@ -134,13 +151,11 @@ class Child:
 
     def take(self, piece: bytes) -> None:
         """Keep a piece of standard output and hand it on."""
-        self._data[1] += piece
-        if self._on_output is not None:
-            self._on_output(piece)
+        self._capture.take(piece)
 
     def take_error(self, piece: bytes) -> None:
         """Keep a piece of standard error."""
-        self._data[2] += piece
+        self._capture.take_error(piece)
 
     def kill(self) -> None:
         """End the program and everything that it has started; :meth:`run` then returns."""

@@ -22,7 +22,7 @@ from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, Capabilities, s
 from exacell.transport.child import Child
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.login import login_for
-from exacell.transport.replies import no_end
+from exacell.transport.replies import broken_off_reply, no_end
 from exacell.transport.requests import required_program
 from exacell.transport.shared import RackTransport
 
@@ -70,7 +70,10 @@ class ExacliTransport(RackTransport):
         request = flight.request
         seconds = self.seconds(request)
         user = request.login or login_for(self.rack, request.target, request.role).user or ""
-        child = Child(self._argv(request, user), on_output=request.on_output)
+        child = Child(
+            self._argv(request, user), on_output=request.on_output, limit=self.settings.max_answer,
+            in_pieces=request.in_pieces,
+        )  # fmt: skip
         late = no_end(request, seconds)
         flight.stage(
             seconds,
@@ -81,8 +84,10 @@ class ExacliTransport(RackTransport):
             ended = child.run()
         except TransportError as error:
             return flight.reply(State.UNREACHABLE, error.message)
+        if ended.broken_off is not None:
+            return broken_off_reply(flight, ended.broken_off, self.settings.max_answer)
         if ended.status == 0:
-            return flight.reply(State.OK, stdout=ended.stdout, stderr=ended.stderr, exit_status=0)
+            return flight.reply(State.OK, stdout=ended.stdout, stderr=ended.stderr, large=ended.large, exit_status=0)
         if reply_errors(ended.stdout):
             problem = f"exit status {ended.status}"
             return flight.reply(

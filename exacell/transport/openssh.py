@@ -29,7 +29,7 @@ from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
 from exacell.transport.pairing import over_child, wait_until_ours
-from exacell.transport.replies import no_end
+from exacell.transport.replies import broken_off_reply, no_end
 from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
 
@@ -139,6 +139,8 @@ class OpensshTransport(RackTransport):
                     if kept and may_retry and not request.role.changes and not child.stdout:
                         continue
                     return flight.reply(State.FAILED, _LOST, stdout=ended.stdout, stderr=ended.stderr)
+                if ended.broken_off is not None:
+                    return broken_off_reply(flight, ended.broken_off, self.settings.max_answer)
                 return _reply(flight, ended)
         except (TransportError, ConfigError) as error:
             return flight.reply(State.UNREACHABLE, error.message)
@@ -173,7 +175,10 @@ class OpensshTransport(RackTransport):
             argv = [self._scp, *options, *control, "--", *sources, f"{place}:{upload.destination}"]
         else:
             argv = [self._program, "-S", master.path, *self._options(), *_user(user), "--", request.target, command]
-        child = Child(argv, stdin=request.stdin, on_output=request.on_output)
+        child = Child(
+            argv, stdin=request.stdin, on_output=request.on_output, limit=self.settings.max_answer,
+            in_pieces=request.in_pieces,
+        )  # fmt: skip
         late = no_end(request, seconds)
         flight.stage(
             seconds,
@@ -286,7 +291,7 @@ def _nothing() -> None:
 
 def _reply(flight: Flight, ended: Ended) -> Reply:
     if ended.status == 0:
-        return flight.reply(State.OK, stdout=ended.stdout, stderr=ended.stderr, exit_status=0)
+        return flight.reply(State.OK, stdout=ended.stdout, stderr=ended.stderr, large=ended.large, exit_status=0)
     if ended.status < 0:
         return flight.reply(State.FAILED, f"ssh was ended by signal {-ended.status}", stdout=ended.stdout)
     return flight.reply(

@@ -50,6 +50,11 @@ def problem_of_ending(ending: Ending, limit: int | None) -> str:
     return PROBLEMS[ending.end].format(status=ending.exit_status, limit=human_size(limit or 0))
 
 
+def broken_off_reply(flight: Flight, end: End, limit: int | None) -> Reply:
+    """Return the reply of a command that was broken off for the size of its answer."""
+    return flight.reply(State.FAILED, problem_of_ending(Ending(end=end), limit))
+
+
 def late_reply(
     flight: Flight, link: Link, channel: paramiko.Channel, capture: Capture, seconds: float
 ) -> Callable[[], Reply]:

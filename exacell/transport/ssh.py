@@ -27,7 +27,7 @@ from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
 from exacell.transport.pairing import StreamPair, over_channel, wait_until_ours
 from exacell.transport.reader import Reader
-from exacell.transport.replies import PROBLEMS, kept_answer, late_reply, problem_of_ending, reply_of, timed_out
+from exacell.transport.replies import PROBLEMS, broken_off_reply, kept_answer, late_reply, reply_of, timed_out
 from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.transport.sshconfig import SshConfigFiles
 from exacell.transport.upload import send_files
@@ -277,7 +277,7 @@ class SshTransport(RackTransport):
             flight.finish(lambda: kept_answer(flight, link, answer))
 
         def broken_off(end: End) -> None:
-            flight.finish(flight.reply(State.FAILED, problem_of_ending(Ending(end=end), limit)))
+            flight.finish(broken_off_reply(flight, end, limit))
 
         def lost(reason: str) -> None:
             # The deadline stays: a cell that does not answer is told of when its time is over, whoever was asked.
