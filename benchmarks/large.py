@@ -67,8 +67,8 @@ def write(folder: Path, rows: int) -> None:
         xml.write("</cli-output>\n")
 
 
-def run(words: list[str], environment: dict[str, str], target: Path) -> tuple[float, float, int]:
-    """Run a command into a file; return seconds, peak megabytes and lines."""
+def run(words: list[str], environment: dict[str, str], target: Path) -> tuple[float, float, float, int]:
+    """Run a command into a file; return seconds, seconds of its own CPU, peak megabytes and lines."""
     began = time.perf_counter()
     with target.open("wb") as out:
         process = subprocess.Popen(words, env=environment, stdout=out, stderr=subprocess.PIPE)
@@ -80,7 +80,7 @@ def run(words: list[str], environment: dict[str, str], target: Path) -> tuple[fl
         raise SystemExit(f"{' '.join(words)}: {said}")
     with target.open("rb") as file:
         lines = sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b""))
-    return took, used.ru_maxrss / 1024, lines
+    return took, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, lines
 
 
 def main() -> None:
@@ -117,21 +117,25 @@ def measure(lab: Lab, hosts: int, rounds: int, wanted: list[str]) -> int:
     print(
         f"{hosts} cells, {rows:,} rows: {hosts * size['txt'] / 1e6:.0f} MB as text, {hosts * size['xml'] / 1e6:.0f} as XML"
     )
-    found: dict[str, list[tuple[float, float]]] = {form: [] for form in wanted}
+    found: dict[str, list[tuple[float, float, float]]] = {form: [] for form in wanted}
     target = lab.folder / "out"
     for _, form in product(range(rounds), wanted):
-        took, peak, lines = run([*words, form, "-e", "list metrichistory"], environment, target)
+        took, cpu, peak, lines = run([*words, form, "-e", "list metrichistory"], environment, target)
         if lines < rows:
             raise SystemExit(f"{form}: {lines:,} lines of {rows:,} rows")
-        found[form].append((took, peak))
-    raw = statistics.median(took for took, _ in found[wanted[0]])
+        found[form].append((took, cpu, peak))
+    raw, raw_cpu = (statistics.median(one[place] for one in found[wanted[0]]) for place in (0, 1))
     missed = False
-    print(f"{'format':<8}{'seconds':>9}{'x ' + wanted[0]:>8}{'peak MB':>9}")
+    print(f"{'format':<8}{'seconds':>9}{'x ' + wanted[0]:>8}{'CPU':>8}{'x':>6}{'peak MB':>9}")
     for form, runs in found.items():
-        took, peak = statistics.median(one for one, _ in runs), max(one for _, one in runs)
+        took, cpu = (statistics.median(one[place] for one in runs) for place in (0, 1))
+        peak = max(one[2] for one in runs)
         bad = peak > GOAL_MB or (form in HELD and took > GOAL_TIMES * raw)
         missed = missed or bad
-        print(f"{form:<8}{took:>9.2f}{took / raw:>8.2f}{peak:>9.0f}" + ("  missed" if bad else ""))
+        print(
+            f"{form:<8}{took:>9.2f}{took / raw:>8.2f}{cpu:>8.2f}{cpu / raw_cpu:>6.2f}{peak:>9.0f}"
+            + ("  missed" if bad else "")
+        )
     print(f"goals: {GOAL_MB} MB each; {', '.join(HELD)} at most {GOAL_TIMES:g} times {wanted[0]}")
     return int(missed)
 
