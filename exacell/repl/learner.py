@@ -10,7 +10,6 @@ from exacell.errors import ExacellError
 from exacell.repl.lazily import load_all
 
 if TYPE_CHECKING:
-    from exacell.cellcli.rows import ByBlocks
     from exacell.context import Context
     from exacell.language.line import Line
 from exacell.output.result import Result
@@ -85,6 +84,7 @@ class Learner:
 
     def observe(self, line: Line, result: Result) -> None:
         """Learn from an answer that passes by: to LIST, or to a statement of ours that shows objects."""
+        from exacell.cellcli.rows import ByBlocks
         from exacell.completion.learning import SHOWN, observe
 
         statement = line.cellcli
