@@ -247,6 +247,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("pending", "runs", "newest_stopped", "_taken_back", "_left_open", "undoes", "half_undone", "_own"),
         ("tests/change/test_change_pending.py", "tests/change/test_change_stopped.py"),
     ),
+    "change/lookingback.py": ((), ("tests/faults/test_fault_other_hands.py",)),
     "journal/actor.py": (("alive",), ("tests/journal", "tests/change/test_change_racklock.py")),
     "journal/file.py": (("explains", "whole_head", "kept_head", "refuse_cut", "damage", "pieces"), ("tests/journal",)),
     "journal/schema.py": (("strange",), ("tests/journal",)),

@@ -220,13 +220,15 @@ def undo_run(ctx: Context, call: Call) -> Result:
     group=GROUP,
     effect=Effect.READ,
     summary="what earlier changes left behind: unfinished, caching off, services stopped, disks offline, unconfirmed",
-    details="Every start of exacell says the same in one line each.",
+    details="Every start of exacell says the same in one line each, from the journal alone. pending asks the cells first: what "
+    "was started, activated or switched on by other hands is left out, here and at later starts.",
     example="pending",
 )
 def pending(ctx: Context, call: Call) -> Result:
     """Return one record for each."""
-    from exacell.change.pending import pending as left_behind
+    from exacell.change.lookingback import look
 
+    left, notes = look(ctx)
     rows = [
         {
             "cell": None,
@@ -236,8 +238,7 @@ def pending(ctx: Context, call: Call) -> Result:
             "mend": p.mend,
             "says": p.sentence,
         }
-        for p in left_behind(ctx.journal, ctx.need_rack().name)
+        for p in left
     ]
-    return Result(
-        records=rows, columns=[*(Column(n) for n in ("change", "state", "mend")), Column("says", "prose")], data=True
-    )
+    columns = [*(Column(n) for n in ("change", "state", "mend")), Column("says", "prose")]
+    return Result(records=rows, columns=columns, data=True, notes=list(notes))
