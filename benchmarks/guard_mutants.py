@@ -27,7 +27,7 @@ GUARD = (
     "tests/plan/test_plan_guard.py",
     "tests/plan/test_plan_doubts.py",
     "tests/plan/test_plan_approved_raw.py",
-    "tests/plan/test_plan_doubts.py",
+    "tests/plan/test_plan_asmgone.py",
     *(
         f"tests/plan/test_plan_guard_{noun}.py"
         for noun in ("caches", "pmem", "disks", "cell", "iorm", "names", "releases")
@@ -65,6 +65,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/guard_settings.py": ((), GUARD),
     "plan/guard_targets.py": ((), (*GUARD, "tests/plan/test_plan_already.py")),
     "plan/guard_steps.py": ((), GUARD),
+    "plan/asmgone.py": ((), ("tests/plan/test_plan_asmgone.py",)),
     "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
     "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),
     "plan/replay.py": (("overlaps",), ROLLING),
@@ -176,7 +177,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ENGINE,
     ),
     "change/running.py": (("entering", "unsure", "_broken_off", "_elsewhere", "_finished", "finishes"), ENGINE),
-    "change/verdicts.py": (("judge", "judge_sql"), ENGINE),
+    "change/verdicts.py": (("_judge", "_judge_sql"), ENGINE),
     "change/following.py": (("flushes", "proofs"), ENGINE),
     "change/gatekeeper.py": (
         ("wait", "linger", "_look"),

@@ -14,6 +14,7 @@ from exacell.fleet import MUTE, problem_of
 from exacell.meanwhile import unless_interrupted
 from exacell.plan import doubts
 from exacell.plan import facts as f
+from exacell.plan.asmgone import headers_over
 from exacell.plan.saved import moved
 from exacell.units import and_more
 
@@ -169,21 +170,20 @@ def headers_if_needed(ctx: Context, facts: Mapping[str, f.CellFacts]) -> Mapping
 
     Only asked when a grid disk still names a disk group that it may have left (asmModeStatus UNUSED or DROPPED).
     """
-    doubtful = any(
-        grid.asm_group and grid.asm_mode in ("UNUSED", "DROPPED") for fact in facts.values() for grid in fact.grid_disks
-    )
+    doubtful = [
+        grid
+        for fact in facts.values()
+        for grid in fact.grid_disks
+        if grid.asm_group and grid.asm_mode in ("UNUSED", "DROPPED")
+    ]
     rack = ctx.need_rack()
     if not doubtful or not rack.asm:
         return None
-    headers: dict[str, str] = {}
+    clusters = []
     for name in rack.asm:
         try:
-            found = ctx.asm(name).facts().headers()
+            clusters.append(ctx.asm(name).facts())
         except ExacellError as error:
             ctx.console.say(f"ASM cluster {name}: {error.message}")
             return None
-        for disk, header in found.items():
-            # The worst word of any cluster counts: a disk is free only where all of them let go.
-            if headers.get(disk) in (None, "FORMER", "CANDIDATE"):
-                headers[disk] = header
-    return headers
+    return headers_over(clusters, doubtful)

@@ -42,6 +42,12 @@ DATABASE = "list database attributes name"
 MODE_SINCE = "11.2.3.2.0"
 """The release since which a cell tells flashCacheMode. Source: reference cellcli.md section 8."""
 
+LET_GO = ("FORMER", "CANDIDATE")
+"""header_status of a disk that no disk group has, in v$asm_disk. Source: reference asm.md section 6."""
+
+EXPELLED = "expelled"
+"""Stands for the header of a disk that ASM has no row of, because its disk group dropped it; see :mod:`exacell.plan.asmgone`."""
+
 PMEM_SINCE, PMEM_UNTIL = "19.3", "23.1"
 """The releases whose PMEM cache may be write-back. Source: reference cellcli.md section 8."""
 
@@ -138,10 +144,12 @@ class GridDisk:
         """Return why the disk is not free, empty when it is.
 
         A grid disk is free only if no Exascale pool has it, asmModeStatus is UNUSED or DROPPED, and either it names
-        no disk group or its header is FORMER or CANDIDATE in every ASM cluster of the rack. Source: cellcli.md 6.5.
+        no disk group or its header is FORMER or CANDIDATE in every ASM cluster of the rack, or the disk group that it names
+        has dropped it and ASM does not see it any more. Source: cellcli.md 6.5.
 
         Args:
-            headers: grid disk name (lower case) → header_status as ASM sees it; None when no ASM could be asked.
+            headers: grid disk name (lower case) → header_status as ASM sees it, or ``EXPELLED``; None when no ASM could be
+                asked.
         """
         if self.pool:
             return f"it belongs to the Exascale pool {self.pool}"
@@ -153,7 +161,7 @@ class GridDisk:
         if headers is None:
             return f"it names disk group {self.asm_group} and no ASM instance could be asked whether it let go"
         header = headers.get(self.name.lower(), "")
-        if header in ("FORMER", "CANDIDATE"):
+        if header in LET_GO or (header == EXPELLED and self.asm_mode == "DROPPED"):
             return ""
         return f"disk group {self.asm_group} holds it (header {header or 'not seen'})"
 

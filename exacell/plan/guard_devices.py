@@ -10,8 +10,8 @@ from exacell.cellcli.statement import Media, render
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts
-from exacell.plan.griddisk import Headers, refuse_used
-from exacell.plan.guard_disks import flush, slow, unused
+from exacell.plan.griddisk import Headers
+from exacell.plan.guard_disks import flush, refuse_in_use, slow, unused
 from exacell.plan.guard_settings import settings_proof
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.guard_targets import means
@@ -76,7 +76,7 @@ def _judged(
         cell: tuple(grid for grid in fact.grid_disks if grid.cell_disk.lower() in _meant(fact, statement))
         for cell, fact in facts.items()
     }
-    refuse_used(text, hit, headers)
+    refuse_in_use(text, hit, headers)
     reason = "the cell disks' contents are lost"
     always = {cell: unused(grids) for cell, grids in hit.items()}
     gone = (Check(object="celldisk", op=Op.ABSENT, where={"name": statement.names}),)

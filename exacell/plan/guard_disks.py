@@ -9,6 +9,7 @@ from exacell.cellcli.statement import Change as CellChange
 from exacell.cellcli.statement import Scalar, render
 from exacell.cellset import fold
 from exacell.errors import RefusedError
+from exacell.plan.asmgone import ways_out
 from exacell.plan.availability import may_go
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, needed
@@ -59,7 +60,7 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     sure = {cell: grids for cell, grids in meant.items() if grids}
     changed = {s.attribute.lower() for s in statement.settings}
     if statement.verb == "DROP" or statement.has("FORCE") or "size" in changed:
-        refuse_used(text, hit, headers)
+        refuse_in_use(text, hit, headers)
     if statement.settings and statement.action:
         raise RefusedError(
             f"{text}: one statement sets attributes, another one is for {statement.action}; nothing was sent",
@@ -308,6 +309,18 @@ def unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
             why="a grid disk that ASM uses is never taken away",
         ),
     )
+
+
+def refuse_in_use(text: str, hit: Mapping[str, Sequence[GridDisk]], headers: Headers) -> None:
+    """Raise when any of these grid disks is not free, naming what lets go of just these.
+
+    Raises:
+        RefusedError: a disk is in use, or it can't be told that it is not.
+    """
+    try:
+        refuse_used(text, hit, headers)
+    except RefusedError as error:
+        raise RefusedError(error.message, hint=ways_out(hit, headers) or error.hint) from None
 
 
 def _leaving(hit: Mapping[str, Sequence[GridDisk]]) -> dict[str, list[GridDisk]]:
