@@ -30,7 +30,7 @@ GUARD = (
     "tests/plan/test_plan_asmgone.py",
     *(
         f"tests/plan/test_plan_guard_{noun}.py"
-        for noun in ("caches", "pmem", "disks", "cell", "iorm", "names", "releases")
+        for noun in ("caches", "pmem", "disks", "resize", "cell", "iorm", "names", "releases")
     ),
 )
 ROLLING = ("tests/plan/test_plan_rolling.py",)
@@ -66,6 +66,9 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/guard_targets.py": ((), (*GUARD, "tests/plan/test_plan_already.py")),
     "plan/guard_steps.py": ((), GUARD),
     "plan/asmgone.py": ((), ("tests/plan/test_plan_asmgone.py",)),
+    "plan/asmsize.py": ((), ("tests/plan/test_plan_guard_resize.py",)),
+    "plan/guard_free.py": ((), GUARD),
+    "plan/guard_resize.py": ((), GUARD),
     "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
     "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),
     "plan/replay.py": (("overlaps",), ROLLING),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from exacell.arrivals import Recording, told_while_waiting
+from exacell.cellcli.statement import Change, Statement
 from exacell.cellset import fold
 from exacell.errors import ExacellError, InterruptedByUserError, RefusedError, ReplyError
 from exacell.fleet import MUTE, problem_of
@@ -15,6 +16,7 @@ from exacell.meanwhile import unless_interrupted
 from exacell.plan import doubts
 from exacell.plan import facts as f
 from exacell.plan.asmgone import headers_over
+from exacell.plan.asmsize import sizes_over
 from exacell.plan.saved import moved
 from exacell.units import and_more
 
@@ -187,3 +189,37 @@ def headers_if_needed(ctx: Context, facts: Mapping[str, f.CellFacts]) -> Mapping
             ctx.console.say(f"ASM cluster {name}: {error.message}")
             return None
     return headers_over(clusters, doubtful)
+
+
+def with_asm_sizes(
+    ctx: Context, facts: Mapping[str, f.CellFacts], statements: Iterable[Statement]
+) -> dict[str, f.CellFacts]:
+    """Return the facts with the size that ASM has of each grid disk in use, when a statement gives grid disks another size.
+
+    Disks of which that can't be told keep None.
+    """
+    rack = ctx.need_rack()
+    resizes = any(_resizes(statement) for statement in statements)
+    used = [grid for fact in facts.values() for grid in fact.grid_disks if grid.asm_mode == "ONLINE"]
+    if not resizes or not used or not rack.asm:
+        return dict(facts)
+    clusters = []
+    for name in rack.asm:
+        try:
+            asm = ctx.asm(name).facts()
+            clusters.append((asm, ctx.asm(name).sizes(asm.node)))
+        except ExacellError as error:
+            ctx.console.say(f"ASM cluster {name}: {error.message}")
+            return dict(facts)
+    sizes = sizes_over(clusters, used)
+    return {
+        cell: replace(
+            fact,
+            grid_disks=tuple(replace(grid, asm_size=sizes.get(grid.name.lower())) for grid in fact.grid_disks),
+        )
+        for cell, fact in facts.items()
+    }
+
+
+def _resizes(statement: Statement) -> bool:
+    return isinstance(statement, Change) and statement.object == "GRIDDISK" and statement.setting("size") is not None

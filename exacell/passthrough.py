@@ -50,7 +50,7 @@ def pass_through(ctx: Context, line: Line) -> Result:
 
 def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
     # A read needs none of this, which takes as long to import as a cell to answer.
-    from exacell.factreading import headers_if_needed
+    from exacell.factreading import headers_if_needed, with_asm_sizes
     from exacell.plan.guard import facts_needed, guard_plan
     from exacell.plan.guard_targets import means
     from exacell.plan.model import Plan
@@ -73,7 +73,7 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
         return ctx.change(Plan(statement=line.text, rack=ctx.need_rack().name, done=done), call)
     plan = guard_plan(
         ctx.need_rack().name,
-        facts,
+        with_asm_sizes(ctx, facts, (statement,)),
         statement,
         text=line.text,
         accepted=ctx.accepted_loss(call),

@@ -11,7 +11,7 @@ from exacell.dcli.reach import Group
 from exacell.dcli.refusing import refuse_unread
 from exacell.dcli.sequence import left_away, plans_in_order
 from exacell.errors import RefusedError
-from exacell.factreading import headers_if_needed
+from exacell.factreading import headers_if_needed, with_asm_sizes
 from exacell.language.registry import Call, Value
 from exacell.logins import refuse_writer
 from exacell.opaque.findings import Findings, FoundStatement
@@ -122,6 +122,7 @@ def _plans(group: Group, findings: Findings, accepted: Sequence[str], *, serial:
     if not cells:
         return ()
     facts = ctx.facts(*facts_for(findings.changes), cells=cells)
+    facts = with_asm_sizes(ctx, facts, [found.statement for found in findings.changes])
     headers = headers_if_needed(ctx, facts)
 
     def plan(cells: Sequence[str]) -> tuple[Plan, ...]:

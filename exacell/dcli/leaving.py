@@ -13,7 +13,7 @@ from exacell.dcli.judge import Judgement, facts_for
 from exacell.dcli.reach import Group
 from exacell.dcli.sequence import needs_now, plans_in_order
 from exacell.errors import ExacellError
-from exacell.factreading import gather, headers_if_needed
+from exacell.factreading import gather, headers_if_needed, with_asm_sizes
 from exacell.fleet import problem_of
 from exacell.plan.model import Risk, highest
 from exacell.values import dataclass
@@ -50,6 +50,7 @@ class Leaving:
         facts, bad = gather(ctx.fleet, query, facts_for(judgement.changes), (cell,), others=ctx.need_rack().cells)
         if bad:
             return problem_of(bad[cell])
+        facts = with_asm_sizes(ctx, facts, [found.statement for found in judgement.changes])
         headers = headers_if_needed(ctx, facts)
         plans = plans_in_order(
             self.group.rack.name, facts, judgement.changes, accepted=judgement.accepted, headers=headers

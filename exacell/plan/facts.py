@@ -119,6 +119,7 @@ class GridDisk:
     """A grid disk; asm_* are empty where the cell prints nothing, upper case for the mode.
 
     ``cached_by`` are the flash and PMEM cell disks that hold write-back data for it. Source: cellcli.md 6.6.
+    ``asm_size`` are the bytes that ASM uses of it, as all of its instances say; None where they were not asked, or don't.
     """
 
     name: str
@@ -133,6 +134,7 @@ class GridDisk:
     deactivation: str
     pool: str
     cached_by: tuple[str, ...] = ()
+    asm_size: int | None = None
 
     @property
     def prefix(self) -> str:
@@ -177,6 +179,7 @@ class CellFacts:
             cell does not tell it.
         pmem_mode: the same of the PMEM cache; empty on cells and releases without.
         metrics: FC_BY_* → (bytes, collectionTime in epoch ms).
+        read_now: nothing that stands before in the same text has changed what is on the cell since it was read.
     """
 
     cell: str
@@ -197,6 +200,7 @@ class CellFacts:
     objective: str = ""
     databases: tuple[str, ...] = ()
     metrics: Mapping[str, tuple[float, int]] | None = None
+    read_now: bool = True
 
     @property
     def flash_disks(self) -> tuple[CellDisk, ...]:

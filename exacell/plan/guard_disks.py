@@ -9,11 +9,12 @@ from exacell.cellcli.statement import Change as CellChange
 from exacell.cellcli.statement import Scalar, render
 from exacell.cellset import fold
 from exacell.errors import RefusedError
-from exacell.plan.asmgone import ways_out
 from exacell.plan.availability import may_go
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, needed
-from exacell.plan.griddisk import Headers, refuse_used
+from exacell.plan.griddisk import Headers
+from exacell.plan.guard_free import refuse_in_use, unused
+from exacell.plan.guard_resize import grows_first, resized
 from exacell.plan.guard_settings import only_words, settings_proof
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy
 from exacell.plan.guard_targets import items, names_made, own_of, prefixes, targets_of
@@ -59,7 +60,7 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     hit = {cell: hit[cell] for cell in facts}
     sure = {cell: grids for cell, grids in meant.items() if grids}
     changed = {s.attribute.lower() for s in statement.settings}
-    if statement.verb == "DROP" or statement.has("FORCE") or "size" in changed:
+    if statement.verb == "DROP" or statement.has("FORCE"):
         refuse_in_use(text, hit, headers)
     if statement.settings and statement.action:
         raise RefusedError(
@@ -92,7 +93,12 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
         return guarded_plan(rack, text, steps)
     if statement.action in ("INACTIVE", "ACTIVE"):
         return _switch(rack, hit, sure, statement, text, expect, proves)
-    needs = free if "size" in changed else {cell: _apart(text, hit[cell], statement) for cell in facts}
+    warnings: tuple[str, ...] = ()
+    if "size" in changed:
+        needs = resized(text, facts, hit, sure, statement, headers)
+        warnings = grows_first(hit, statement)
+    else:
+        needs = {cell: _apart(text, hit[cell], statement) for cell in facts}
     risk = Risk.NONE if only_words(statement) else Risk.PERFORMANCE
     steps = [
         guarded_step(
@@ -105,7 +111,7 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
         )
         for c in facts
     ]
-    return guarded_plan(rack, text, steps)
+    return guarded_plan(rack, text, steps, warnings=warnings)
 
 
 def _apart(text: str, grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
@@ -293,34 +299,6 @@ def slow(statement: CellChange) -> bool:
     """Return whether DROP goes on in the background, or is only prepared."""
     changed = any(setting.attribute.lower() != "prefix" for setting in statement.settings)
     return changed or any(flag in statement.flags for flag in ("NOWAIT", "PREPARE", "CANCEL"))
-
-
-def unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
-    """Return what must hold right before grid disks go: no disk group uses one."""
-    if not grids:
-        return ()
-    return (
-        Check(
-            object="griddisk",
-            attribute="asmModeStatus",
-            op=Op.IN,
-            value=NOT_IN_USE,
-            where={"name": tuple(grid.name for grid in grids)},
-            why="a grid disk that ASM uses is never taken away",
-        ),
-    )
-
-
-def refuse_in_use(text: str, hit: Mapping[str, Sequence[GridDisk]], headers: Headers) -> None:
-    """Raise when any of these grid disks is not free, naming what lets go of just these.
-
-    Raises:
-        RefusedError: a disk is in use, or it can't be told that it is not.
-    """
-    try:
-        refuse_used(text, hit, headers)
-    except RefusedError as error:
-        raise RefusedError(error.message, hint=ways_out(hit, headers) or error.hint) from None
 
 
 def _leaving(hit: Mapping[str, Sequence[GridDisk]]) -> dict[str, list[GridDisk]]:
