@@ -68,6 +68,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/asmgone.py": ((), ("tests/plan/test_plan_asmgone.py",)),
     "plan/asmsize.py": ((), ("tests/plan/test_plan_guard_resize.py",)),
     "plan/guard_free.py": ((), GUARD),
+    "plan/guard_names.py": ((), ("tests/plan/test_plan_nearby.py",)),
+    "plan/nearby.py": ((), ("tests/plan/test_plan_nearby.py",)),
     "plan/guard_resize.py": ((), GUARD),
     "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
     "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),

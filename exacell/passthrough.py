@@ -61,6 +61,7 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
     _refuse_own_name(statement, line.text)
     facts = ctx.facts(*facts_needed(statement))
     told = _told(ctx, statement, facts)
+    _refuse_slip(ctx, statement, line.text, told)
     done = _unchanged(ctx, statement, facts, told)
     if isinstance(statement, Change) and statement.verb != "CREATE" and has_own_name("".join(statement.names)):
         # The guard gives each cell the names of its own disks.
@@ -79,6 +80,7 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
         accepted=ctx.accepted_loss(call),
         headers=headers,
         may_ask=True,
+        exact=ctx.replaying,
     )
     plan = with_inverse(with_changes(plan, statement, told))
     unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
@@ -106,6 +108,15 @@ def _refuse_own_name(statement: Change | Grant, text: str) -> None:
             "ALTER and DROP change and CREATE GRIDDISK makes; nothing was sent",
             hint="on <cell> … with the name in full",
         )
+
+
+def _refuse_slip(ctx: Context, statement: Change | Grant, text: str, told: _Told) -> None:
+    """Refuse to drop a threshold, role or user that is nowhere while one of nearly that name is."""
+    from exacell.plan.nearby import refuse_slip
+
+    if isinstance(statement, Change) and statement.verb == "DROP" and not ctx.replaying:
+        known = {str(row.get("name")) for rows in told.values() for row in rows}
+        refuse_slip(text, statement.object.lower(), statement.names, sorted(known))
 
 
 def _on(statement: Change | Grant, cell: str) -> Change | Grant:

@@ -145,9 +145,12 @@ def create(ctx: Context, call: Call) -> Result:
 def drop(ctx: Context, call: Call) -> Result:
     """Return one record per node with its outcome."""
     from exacell.plan.diskgroup import drop_plan, instance_nodes
+    from exacell.plan.nearby import refuse_slip
 
     client = ctx.asm(call.text_arg("asm"))
     asm = client.facts()
+    if not ctx.replaying:
+        refuse_slip(call.text, "disk group", (call.text_arg("name").upper(),), [group.name for group in asm.groups])
     plan = drop_plan(
         ctx.need_rack().name,
         asm,

@@ -157,8 +157,12 @@ def release(ctx: Context, call: Call) -> Result:
     from exacell.factreading import headers_if_needed
     from exacell.plan import facts as f
     from exacell.plan.griddisk import release_plan
+    from exacell.plan.nearby import refuse_slip
 
     facts = ctx.facts(*planning_facts(), f.IORMPLAN)
+    if not ctx.replaying:
+        known = dict.fromkeys(grid.prefix for fact in facts.values() for grid in fact.grid_disks if grid.prefix)
+        refuse_slip(call.text, "grid disk with the prefix", (call.text_arg("prefix"),), known)
     plan = release_plan(
         ctx.need_rack().name,
         facts,

@@ -25,6 +25,7 @@ from exacell.plan.guard_caches import flashcache, flashlog, pmemcache
 from exacell.plan.guard_cell import on_cell
 from exacell.plan.guard_devices import celldisk, physicaldisk
 from exacell.plan.guard_disks import griddisk
+from exacell.plan.guard_names import refuse_slips
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.iorm import agree, directive_changes
 from exacell.plan.model import Change, Check, Plan, Risk, Undo
@@ -86,17 +87,21 @@ def guard_plan(
     accepted: Sequence[str],
     headers: Headers,
     may_ask: bool = False,
+    exact: bool = False,
 ) -> Plan:
     """Return the plan that sends ``statement`` to every cell, with its risk judged per cell.
 
     Args:
         accepted: names whose loss of data was accepted.
         may_ask: the plan goes to somebody who may type the names that were not accepted: they are in ``Plan.loss``.
+        exact: the names were not typed but come from an earlier change: one that is not there is no slip.
 
     Raises:
-        RefusedError: a grid disk in use would go, several failure groups would be touched at once, or data would be
-            lost, that was not accepted, and nobody may be asked.
+        RefusedError: a name looks like a slip, a grid disk in use would go, several failure groups would be touched at once,
+            or data would be lost, that was not accepted, and nobody may be asked.
     """
+    if not exact and isinstance(statement, CellChange):
+        refuse_slips(facts, statement, text)
     plan = _judged(rack, facts, statement, text, headers)
     plan = replace(plan, warnings=(*plan.warnings, *_unknown(facts, statement, plan.targets)))
     lower = {name.lower() for name in accepted}
