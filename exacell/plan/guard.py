@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.iorm import IormPlan
+from exacell.cellcli.iorm import IormPlan, over_allocated
 from exacell.cellcli.iorm import parse as parse_plan
 from exacell.cellcli.iorm import render as render_plan
 from exacell.cellcli.nodes import Value
@@ -25,7 +25,7 @@ from exacell.plan.guard_caches import flashcache, flashlog, pmemcache
 from exacell.plan.guard_cell import on_cell
 from exacell.plan.guard_devices import celldisk, physicaldisk
 from exacell.plan.guard_disks import griddisk
-from exacell.plan.guard_names import refuse_slips
+from exacell.plan.guard_names import refuse_ended, refuse_slips
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.iorm import agree, directive_changes
 from exacell.plan.model import Change, Check, Plan, Risk, Undo
@@ -100,8 +100,10 @@ def guard_plan(
         RefusedError: a name looks like a slip, a grid disk in use would go, several failure groups would be touched at once,
             or data would be lost, that was not accepted, and nobody may be asked.
     """
-    if not exact and isinstance(statement, CellChange):
-        refuse_slips(facts, statement, text)
+    if isinstance(statement, CellChange):
+        if not exact:
+            refuse_slips(facts, statement, text)
+        refuse_ended(facts, statement, text)
     plan = _judged(rack, facts, statement, text, headers)
     plan = replace(plan, warnings=(*plan.warnings, *_unknown(facts, statement, plan.targets)))
     lower = {name.lower() for name in accepted}
@@ -178,6 +180,7 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
     known = set(names) <= {"dbplan", "objective"}
     proof = _iorm_proof(statement)
     value, objective = statement.setting("dbplan"), statement.setting("objective")
+    _refuse_allocations(statement, text)
     for cell, fact in facts.items():
         before = {"dbplan": render_plan(fact.iorm or IormPlan()), "objective": fact.objective}
         inverse = (
@@ -217,6 +220,22 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
         warning = error.message.removesuffix("; nothing was sent")
         return guarded_plan(rack, text, steps, warnings=(warning,), inverse=back)
     return guarded_plan(rack, text, steps, inverse=back)
+
+
+def _refuse_allocations(statement: CellChange, text: str) -> None:
+    """Raise when a plan gives away more of a level than there is.
+
+    Raises:
+        RefusedError: naming the level and its directives.
+    """
+    for name in ("dbplan", "catplan"):
+        value = statement.setting(name)
+        try:
+            plan = parse_plan(render_value(value)) if value is not None else None
+        except ExacellError:
+            continue  # The cell says what it thinks of it.
+        if plan is not None and (why := over_allocated(plan)):
+            raise RefusedError(f"{text}: {name}: {why}; nothing was sent")
 
 
 def _dbplan_changes(fact: CellFacts, value: Value) -> tuple[Change, ...]:

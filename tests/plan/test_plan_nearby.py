@@ -79,7 +79,8 @@ def test_a_slip_in_a_statement_is_asked_about(text: str, said: str, meant: str) 
         "drop griddisk nix",
         "create griddisk sssd_FD_00_exa1cel01 celldisk=FD_00_exa1cel01",
         "drop griddisk ssd_FD_07_exa1cel01",
-        "alter physicaldisk 20:00 serviceled on",
+        "drop griddisk all prefix=scratch_FD",
+        "alter physicaldisk FDD_00_exa1cel01 serviceled on",
     ],
 )
 def test_what_is_there_or_far_from_it_is_not_asked_about(text: str) -> None:
