@@ -30,7 +30,7 @@ GUARD = (
     "tests/plan/test_plan_asmgone.py",
     *(
         f"tests/plan/test_plan_guard_{noun}.py"
-        for noun in ("caches", "pmem", "disks", "resize", "cell", "iorm", "names", "releases")
+        for noun in ("caches", "pmem", "disks", "create", "resize", "cell", "iorm", "names", "releases")
     ),
 )
 ROLLING = ("tests/plan/test_plan_rolling.py",)
@@ -67,6 +67,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/guard_steps.py": ((), GUARD),
     "plan/asmgone.py": ((), ("tests/plan/test_plan_asmgone.py",)),
     "plan/asmsize.py": ((), ("tests/plan/test_plan_guard_resize.py",)),
+    "plan/guard_create.py": ((), GUARD),
     "plan/guard_free.py": ((), GUARD),
     "plan/guard_names.py": ((), ("tests/plan/test_plan_nearby.py", "tests/plan/test_plan_guard_iorm.py")),
     "plan/nearby.py": ((), ("tests/plan/test_plan_nearby.py",)),

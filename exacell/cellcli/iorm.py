@@ -83,7 +83,7 @@ def over_allocated(plan: IormPlan) -> str:
     Directives of one role count together with those of none. Source: reference cellcli.md 1.7 (CELL-00006) and 7.1.
     """
     roles = dict.fromkeys(directive.get("role") for directive in plan.directives)
-    for role in sorted(roles, key=lambda found: found is None):
+    for role in roles:
         shares: dict[str, list[tuple[str, int]]] = {}
         for directive in plan.directives:
             level, percent = directive.get("level"), directive.get("allocation") or ""

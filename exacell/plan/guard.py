@@ -75,6 +75,8 @@ def facts_needed(statement: Statement) -> tuple[str, ...]:
     needed = _ALWAYS + _FACTS.get(getattr(statement, "object", ""), ())
     if isinstance(statement, CellChange) and any(statement.setting(name) is not None for name in _CACHELESS):
         needed += (f.CELLDISK, f.FLASH_METRICS)  # They tell of a cache that LIST FLASHCACHE does not.
+    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "FLASHLOG"):
+        needed += (f.CELLDISK,)
     return needed
 
 
