@@ -30,7 +30,7 @@ GUARD = (
     "tests/plan/test_plan_asmgone.py",
     *(
         f"tests/plan/test_plan_guard_{noun}.py"
-        for noun in ("caches", "pmem", "disks", "create", "resize", "cell", "iorm", "names", "releases")
+        for noun in ("caches", "pmem", "disks", "create", "resize", "cell", "stopped", "iorm", "names", "releases")
     ),
 )
 ROLLING = ("tests/plan/test_plan_rolling.py",)
@@ -65,6 +65,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/guard_settings.py": ((), GUARD),
     "plan/guard_targets.py": ((), (*GUARD, "tests/plan/test_plan_already.py")),
     "plan/guard_steps.py": ((), GUARD),
+    "plan/guard_stopped.py": ((), GUARD),
     "plan/asmgone.py": ((), ("tests/plan/test_plan_asmgone.py",)),
     "plan/asmsize.py": ((), ("tests/plan/test_plan_guard_resize.py",)),
     "plan/guard_create.py": ((), GUARD),

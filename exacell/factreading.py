@@ -17,6 +17,7 @@ from exacell.plan import doubts
 from exacell.plan import facts as f
 from exacell.plan.asmgone import headers_over
 from exacell.plan.asmsize import sizes_over
+from exacell.plan.guard_stopped import STOPPED_FACTS, may_be_stopped
 from exacell.plan.saved import moved
 from exacell.units import and_more
 
@@ -189,6 +190,18 @@ def headers_if_needed(ctx: Context, facts: Mapping[str, f.CellFacts]) -> Mapping
             ctx.console.say(f"ASM cluster {name}: {error.message}")
             return None
     return headers_over(clusters, doubtful)
+
+
+def facts_with_cellsrv_stopped(ctx: Context, statements: Sequence[Statement], cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the LIST statements that tell what a mode of the flash cache needs, where CELLSRV of all cells is stopped for it.
+
+    None when the statements do anything else, CELLSRV of a cell runs, or a cell does not say.
+    """
+    if not cells or len(statements) != 1 or not may_be_stopped(statements[0]):
+        return ()
+    answers = ctx.fleet.query(list(cells), [f.CELL]).good
+    told = [f.build(cell, [f.CELL], answer.tables).cellsrv.lower() for cell, answer in answers.items()]
+    return STOPPED_FACTS if len(told) == len(cells) and set(told) == {"stopped"} else ()
 
 
 def with_asm_sizes(

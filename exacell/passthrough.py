@@ -50,7 +50,7 @@ def pass_through(ctx: Context, line: Line) -> Result:
 
 def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
     # A read needs none of this, which takes as long to import as a cell to answer.
-    from exacell.factreading import headers_if_needed, with_asm_sizes
+    from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, with_asm_sizes
     from exacell.plan.guard import facts_needed, guard_plan
     from exacell.plan.guard_targets import means
     from exacell.plan.model import Plan
@@ -59,7 +59,8 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
 
     statement, line = _without_secrets(statement, line)
     _refuse_own_name(statement, line.text)
-    facts = ctx.facts(*facts_needed(statement))
+    needed = facts_with_cellsrv_stopped(ctx, (statement,), ctx.cells()) or facts_needed(statement)
+    facts = ctx.facts(*needed)
     told = _told(ctx, statement, facts)
     _refuse_slip(ctx, statement, line.text, told)
     done = _unchanged(ctx, statement, facts, told)

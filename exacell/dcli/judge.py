@@ -12,7 +12,7 @@ from exacell.dcli.refusing import journal_refusal, refuse_unread
 from exacell.dcli.sequence import left_away, plans_in_order
 from exacell.dcli.upon import refuse_wide, stale_by_then, why_wide
 from exacell.errors import RefusedError
-from exacell.factreading import headers_if_needed, with_asm_sizes
+from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, with_asm_sizes
 from exacell.language.registry import Call, Value
 from exacell.logins import refuse_writer
 from exacell.opaque.findings import Findings, FoundStatement
@@ -143,8 +143,9 @@ def _plans(group: Group, findings: Findings, accepted: Sequence[str], *, serial:
     ctx, cells = group.ctx, group.cells
     if not cells:
         return ()
-    facts = ctx.facts(*facts_for(findings.changes), cells=cells)
-    facts = with_asm_sizes(ctx, facts, [found.statement for found in findings.changes])
+    statements = [found.statement for found in findings.changes]
+    needed = facts_with_cellsrv_stopped(ctx, statements, cells) or facts_for(findings.changes)
+    facts = with_asm_sizes(ctx, ctx.facts(*needed, cells=cells), statements)
     headers = headers_if_needed(ctx, facts)
 
     def plan(cells: Sequence[str]) -> tuple[Plan, ...]:

@@ -30,6 +30,8 @@ GRIDDISK = (
 )
 GRIDDISK_PLAIN = "list griddisk attributes name, cellDisk, diskType, size, status"
 """Without what only ASM can tell through CELLSRV, for a cell whose CELLSRV is stopped."""
+GRIDDISK_STOPPED = "list griddisk attributes name, cellDisk, diskType, size, status, cachedBy"
+"""The same with what a write-back cache holds, which the cell knows by itself."""
 GRIDDISK_241 = GRIDDISK + ", storagePool, poolDiskStatus"
 IORMPLAN = "list iormplan attributes name, dbPlan, objective, status"
 FLASH_METRICS = (
@@ -450,6 +452,7 @@ _READERS = {
     GRIDDISK: _griddisk,
     GRIDDISK_241: _griddisk,
     GRIDDISK_PLAIN: _griddisk,
+    GRIDDISK_STOPPED: _griddisk,
     IORMPLAN: _iorm,
     FLASH_METRICS: _metrics,
     PMEM_METRICS: _metrics,

@@ -63,6 +63,7 @@ def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False,
     ctx = SimpleNamespace(
         read_only=read_only,
         facts=lambda *_, cells: known,
+        fleet=SimpleNamespace(query=lambda *_: SimpleNamespace(good={})),  # CELLSRV of no cell is said to be stopped.
         accepted_loss=lambda _: (),
         need_rack=lambda: found,
         rack=found,
