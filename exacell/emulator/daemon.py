@@ -40,6 +40,7 @@ from exacell.emulator.service import ControlService, Operation
 from exacell.emulator.sessions import Sessions
 from exacell.emulator.shell import CELL, DBNODE, KINDS, Host, HostKind, write_path, write_programs
 from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json
+from exacell.emulator.timekeeper import TimeKeeper
 from exacell.emulator.world import World
 from exacell.errors import EmulatorError, ExacellError, RackFormatError
 
@@ -47,6 +48,8 @@ LOG = logging.getLogger("exacell.emulator")
 
 _FEW_HOSTS = 4
 """Up to so many hosts, what has changed on them is found by comparing."""
+_SHORT_S = 0.01
+"""Between two looks whether a load that is due has been applied."""
 _WATCH_S = 1.0
 """How often the process looks whether its directory is still there."""
 
@@ -66,11 +69,12 @@ class Daemon:
         self._faults_changed = asyncio.Event()
         self._offer_keys: Callable[[], None] = lambda: None
         self._token = secrets.token_hex(16)
+        self._time = TimeKeeper(world, float(str(world.describe()["speed"])), files.write_state)
 
     async def serve(self) -> None:
         """Open everything, say so in control.json, and serve until stopped."""
         hosts = self._hosts()
-        programs = Programs(self._world, self.save)
+        programs = Programs(self._world, self.save, self._time.catch_up)
         public_keys = client_keys(self._files)
         sockets = bind_all(self._files, hosts)
         ports = {host: bound.getsockname()[1] for host, bound in sockets.items()}
@@ -95,17 +99,28 @@ class Daemon:
         write_client_files(self._files, kinds, ports, self._addresses())
         self._announce(await service.listen())
         self._offer_keys = servers.offer_keys
-        player = asyncio.ensure_future(self._play_faults())
+        players = [asyncio.ensure_future(playing) for playing in (self._play_faults(), self._time.run())]
+        for player in players:
+            player.add_done_callback(self._player_ended)
         try:
             await self._until_stopped()
         finally:
-            player.cancel()
+            for player in players:
+                player.cancel()
             await servers.close()
             shells.close()
             await service.close()
+            # What has not been played by now never happens: whoever stops a rack does not wait for it.
+            self._world.hold_back()
             if self._files.root.is_dir():
                 self._files.write_state(self._world.to_state())
                 self._files.control.unlink(missing_ok=True)
+
+    def _player_ended(self, player: asyncio.Task[None]) -> None:
+        """End the rack when what lets its time pass has failed: without it, it would only seem to run."""
+        if not player.cancelled() and (error := player.exception()) is not None:
+            LOG.error("the rack's time stands still", exc_info=error)
+            self._stop.set()
 
     def _power(self, servers: RackServers, shells: HostShells, host: str, up: bool) -> None:
         """End what runs on a host that goes down, and say which hosts are down."""
@@ -254,7 +269,7 @@ class Daemon:
                 await asyncio.wait_for(self._faults_changed.wait(), faults.next_change())
                 continue
             hosts = {fault.host for fault in faults}
-            self._world.advance()
+            await self._time.catch_up()
             self._offer_keys()
             self._save_all(hosts)
 
@@ -296,8 +311,9 @@ class Daemon:
         started = time.monotonic()
         load = self._world.start_load(db=db, redo=redo, seconds=seconds, profile=profile)
         self._files.write_state(self._world.to_state())
-        await asyncio.sleep(max(0.0, load.wall_seconds))
-        self._world.advance()
+        while (left := self._world.load_left(load.number)) is not None:
+            await asyncio.sleep(max(_SHORT_S, left))
+            await self._time.catch_up()
         self._files.write_state(self._world.to_state())
         took = round(time.monotonic() - started, 3)
         return {"db": load.db, "profile": load.profile, "redo": load.redo, "seconds": seconds, "wall_seconds": took}

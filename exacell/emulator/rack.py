@@ -7,7 +7,7 @@ moves.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -57,12 +57,18 @@ _MAX_WRITES_PER_SECOND = 10_000_000
 
 @dataclass(kw_only=True)
 class _Progress:
-    """How far the rack's own time has been played."""
+    """How far the rack's own time has been played.
+
+    Attributes:
+        changed: the cells that the next collection looks at.
+        moved: the cells that time has changed since they were stored last.
+    """
 
     advanced: float
     changed: set[str] = field(default_factory=set)
     loads: list[Load] = field(default_factory=list)
     loads_started: int = 0
+    moved: set[str] = field(default_factory=set)
 
 
 class Rack:
@@ -138,6 +144,14 @@ class Rack:
 
     def advance(self) -> None:
         """Bring all state up to the clock: collections on whole minutes, flushes, loads, faults."""
+        self.play()
+
+    def play(self, enough: Callable[[], bool] = lambda: False) -> bool:
+        """Bring all state towards the clock, and return whether it is there.
+
+        Args:
+            enough: asked after each minute; when it says so the rest is left for the next call.
+        """
         now = self.clock.now()
         progress = self._progress
         while (minute := next_minute(progress.advanced)) <= now:
@@ -148,10 +162,27 @@ class Rack:
             if not self._active():
                 progress.advanced = max(minute, last_minute(now))
                 break
+            if enough() and next_minute(minute) <= now:
+                return False
         self._settle(now)
         progress.advanced = max(progress.advanced, now)
         if self.faults:
             settle_faults(self)
+        return True
+
+    def hold_back(self) -> None:
+        """Let the clock go on from what has been played: the rest of its time never happens."""
+        if self.clock.now() > self._progress.advanced:
+            self.clock.hold(self._progress.advanced)
+
+    def take_moved(self) -> set[str]:
+        """Return the cells that time has changed since the last call."""
+        moved, self._progress.moved = self._progress.moved, set()
+        return moved
+
+    def load_end(self, ordinal: int) -> float | None:
+        """Return the rack time at which the load of this number is applied and collected; None when it is."""
+        return next((load.end for load in self._progress.loads if load.ordinal == ordinal), None)
 
     def _active(self) -> bool:
         """Whether the next minute will differ from the last one although nobody does anything."""
@@ -265,6 +296,7 @@ class Rack:
                     limits_disks=self.release.number < LIMIT_ON_FLASH_ONLY_SINCE,
                 )
                 metrics.collect(cell, minute)
+                self._progress.moved.add(host)
         for host, cell in self.cells.items():
             if cell.thresholds and self.metrics[host].frozen_at is None:
                 watch(self, cell, minute)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, fields
 from functools import partial
@@ -63,8 +64,19 @@ class RackWorld:
             self._seen[host] = self._cell_print(host)
 
     @classmethod
-    def create(cls, name: str, options: Mapping[str, object]) -> RackWorld:
+    def create(
+        cls,
+        name: str,
+        options: Mapping[str, object],
+        *,
+        wall: Callable[[], float] = time.monotonic,
+        today: Callable[[], float] = time.time,
+    ) -> RackWorld:
         """Return a new rack made with ``options``, which are named as the fields of RackSpec.
+
+        Args:
+            wall: returns seconds that only ever grow.
+            today: returns the epoch seconds with which the rack's time begins; it is asked once.
 
         Raises:
             EmulatorError: an option has no such value.
@@ -74,12 +86,15 @@ class RackWorld:
         if "db" in values:
             values["db"] = tuple(values["db"])
         spec = RackSpec(**{**values, "name": name})
-        rack = Rack(spec, RackClock(speed=spec.speed))
+        rack = Rack(spec, RackClock(speed=spec.speed, wall=wall, rack_start=today()))
         return cls(rack, AsmClusters.default(rack))
 
     @classmethod
-    def from_state(cls, parts: Mapping[str, Json]) -> RackWorld:
+    def from_state(cls, parts: Mapping[str, Json], *, wall: Callable[[], float] = time.monotonic) -> RackWorld:
         """Return the rack that :meth:`to_state` stored; its clock goes on where it stopped.
+
+        Args:
+            wall: returns seconds that only ever grow.
 
         Raises:
             EmulatorError: a part is missing, or was stored by another version.
@@ -90,7 +105,7 @@ class RackWorld:
             core["cells"] = {host: part["cell"] for host, part in cells.items()}
             core["metrics"] = {host: part["metrics"] for host, part in cells.items()}
             speed, stopped_at = float(core["spec"]["speed"]), float(core["advanced"])
-            rack = Rack.from_state(core, RackClock(speed=speed, rack_start=stopped_at))
+            rack = Rack.from_state(core, RackClock(speed=speed, wall=wall, rack_start=stopped_at))
             states = {cluster.name: dict(parts[_part_of(cluster)]) for cluster in rack.clusters}
             return cls(rack, AsmClusters.from_states(rack, states))
         except (KeyError, TypeError) as error:
@@ -226,14 +241,26 @@ class RackWorld:
         return pause.seconds if pause.wall else pause.seconds / self._rack.clock.speed
 
     def start_load(self, *, db: str, redo: float | None, seconds: float, profile: str) -> StartedLoad:
-        """Schedule a load and say when it is applied and collected."""
+        """Schedule a load."""
         load = self._rack.start_load(db=db, redo=redo, seconds=seconds, profile=profile)
-        left = (load.end - self._rack.clock.now()) / self._rack.clock.speed
-        return StartedLoad(db=load.database, redo=load.redo, profile=load.profile, wall_seconds=left)
+        return StartedLoad(number=load.ordinal, db=load.database, redo=load.redo, profile=load.profile)
+
+    def load_left(self, number: int) -> float | None:
+        """Return the wall seconds until a load is applied and collected; None when it is."""
+        end = self._rack.load_end(number)
+        return None if end is None else max(0.0, end - self._rack.clock.now()) / self._rack.clock.speed
 
     def advance(self) -> None:
         """Bring counters, flushes and rebalances up to the rack's clock."""
         self._rack.advance()
+
+    def play(self, enough: Callable[[], bool]) -> bool:
+        """Bring the rack towards its clock until ``enough`` says so, and return whether it is there."""
+        return self._rack.play(enough)
+
+    def hold_back(self) -> None:
+        """Let the clock go on from what has been played."""
+        self._rack.hold_back()
 
     def recollect(self) -> None:
         """Let the newest collection of each cell's metrics tell of the cell as it is now, after its state was replaced."""
@@ -253,6 +280,12 @@ class RackWorld:
         if changed or self._is_new(_CORE, self._fault_print()):
             changed[_CORE] = self._core()
         return changed
+
+    def moved_parts(self) -> dict[str, Json]:
+        """Return the parts that time has changed since the last call: its own moment always."""
+        moved = {_CELL + host: self._cell_part(host) for host in self._rack.take_moved()}
+        changed = self._asm_parts() if self._is_new(_ASM, self._asm_print()) else {}
+        return {**moved, **changed, _CORE: self._core()}
 
     def to_state(self) -> dict[str, Json]:
         """Return all parts."""
