@@ -340,11 +340,13 @@ def open_world(files: RackFiles, options: Mapping[str, object]) -> World:
     Raises:
         ExacellError: the options fit no rack, or the state is damaged.
     """
+    from exacell.emulator.metric_store import MetricStore
     from exacell.emulator.rack_world import RackWorld
 
+    history = MetricStore(str(files.history))
     if files.exists:
-        return RackWorld.from_state(files.read_state())
-    return RackWorld.create(files.name, options)
+        return RackWorld.from_state(files.read_state(), history=history)
+    return RackWorld.create(files.name, options, history=history)
 
 
 def _use_cheap_child_watcher() -> None:

@@ -31,6 +31,7 @@ from exacell.emulator.load_profiles import PROFILES, Profile
 from exacell.emulator.memory import came_down, hold_back, refresh_memory_cache, remember
 from exacell.emulator.metric_reader import MetricReader
 from exacell.emulator.metric_scene import Scene
+from exacell.emulator.metric_store import MetricStore
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell
 from exacell.emulator.network_errors import lose
@@ -74,8 +75,20 @@ class _Progress:
 class Rack:
     """The cells of one rack and what the passing of time does to them."""
 
-    def __init__(self, spec: RackSpec, clock: RackClock, *, _state: dict[str, Any] | None = None) -> None:
-        """Make a new rack that has been running for some days; :meth:`from_state` makes a stored one."""
+    def __init__(
+        self,
+        spec: RackSpec,
+        clock: RackClock,
+        *,
+        history: MetricStore | None = None,
+        _state: dict[str, Any] | None = None,
+    ) -> None:
+        """Make a new rack that has been running for some days; :meth:`from_state` makes a stored one.
+
+        Args:
+            history: where the metrics are that its cells collect; None for a place that is gone with the rack.
+        """
+        self.history = MetricStore() if history is None else history
         self.spec = spec
         self.clock = clock
         self.faults = FaultBook(clock)
@@ -116,6 +129,7 @@ class Rack:
                 now=now,
                 release=self.release.number,
                 pmem_mode=spec.pmem,
+                history=self.history,
             )
             self.cells[cell.host] = cell
             self.metrics[cell.host] = metrics
@@ -134,7 +148,12 @@ class Rack:
             loads_started=state["loads_started"],
         )
         self.cells = {host: cell_from_state(row) for host, row in state["cells"].items()}
-        self.metrics = {host: CellMetrics.from_state(row) for host, row in state["metrics"].items()}
+        moments = state.get("moments", {})
+        for host, row in state["metrics"].items():
+            moment = moments.get(host, state["advanced"])
+            self.metrics[host] = CellMetrics.from_state(row, self.history.of(host), moment)
+            if self.metrics[host].collections.last is None:
+                self.metrics[host].collect(self.cells[host], last_minute(moment))
         self.faults = FaultBook.from_state(state["faults"], self.clock)
         self.statistics |= state.get("statistics", {})
         self.server_settings |= state.get("server_settings", {})
@@ -430,11 +449,12 @@ class Rack:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], clock: RackClock) -> Rack:
+    def from_state(cls, state: dict[str, Any], clock: RackClock, *, history: MetricStore | None = None) -> Rack:
         """Return the rack that :meth:`to_state` stored.
 
         Args:
             clock: made with ``rack_start`` at the time that the state was stored, or later.
+            history: where the metrics are that its cells have collected, unless the state holds them.
 
         Raises:
             RackFormatError: the state was stored by another version of the emulator.
@@ -446,7 +466,7 @@ class Rack:
                 f"reads {FORMAT})",
                 hint=f"begin it anew: emulator start {name} reset=yes",
             )
-        return cls(RackSpec(**state["spec"]), clock, _state=state)
+        return cls(RackSpec(**state["spec"]), clock, history=history, _state=state)
 
     def grid_disk_names(self, *, besides: str = "") -> Iterable[str]:
         """Return the names of the grid disks of all cells but one."""

@@ -27,6 +27,7 @@ from exacell.emulator.faults import FaultBook, make_fault
 from exacell.emulator.faults import Kind as FaultKind
 from exacell.emulator.imageinfo import imagehistory, imageinfo
 from exacell.emulator.ipmitool import ipmitool
+from exacell.emulator.metric_store import MetricStore
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.names import fold
 from exacell.emulator.power import PROGRAMS as POWER
@@ -69,12 +70,14 @@ class RackWorld:
         name: str,
         options: Mapping[str, object],
         *,
+        history: MetricStore | None = None,
         wall: Callable[[], float] = time.monotonic,
         today: Callable[[], float] = time.time,
     ) -> RackWorld:
         """Return a new rack made with ``options``, which are named as the fields of RackSpec.
 
         Args:
+            history: where the metrics are that its cells collect; None for a place that is gone with the rack.
             wall: returns seconds that only ever grow.
             today: returns the epoch seconds with which the rack's time begins; it is asked once.
 
@@ -86,14 +89,21 @@ class RackWorld:
         if "db" in values:
             values["db"] = tuple(values["db"])
         spec = RackSpec(**{**values, "name": name})
-        rack = Rack(spec, RackClock(speed=spec.speed, wall=wall, rack_start=today()))
+        rack = Rack(spec, RackClock(speed=spec.speed, wall=wall, rack_start=today()), history=history)
         return cls(rack, AsmClusters.default(rack))
 
     @classmethod
-    def from_state(cls, parts: Mapping[str, Json], *, wall: Callable[[], float] = time.monotonic) -> RackWorld:
+    def from_state(
+        cls,
+        parts: Mapping[str, Json],
+        *,
+        history: MetricStore | None = None,
+        wall: Callable[[], float] = time.monotonic,
+    ) -> RackWorld:
         """Return the rack that :meth:`to_state` stored; its clock goes on where it stopped.
 
         Args:
+            history: where the metrics are that its cells have collected, unless the parts hold them.
             wall: returns seconds that only ever grow.
 
         Raises:
@@ -104,8 +114,9 @@ class RackWorld:
             cells: dict[str, Any] = {name.removeprefix(_CELL): parts[name] for name in core["cell_order"]}
             core["cells"] = {host: part["cell"] for host, part in cells.items()}
             core["metrics"] = {host: part["metrics"] for host, part in cells.items()}
+            core["moments"] = {host: part["moment"] for host, part in cells.items() if "moment" in part}
             speed, stopped_at = float(core["spec"]["speed"]), float(core["advanced"])
-            rack = Rack.from_state(core, RackClock(speed=speed, wall=wall, rack_start=stopped_at))
+            rack = Rack.from_state(core, RackClock(speed=speed, wall=wall, rack_start=stopped_at), history=history)
             states = {cluster.name: dict(parts[_part_of(cluster)]) for cluster in rack.clusters}
             return cls(rack, AsmClusters.from_states(rack, states))
         except (KeyError, TypeError) as error:
@@ -266,8 +277,8 @@ class RackWorld:
         """Let the newest collection of each cell's metrics tell of the cell as it is now, after its state was replaced."""
         for host, cell in self._rack.cells.items():
             metrics = self._rack.metrics[host]
-            if metrics.collections:
-                metrics.collect(cell, metrics.collections[-1].moment)
+            if metrics.collections.last is not None:
+                metrics.collect(cell, metrics.collections.last.moment)
 
     def changed_parts(self, host: str) -> dict[str, Json]:
         """Return the parts that a program on ``host`` has changed since the last call; empty when there are none."""
@@ -301,11 +312,14 @@ class RackWorld:
         """Return the rack's own state, without its cells'."""
         core = copy(self._rack)
         core.cells, core.metrics = {}, {}
+        # First what was collected: of what is stored behind a cell's moment, the next start forgets it.
+        self._rack.history.commit()
         return {**core.to_state(), "cell_order": [_CELL + host for host in self._rack.cells]}
 
     def _cell_part(self, host: str) -> Json:
         metrics: CellMetrics = self._rack.metrics[host]
-        return {"cell": cell_to_state(self._rack.cells[host]), "metrics": metrics.to_state()}
+        cell = cell_to_state(self._rack.cells[host])
+        return {"cell": cell, "metrics": metrics.to_state(), "moment": self._rack.now()}
 
     def _is_new(self, part: str, fingerprint: bytes) -> bool:
         if self._seen[part] == fingerprint:

@@ -4,6 +4,7 @@ A rack called t1 lives in ``<home>/emulator/t1`` (mode 0700)::
 
     rack.json             what the rack was made with; its presence means that the rack exists
     state/                cells, ASM and the rack's clock as of the last change, one file for each part
+    history.db            the metrics that the cells have collected, in SQLite
     control.json          port, token and pid of the running process; removed when it stops
     lock                  locked by the running process for as long as it lives
     log                   what went wrong in that process
@@ -58,6 +59,11 @@ class RackFiles:
     def state(self) -> Path:
         """The directory of the parts of the rack's state."""
         return self.root / "state"
+
+    @property
+    def history(self) -> Path:
+        """What the cells have collected of their metrics."""
+        return self.root / "history.db"
 
     @property
     def control(self) -> Path:
