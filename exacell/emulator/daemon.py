@@ -24,14 +24,22 @@ from exacell.emulator.cell_files import cell_files, trace_directory
 from exacell.emulator.faults import Kind
 from exacell.emulator.fence import BIN, SSH, python_inside
 from exacell.emulator.fronts import front_scripts
-from exacell.emulator.host_files import CELL_LINKS, SYSTEM_LINKS, group_files, link_programs, node_files
+from exacell.emulator.host_files import (
+    CELL_LINKS,
+    SYSTEM_LINKS,
+    distribution_files,
+    group_files,
+    link_programs,
+    node_files,
+)
+from exacell.emulator.host_machine import distribution_of, processors
 from exacell.emulator.host_shells import HostShells
-from exacell.emulator.host_tools import PLACES, become_scripts, firmware_scripts
+from exacell.emulator.host_tools import PLACES, become_scripts, firmware_scripts, telling_scripts
 from exacell.emulator.identity import bind_all, client_keys, write_client_files
 from exacell.emulator.infiniband import FABRIC, fabric_scripts, has_infiniband
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME, node_address
 from exacell.emulator.node_scripts import node_scripts
-from exacell.emulator.profiles import hardware_model
+from exacell.emulator.profiles import hardware_model, release_profile
 from exacell.emulator.programs import Programs
 from exacell.emulator.rack_layout import FILE as LAYOUT
 from exacell.emulator.rack_layout import database_machine
@@ -39,7 +47,7 @@ from exacell.emulator.server import RackServers
 from exacell.emulator.service import ControlService, Operation
 from exacell.emulator.sessions import Sessions
 from exacell.emulator.shell import CELL, DBNODE, KINDS, Host, HostKind, write_path, write_programs
-from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json
+from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json, write_text
 from exacell.emulator.timekeeper import TimeKeeper
 from exacell.emulator.world import World
 from exacell.errors import EmulatorError, ExacellError, RackFormatError
@@ -81,7 +89,7 @@ class Daemon:
         sessions = Sessions()
         faults = self._world.faults
         service = ControlService(self._token, self._operations(), hosts, programs, sessions)
-        shells = HostShells(self._files, service, ports)
+        shells = HostShells(self._files, service, ports, self._world)
         servers = RackServers(
             self._files, hosts, programs, public_keys, faults=faults, sessions=sessions, shells=shells
         )
@@ -89,7 +97,7 @@ class Daemon:
         for kind in KINDS:
             write_programs(self._files, kind, more=self._host_scripts(kind, hosts, model))
             self._write_layer(kind, model)
-        write_path(self._files, hosts, model=model)
+        write_path(self._files, hosts, model=model, more={"uname": telling_scripts(self._kernel(), 1)["uname"]})
         await shells.probe()
         faults.on_change = self._faults_changed.set
         faults.on_power = partial(self._power, servers, shells)
@@ -151,8 +159,18 @@ class Daemon:
             for host in hosts:
                 self.save(host)
 
+    def _kernel(self) -> str:
+        described = self._world.describe()
+        return release_profile(str(described["release"]), hardware_model(str(described["model"]))).kernel
+
     def _host_scripts(self, kind: HostKind, hosts: Mapping[str, Host], model: str) -> dict[str, str]:
         """Return what shells on one kind of host find besides the emulated programs, by name."""
+        return {
+            **telling_scripts(self._kernel(), processors(model, is_cell=kind is CELL)),
+            **self._kind_scripts(kind, hosts, model),
+        }
+
+    def _kind_scripts(self, kind: HostKind, hosts: Mapping[str, Host], model: str) -> dict[str, str]:
         places = {name: host.kind is CELL for name, host in hosts.items()}
         if kind is CELL:
             fabric = fabric_scripts(places) if has_infiniband(model) else {}
@@ -220,7 +238,7 @@ class Daemon:
             for place in places if name in offered else ():
                 if place.startswith(("/opt/", "/u01/")) and name not in links.get(place, ()):
                     links[place] = (*links.get(place, ()), name)
-        return files(), links
+        return {**distribution_files(distribution_of(self._kernel())), **files()}, links
 
     def _write_layer(self, kind: HostKind, model: str) -> None:
         """Write what one kind of host has over the machine's /usr."""
@@ -228,7 +246,9 @@ class Daemon:
         if has_infiniband(model):
             links["/usr/sbin"] = (*links["/usr/sbin"], *FABRIC)
         layer = self._files.layer(kind.name)
-        layer.mkdir(mode=0o755, parents=True, exist_ok=True)
+        release = distribution_files(distribution_of(self._kernel()))["etc/os-release"]
+        (layer / "lib").mkdir(mode=0o755, parents=True, exist_ok=True)
+        write_text(layer / "lib" / "os-release", release, mode=0o644)
         link_programs(layer.parent, links)
 
     def _announce(self, port: int) -> None:

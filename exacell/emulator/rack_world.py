@@ -25,6 +25,11 @@ from exacell.emulator.fault_disks import check_fault
 from exacell.emulator.fault_effects import end as end_fault
 from exacell.emulator.faults import FaultBook, make_fault
 from exacell.emulator.faults import Kind as FaultKind
+from exacell.emulator.host_date import date
+from exacell.emulator.host_machine import Machine, machine_of
+from exacell.emulator.host_network import NETWORK
+from exacell.emulator.host_proc import fixed_files, moving_files
+from exacell.emulator.host_reports import REPORTS
 from exacell.emulator.imageinfo import imagehistory, imageinfo
 from exacell.emulator.ipmitool import ipmitool
 from exacell.emulator.metric_store import MetricStore
@@ -43,6 +48,8 @@ from exacell.errors import EmulatorError
 
 _HARDWARE = {"dmidecode": dmidecode, "ipmitool": ipmitool, "MegaCli64": raid_tool, "storcli64": raid_tool}
 """Programs that every host has and that ask its firmware."""
+_TOOLS = {**REPORTS, **NETWORK}
+"""Programs that every host has and that ask its operating system."""
 _CORE = "rack"
 _ASM = "asm"
 _CELL = "cell-"
@@ -219,6 +226,10 @@ class RackWorld:
             return imageinfo(self._rack, host, argv)
         if name == "imagehistory":
             return imagehistory(self._rack, host, argv)
+        if name == "date":
+            return date(self._rack.clock.now(), argv)
+        if name in _TOOLS:
+            return _TOOLS[name](partial(self._machine, host), argv)
         if name in _HARDWARE:
             return _HARDWARE[name](self._rack, host, login, argv)
         if name == "dbmcli":
@@ -246,6 +257,19 @@ class RackWorld:
             read_file=reader,
             write_file=writer,
         )
+
+    def _machine(self, host: str) -> Machine:
+        self._rack.advance()
+        return machine_of(self._rack, host)
+
+    def machine_files(self, host: str) -> dict[str, str]:
+        """Return the files of /proc and /sys that tell of a host's machine, by path."""
+        machine = self._machine(host)
+        return {**fixed_files(machine), **moving_files(machine)}
+
+    def moving_files(self, host: str) -> dict[str, str]:
+        """Return those of them that change as time passes."""
+        return moving_files(self._machine(host))
 
     def wall_seconds(self, pause: Pause) -> float:
         """Return how long a pause lasts on the wall clock."""

@@ -85,6 +85,12 @@ class World(Protocol):
             files: those that it may name.
         """
 
+    def machine_files(self, host: str) -> Mapping[str, str]:
+        """Return the files of /proc and /sys that tell of a host's machine, by path."""
+
+    def moving_files(self, host: str) -> Mapping[str, str]:
+        """Return those of them that change as time passes."""
+
     def wall_seconds(self, pause: Pause) -> float:
         """Return how long a pause lasts on the wall clock."""
 

@@ -112,6 +112,12 @@ class FakeWorld:
         yield from ()
         return status
 
+    def machine_files(self, host: str) -> Mapping[str, str]:
+        return self.moving_files(host)
+
+    def moving_files(self, host: str) -> Mapping[str, str]:
+        return {"/proc/uptime": "3600.00 3500.00\n", "/proc/stat": "cpu  1 0 1 1 0 0 0 0 0 0\nbtime 1600000000\n"}
+
     def wall_seconds(self, pause: Pause) -> float:
         return pause.seconds if pause.wall else pause.seconds / 60
 
