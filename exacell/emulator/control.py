@@ -41,6 +41,7 @@ __all__ = [
     "exists",
     "fault",
     "faults",
+    "hosts",
     "load",
     "program_path",
     "rack_file",
@@ -98,7 +99,13 @@ class RackInfo:
 
 
 def start(
-    home: Path, name: str, *, options: Options, reset: bool = False, timeout: float = 120.0
+    home: Path,
+    name: str,
+    *,
+    options: Options,
+    reset: bool = False,
+    port22: bool | None = None,
+    timeout: float = 120.0,
 ) -> tuple[RackInfo, bool]:
     """Start the rack ``name``, making it with ``options`` when it does not exist yet.
 
@@ -107,6 +114,7 @@ def start(
         options: of cells, dbnodes, clusters, db, pdb, vault, model, release, mode, pmem, speed, seed, cellcli-start; only
             those that differ from the defaults. For a rack that exists they must be what it was made with.
         reset: stop and remove the rack first.
+        port22: give each host a loopback address of its own with port 22, or no longer; None for as it was last.
         timeout: seconds that starting may take.
 
     Returns:
@@ -126,6 +134,14 @@ def start(
         elif files.exists:
             _refuse_other_options(files, wanted)
         already = files.running()
+        if port22 is not None and port22 != files.port22.exists():
+            if already:
+                raise EmulatorError(
+                    f"rack {name} runs with port22={'no' if port22 else 'yes'}",
+                    hint=f"stop it first: emulator stop {name}",
+                )
+            files.root.mkdir(mode=0o700, exist_ok=True)
+            files.port22.touch() if port22 else files.port22.unlink()
         if not already:
             _spawn(files, wanted, timeout)
         info = _info(files)
@@ -192,6 +208,21 @@ def ssh_config(home: Path, name: str) -> str:
         EmulatorError: there is no rack of that name.
     """
     return existing_rack(home, name).ssh_config.read_text(encoding="utf-8")
+
+
+def hosts(home: Path, name: str) -> str:
+    """Return the hosts' own addresses with port 22, as /etc/hosts has them.
+
+    Raises:
+        EmulatorError: there is no rack of that name, or its hosts have none.
+    """
+    files = existing_rack(home, name)
+    if not files.addresses.exists():
+        raise EmulatorError(
+            f"the hosts of rack {name} have no addresses of their own",
+            hint=f"emulator stop {name}, then emulator start {name} port22=yes",
+        )
+    return files.addresses.read_text(encoding="ascii")
 
 
 def load(

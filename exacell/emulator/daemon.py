@@ -12,6 +12,7 @@ import logging
 import os
 import secrets
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +36,7 @@ from exacell.emulator.host_files import (
 from exacell.emulator.host_machine import distribution_of, processors
 from exacell.emulator.host_shells import HostShells
 from exacell.emulator.host_tools import PLACES, become_scripts, firmware_scripts, telling_scripts
-from exacell.emulator.identity import bind_all, client_keys, write_client_files
+from exacell.emulator.identity import bind_all, bind_port_22, client_keys, write_client_files
 from exacell.emulator.infiniband import FABRIC, fabric_scripts, has_infiniband
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME, node_address
 from exacell.emulator.node_scripts import node_scripts
@@ -86,6 +87,11 @@ class Daemon:
         public_keys = client_keys(self._files)
         sockets = bind_all(self._files, hosts)
         ports = {host: bound.getsockname()[1] for host, bound in sockets.items()}
+        more: Mapping[str, socket.socket] = {}
+        if self._files.port22.exists():
+            more = bind_port_22(self._files, tuple(hosts))
+        else:
+            self._files.addresses.unlink(missing_ok=True)
         sessions = Sessions()
         faults = self._world.faults
         service = ControlService(self._token, self._operations(), hosts, programs, sessions)
@@ -102,7 +108,7 @@ class Daemon:
         faults.on_change = self._faults_changed.set
         faults.on_power = partial(self._power, servers, shells)
         self._tell(shells)
-        await servers.listen(sockets, self._addresses())
+        await servers.listen(sockets, self._addresses(), more)
         kinds = {name: host.kind for name, host in hosts.items()}
         write_client_files(self._files, kinds, ports, self._addresses())
         self._announce(await service.listen())
