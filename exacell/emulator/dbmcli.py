@@ -75,6 +75,11 @@ def server_processors(model: str) -> int:
     return 2 * int(_hardware()[model]["cores"])
 
 
+def server_memory_gb(model: str) -> int:
+    """Return the memory of the database servers that go with a model of cells."""
+    return int(_hardware()[model]["memory_gb"])
+
+
 def server_row(rack: Rack, node: str) -> Row:
     """Return the one row of LIST DBSERVER."""
     release, hardware = rack.release, _hardware()[rack.spec.model]

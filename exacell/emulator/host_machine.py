@@ -17,7 +17,7 @@ from functools import cache
 
 from exacell.emulator.ambient import ambient
 from exacell.emulator.clock import last_minute
-from exacell.emulator.dbmcli import server_processors, server_row
+from exacell.emulator.dbmcli import server_memory_gb, server_processors, server_row
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.host_hardware import hardware_of
 from exacell.emulator.models import Cell
@@ -36,8 +36,6 @@ _PROCESSORS: Mapping[str, tuple[str, str]] = {
     "x10mef": ("AMD EPYC 9J15 32-Core Processor @ 2.95GHz", "AMD EPYC 9J14 96-Core Processor @ 2.60GHz"),
 }
 """Processors of cells and of database servers. Source: Oracle's data sheets."""
-_NODE_MEMORY_GB: Mapping[str, int] = {"x2": 96, "x6": 256, "x6ef": 256, "x8m": 384, "x10m": 512, "x10mef": 512}
-"""Memory of database servers, the least that is sold. Source: Oracle's data sheets."""
 _RESERVED = 0.015
 """What the firmware keeps of the memory, as a share: MemTotal is so much less than what is built in."""
 _MIB = 1024
@@ -154,7 +152,7 @@ def machine_of(rack: Rack, host: str) -> Machine:
     hardware = hardware_of(rack, host)
     named = _PROCESSORS[rack.spec.model][cell is None]
     figures = _cell_figures(rack, cell) if cell is not None else _node_figures(rack, host, hardware.threads * 2)
-    memory_gb = rack.model.memory_gb if cell is not None else _NODE_MEMORY_GB[rack.spec.model]
+    memory_gb = rack.model.memory_gb if cell is not None else server_memory_gb(rack.spec.model)
     memory_kb = round(memory_gb * _MIB * _MIB * (1 - _RESERVED))
     kernel = rack.release.kernel
     return Machine(
@@ -211,7 +209,7 @@ def _cell_figures(rack: Rack, cell: Cell) -> dict[str, float]:
 
 def _node_figures(rack: Rack, host: str, cpus: int) -> dict[str, float]:
     key = f"{rack.spec.seed}|{host}|{int(last_minute(rack.now()))}"
-    memory = _NODE_MEMORY_GB[rack.spec.model]
+    memory = server_memory_gb(rack.spec.model)
     return ambient(key, cpus=cpus, memory_gb=memory, fans=0, objective="", requests_per_second=0.0)
 
 
@@ -270,15 +268,15 @@ def _node_devices(rack: Rack, host: str) -> tuple[Device, ...]:
     """Return the one volume that the RAID controller makes of a database server's drives."""
     drives = drives_of(rack, host)
     up = rack.now() - _booted(rack, host)
-    reads, writes = 1.2, 9.5
+    reads, writes, read_kb, written_kb = 1.2, 14.0, 51.2, 204.8
     return (
         Device(
             name="sda",
             size_bytes=max(1, len(drives) - 1) * drives[0].size_bytes,
-            rates=(reads, writes, reads * 22, writes * 9),
-            totals=(reads * up, writes * up, reads * 22 * up, writes * 9 * up, reads * 4 * up, writes * up),
-            waits=(4.0, 1.0),
-            busy=0.6,
+            rates=(reads, writes, read_kb, written_kb),
+            totals=(reads * up, writes * up, read_kb * up, written_kb * up, reads * 4 * up, writes * 1.5 * up),
+            waits=(4.0, 1.5),
+            busy=1.0,
         ),
     )
 

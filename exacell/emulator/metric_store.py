@@ -25,6 +25,8 @@ CREATE TABLE IF NOT EXISTS collection (
 );
 CREATE INDEX IF NOT EXISTS epochs ON collection (cell, cache, log, server, moment);
 """
+_RULES = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL;"
+"""Nobody else has the file while its rack runs, so that storing never waits; after a crash of the system it is whole."""
 _FIELDS = "moment, names, numbers, cache, log, server"
 _REMEMBERED = 64
 """Collections of a cell that are remembered: a reading looks at a minute, the one before, and an hour ago."""
@@ -39,7 +41,7 @@ class MetricStore:
         path: of its file, which is made if it is not there; empty for a database that ends with this object.
 
     Raises:
-        EmulatorError: the file is damaged, or can't be opened.
+        EmulatorError: the file is damaged, or somebody else has it open.
     """
 
     def __init__(self, path: str = "") -> None:
@@ -49,11 +51,11 @@ class MetricStore:
         self._names: dict[int, tuple[str, ...]] = {}
         try:
             self._database = sqlite3.connect(path, check_same_thread=False, isolation_level="DEFERRED")
-            self._database.executescript(_TABLES)
+            self._database.executescript(_RULES + _TABLES)
             for number, text in self._database.execute("SELECT id, text FROM names"):
                 self._learn(number, tuple(json.loads(text)))
         except (sqlite3.Error, ValueError) as error:
-            raise self._damaged(error) from error
+            raise self._unusable(error) from error
 
     def of(self, cell: str) -> Collections:
         """Return the collections of one cell."""
@@ -68,7 +70,7 @@ class MetricStore:
         try:
             self._database.commit()
         except sqlite3.Error as error:
-            raise self._damaged(error) from error
+            raise self._unusable(error) from error
 
     def close(self) -> None:
         """Write what was collected, and close the file."""
@@ -84,7 +86,7 @@ class MetricStore:
         try:
             return self._database.execute(query, values).fetchall()
         except sqlite3.Error as error:
-            raise self._damaged(error) from error
+            raise self._unusable(error) from error
 
     def change(self, statement: str, *values: object) -> int:
         """Carry out a statement and return how many rows it has changed.
@@ -95,7 +97,7 @@ class MetricStore:
         try:
             return self._database.execute(statement, values).rowcount
         except sqlite3.Error as error:
-            raise self._damaged(error) from error
+            raise self._unusable(error) from error
 
     def packed(self, collection: Collection) -> tuple[int, bytes]:
         """Return the number of a collection's list of names, and its numbers as they are stored."""
@@ -117,15 +119,16 @@ class MetricStore:
         try:
             values = dict(zip(self._names[names], json.loads(zlib.decompress(numbers)), strict=True))
         except (KeyError, ValueError, zlib.error) as error:
-            raise self._damaged(error) from error
+            raise self._unusable(error) from error
         return Collection(moment, values, *epochs)
 
     def _learn(self, number: int, names: tuple[str, ...]) -> None:
         self._ids[names], self._names[number] = number, names
 
-    def _damaged(self, error: Exception) -> EmulatorError:
+    def _unusable(self, error: Exception) -> EmulatorError:
         return EmulatorError(
-            f"{self._path or 'the history of metrics'} is damaged: {error}", hint="start the rack anew with reset=yes"
+            f"{self._path or 'the history of metrics'} can't be used: {error}",
+            hint="close what else has it open; if it is damaged, start the rack anew with reset=yes",
         )
 
 

@@ -7,7 +7,7 @@ import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from exacell.emulator.beneath import Files
 from exacell.emulator.cell_store import to_state as cell_to_state
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.cellsrvstat import cellsrvstat
-from exacell.emulator.clock import RackClock
+from exacell.emulator.clock import RackClock, last_minute
 from exacell.emulator.clusters import Cluster
 from exacell.emulator.dbmcli import dbmcli
 from exacell.emulator.dmidecode import dmidecode
@@ -67,6 +67,7 @@ class RackWorld:
     def __init__(self, rack: Rack, clusters: AsmClusters) -> None:
         self._rack = rack
         self._clusters = clusters
+        self._machines: dict[str, tuple[float, Machine]] = {}
         self._seen: dict[str, bytes] = {_ASM: self._asm_print(), _CORE: self._fault_print()}
         for host in rack.cells:
             self._seen[host] = self._cell_print(host)
@@ -268,8 +269,13 @@ class RackWorld:
         return {**fixed_files(machine), **moving_files(machine)}
 
     def moving_files(self, host: str) -> dict[str, str]:
-        """Return those of them that change as time passes."""
-        return moving_files(self._machine(host))
+        """Return those of them that change as time passes; all but the time as of the last whole minute."""
+        self._rack.advance()
+        minute, known = self._machines.get(host, (0.0, None))
+        if known is None or minute != last_minute(self._rack.now()):
+            known = machine_of(self._rack, host)
+            self._machines[host] = last_minute(known.now), known
+        return moving_files(replace(known, now=self._rack.now()))
 
     def wall_seconds(self, pause: Pause) -> float:
         """Return how long a pause lasts on the wall clock."""

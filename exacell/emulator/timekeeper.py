@@ -8,12 +8,16 @@ gets slower, and the rack never stands still.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.store import Json
+from exacell.errors import EmulatorError
+
+LOG = logging.getLogger("exacell.emulator")
 
 SLICE_S = 0.02
 """Seconds for which time is played before others get their turn."""
@@ -39,6 +43,9 @@ class Passing(Protocol):
     def moved_parts(self) -> Mapping[str, Json]:
         """Return the parts of the state, by name, that time has changed since the last call."""
 
+    def to_state(self) -> Mapping[str, Json]:
+        """Return all parts."""
+
 
 class TimeKeeper:
     """Plays a rack's time as it passes.
@@ -61,6 +68,7 @@ class TimeKeeper:
         self._pause = min(_LONGEST_S, max(_SHORTEST_S, MINUTE / speed))
         self._saved = now()
         self._cost = 0.0
+        self._unstored = False
 
     async def run(self) -> None:
         """Let time pass until cancelled."""
@@ -84,6 +92,12 @@ class TimeKeeper:
         begun = self._now()
         if begun - self._saved < max(_SAVED_S, _SHARE * self._cost):
             return
-        self._save(self._rack.moved_parts())
+        try:
+            self._save(self._rack.to_state() if self._unstored else self._rack.moved_parts())
+            self._unstored = False
+        except (OSError, EmulatorError):
+            # A full disk: the next statement that changes something fails and says so; time does not stand still for it.
+            LOG.exception("what time has changed is not stored")
+            self._unstored = True
         self._saved = self._now()
         self._cost = self._saved - begun

@@ -88,7 +88,7 @@ def test_a_damaged_file_is_said_to_be(damage: Callable[[Path], None], tmp_path: 
     filled(store, 3)
     store.close()
     damage(path)
-    with pytest.raises(EmulatorError, match=r"history\.db is damaged") as refused:
+    with pytest.raises(EmulatorError, match=r"history\.db can't be used") as refused:
         list(MetricStore(str(path)).of("exa1cel01"))
     assert "reset=yes" in refused.value.hint
 

@@ -40,6 +40,9 @@ class SlowRack:
     def moved_parts(self) -> Mapping[str, Json]:
         return {"rack": {"held": self.held}}
 
+    def to_state(self) -> Mapping[str, Json]:
+        return {"rack": {"held": self.held}, "asm": {}}
+
 
 def keeper(rack: SlowRack, saved: list[Mapping[str, Json]] | None = None) -> TimeKeeper:
     """Return what lets the rack's time pass, on the test's own clock."""
@@ -126,3 +129,20 @@ def test_a_large_fast_rack_keeps_its_load_and_stops_at_once(tmp_path: Path) -> N
         control.stop(tmp_path, "t1")
     (later,) = rack_files(tmp_path, "t1").read_state()["rack"]["loads"]  # type: ignore[misc, attr-defined]
     assert later["minutes_done"] >= load["minutes_done"]
+
+
+def test_a_full_disk_does_not_stop_the_time(caplog: pytest.LogCaptureFixture) -> None:
+    """What can't be stored is logged; the rack's time goes on, and all of the state is stored when there is room."""
+    rack, stored = SlowRack(due=0, cost=0), list[Mapping[str, Json]]()
+
+    def save(parts: Mapping[str, Json]) -> None:
+        if rack.seconds < 30:
+            raise OSError(28, "No space left on device")
+        stored.append(parts)
+
+    time_keeper = TimeKeeper(rack, 60.0, save, now=lambda: rack.seconds)
+    for second in (11.0, 12.0, 22.0, 33.0, 44.0):
+        rack.seconds = second
+        time_keeper.save_in_time()
+    assert caplog.text.count("what time has changed is not stored") == 2
+    assert [sorted(parts) for parts in stored] == [["asm", "rack"], ["rack"]]
