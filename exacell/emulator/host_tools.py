@@ -88,8 +88,13 @@ def telling_scripts(kernel: str, threads: int) -> dict[str, str]:
         "nproc": f"echo {threads}\n",
         "dmesg": "echo 'dmesg: read kernel buffer failed: Operation not permitted' >&2; exit 1\n",
         "findmnt": "echo 'findmnt: command not found' >&2; exit 127\n",
-        "uname": _UNAME.replace("@KERNEL@", kernel),
+        "uname": uname_script(kernel),
     }
+
+
+def uname_script(kernel: str) -> str:
+    """Return the body of ``uname`` on hosts with a kernel."""
+    return _UNAME.replace("@KERNEL@", kernel)
 
 
 def firmware_scripts() -> dict[str, str]:
