@@ -6,47 +6,38 @@ moves.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from exacell.emulator.alerts import watch
 from exacell.emulator.asm.view import AsmView
-from exacell.emulator.block_io import data_io
 from exacell.emulator.build import build_cell
-from exacell.emulator.cache_chores import written_for
-from exacell.emulator.cache_fill import fill, settle_flush
+from exacell.emulator.cache_fill import settle_flush
 from exacell.emulator.cache_models import CacheMember
 from exacell.emulator.cell_store import cell_from_state, to_state
 from exacell.emulator.clock import RackClock, last_minute, next_minute
 from exacell.emulator.clusters import Cluster, make_clusters
-from exacell.emulator.database_io import growth, statistics, watched
-from exacell.emulator.device_io import OTHER_DATABASE, PENDING, add, backing, destaged
+from exacell.emulator.database_io import statistics
+from exacell.emulator.device_io import PENDING, add
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.fault_effects import settle as settle_faults
 from exacell.emulator.faults import FaultBook
-from exacell.emulator.iorm_queues import queue
-from exacell.emulator.load_profiles import PROFILES, Profile
-from exacell.emulator.memory import came_down, hold_back, refresh_memory_cache, remember
+from exacell.emulator.load_profiles import PROFILES
+from exacell.emulator.memory import came_down, hold_back, refresh_memory_cache
 from exacell.emulator.metric_reader import MetricReader
 from exacell.emulator.metric_scene import Scene
 from exacell.emulator.metric_store import MetricStore
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell
-from exacell.emulator.network_errors import lose
 from exacell.emulator.profiles import (
-    LARGE_WRITES_SINCE,
-    LIMIT_ON_FLASH_ONLY_SINCE,
     HardwareModel,
     ReleaseProfile,
     hardware_model,
     release_profile,
 )
+from exacell.emulator.rack_minutes import Progress, apply_loads, collect
 from exacell.emulator.rack_spec import RackSpec, dbnode_names
-from exacell.emulator.scrubbing import count_busy
-from exacell.emulator.surroundings import Partners
-from exacell.emulator.workload import Load, mirrored, redo_writes
+from exacell.emulator.workload import Load
 from exacell.errors import EmulatorError, RackFormatError
 
 FORMAT = 2
@@ -54,22 +45,6 @@ QUIET_S = 3600.0
 """Rack seconds of history with which a new rack begins: nothing happened in them."""
 
 _MAX_WRITES_PER_SECOND = 10_000_000
-
-
-@dataclass(kw_only=True)
-class _Progress:
-    """How far the rack's own time has been played.
-
-    Attributes:
-        changed: the cells that the next collection looks at.
-        moved: the cells that time has changed since they were stored last.
-    """
-
-    advanced: float
-    changed: set[str] = field(default_factory=set)
-    loads: list[Load] = field(default_factory=list)
-    loads_started: int = 0
-    moved: set[str] = field(default_factory=set)
 
 
 class Rack:
@@ -102,7 +77,7 @@ class Rack:
         self.clusters: tuple[Cluster, ...] = (
             tuple(replace(cluster, key=spec.client) for cluster in clusters) if spec.client else clusters
         )
-        self._progress = _Progress(advanced=clock.now())
+        self._progress = Progress(advanced=clock.now())
         self.cells: dict[str, Cell] = {}
         self.metrics: dict[str, CellMetrics] = {}
         self.statistics: dict[str, dict[str, float]] = {name: {} for name in spec.db}
@@ -141,7 +116,7 @@ class Rack:
             add(self.statistics[database], **statistics(amounts, writes=writes, copies=2, profile=PROFILES["redo"]))
 
     def _restore(self, state: dict[str, Any]) -> None:
-        self._progress = _Progress(
+        self._progress = Progress(
             advanced=state["advanced"],
             changed=set(state["changed"]),
             loads=[Load(**row) for row in state["loads"]],
@@ -175,8 +150,8 @@ class Rack:
         progress = self._progress
         while (minute := next_minute(progress.advanced)) <= now:
             self._settle(minute)
-            self._apply_loads(minute)
-            self._collect(minute)
+            apply_loads(self, progress, minute)
+            collect(self, progress, minute)
             progress.advanced = minute
             if not self._active():
                 progress.advanced = max(minute, last_minute(now))
@@ -255,71 +230,6 @@ class Rack:
         """Bytes a rack second that the disk of a cache's member destages while it is flushed."""
         above = cell.pmem_cache
         return self._pmem_rate if above is not None and member.cell_disk in above.members else self.flush_rate
-
-    def _apply_loads(self, minute: float) -> None:
-        progress = self._progress
-        for load in progress.loads:
-            if not load.start < minute <= load.end:
-                continue
-            rng = random.Random(f"{self.spec.seed}|load|{load.ordinal}|{load.minutes_done}")
-            up = [host for host, cell in self.cells.items() if cell.cellsrv_up]
-            self._apply(load, PROFILES[load.profile], mirrored(rng, load.writes_in(load.minutes_done), up), rng, minute)
-            load.minutes_done += 1
-        progress.loads = [load for load in progress.loads if not load.done]
-
-    def _apply(self, load: Load, profile: Profile, writes: dict[str, int], rng: random.Random, minute: float) -> None:
-        """Count one minute of a load on the cells that get redo writes of it, and in the database's own statistics."""
-        seen: dict[str, float] = {}
-        partners = Partners(self.cells)
-        takes_large_writes = self.release.number >= LARGE_WRITES_SINCE
-        for host, count in writes.items():
-            if not count:
-                continue
-            cell, counters = self.cells[host], self.metrics[host].counters
-            before = watched(counters)
-            here = partners.around(host, minute, cpus=self.model.cpus, takes_large_writes=takes_large_writes)
-            redo_writes(rng, cell, counters, load.database, count, around=here)
-            clauses = self.cache_clauses.get(load.database, (0.0, 0.0))
-            filled = data_io(rng, cell, counters, load.database, count, profile, around=here, clauses=clauses)
-            dirty = remember(rng, cell, counters, load.database, round(count * profile.reads), filled.dirty)
-            if filled.used and cell.flash_cache is not None:
-                over = fill(cell.flash_cache, used=filled.used, dirty=dirty)
-                destaged(rng, counters, over, back=backing(cell))
-                written_for(counters, over, large_share=min(1.0, filled.large / dirty) if dirty else 0.0)
-            add(seen, **growth(counters, before))
-            self._progress.changed.add(host)
-        if seen:
-            made = load.writes_in(load.minutes_done)
-            copies = round(sum(writes.values()) / made)
-            add(self.statistics[load.database], **statistics(seen, writes=made, copies=copies, profile=profile))
-
-    def _collect(self, minute: float) -> None:
-        for host, metrics in self.metrics.items():
-            cell = self.cells[host]
-            if not cell.cellsrv_up:
-                continue
-            if host in self._progress.changed or metrics.frozen_at is not None:
-                metrics.frozen_at = None
-                # Counted once a minute, so that the counters do not depend on how often anybody looks at a flush.
-                rng = random.Random(f"{self.spec.seed}|destage|{host}|{int(minute)}")
-                destaged(rng, metrics.counters, int(metrics.counters.pop(PENDING, 0)), back=backing(cell))
-                count_busy(cell, metrics)
-                if cell.lossy_network:
-                    lose(metrics.counters, metrics.last_values())
-                queue(
-                    cell,
-                    metrics.counters,
-                    metrics.last_values(),
-                    (*self.spec.db, OTHER_DATABASE),
-                    minute,
-                    limits_disks=self.release.number < LIMIT_ON_FLASH_ONLY_SINCE,
-                )
-                metrics.collect(cell, minute)
-                self._progress.moved.add(host)
-        for host, cell in self.cells.items():
-            if cell.thresholds and self.metrics[host].frozen_at is None:
-                watch(self, cell, minute)
-        self._progress.changed.clear()
 
     def touch(self, cell: Cell) -> None:
         """Take note that a statement has changed the cell: the next collection looks at it."""

@@ -32,7 +32,7 @@ PURE = (
         "models",
         "objects",
     ),
-    *("printer", "profiles", "rack", "schema", "space", "tokens", "values", "workload"),
+    *("printer", "profiles", "rack", "rack_minutes", "schema", "space", "tokens", "values", "workload"),
 )
 
 
