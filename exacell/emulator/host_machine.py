@@ -27,15 +27,16 @@ from exacell.emulator.rack import Rack
 from exacell.emulator.raid_tools import drives_of
 from exacell.emulator.schema import MetricDefinition, metric_definitions
 
-_PROCESSORS: Mapping[str, tuple[str, str]] = {
-    "x2": ("Intel(R) Xeon(R) CPU           L5640  @ 2.27GHz", "Intel(R) Xeon(R) CPU           X5675  @ 3.07GHz"),
-    "x6": ("Intel(R) Xeon(R) CPU E5-2630 v4 @ 2.20GHz", "Intel(R) Xeon(R) CPU E5-2699 v4 @ 2.20GHz"),
-    "x6ef": ("Intel(R) Xeon(R) CPU E5-2630 v4 @ 2.20GHz", "Intel(R) Xeon(R) CPU E5-2699 v4 @ 2.20GHz"),
-    "x8m": ("Intel(R) Xeon(R) Gold 5218 CPU @ 2.30GHz", "Intel(R) Xeon(R) Platinum 8260 CPU @ 2.40GHz"),
-    "x10m": ("AMD EPYC 9J15 32-Core Processor @ 2.95GHz", "AMD EPYC 9J14 96-Core Processor @ 2.60GHz"),
-    "x10mef": ("AMD EPYC 9J15 32-Core Processor @ 2.95GHz", "AMD EPYC 9J14 96-Core Processor @ 2.60GHz"),
+_XEON, _EPYC = "Intel(R) Xeon(R)", "AMD EPYC"
+_PROCESSORS: Mapping[str, tuple[tuple[str, float], tuple[str, float]]] = {
+    "x2": ((f"{_XEON} CPU           L5640  @ 2.27GHz", 2270), (f"{_XEON} CPU           X5675  @ 3.07GHz", 3070)),
+    "x6": ((f"{_XEON} CPU E5-2630 v4 @ 2.20GHz", 2200), (f"{_XEON} CPU E5-2699 v4 @ 2.20GHz", 2200)),
+    "x6ef": ((f"{_XEON} CPU E5-2630 v4 @ 2.20GHz", 2200), (f"{_XEON} CPU E5-2699 v4 @ 2.20GHz", 2200)),
+    "x8m": ((f"{_XEON} Gold 5218 CPU @ 2.30GHz", 2300), (f"{_XEON} Platinum 8260 CPU @ 2.40GHz", 2400)),
+    "x10m": ((f"{_EPYC} 9J15 32-Core Processor", 2950), (f"{_EPYC} 9J14 96-Core Processor", 2600)),
+    "x10mef": ((f"{_EPYC} 9J15 32-Core Processor", 2950), (f"{_EPYC} 9J14 96-Core Processor", 2600)),
 }
-"""Processors of cells and of database servers. Source: Oracle's data sheets."""
+"""Names and MHz of the processors of cells and of database servers. Source: Oracle's data sheets."""
 _RESERVED = 0.015
 """What the firmware keeps of the memory, as a share: MemTotal is so much less than what is built in."""
 _MIB = 1024
@@ -150,7 +151,7 @@ def machine_of(rack: Rack, host: str) -> Machine:
     """Return what the operating system of a cell or a database node sees now."""
     cell = rack.cells.get(host)
     hardware = hardware_of(rack, host)
-    named = _PROCESSORS[rack.spec.model][cell is None]
+    named, mhz = _PROCESSORS[rack.spec.model][cell is None]
     figures = _cell_figures(rack, cell) if cell is not None else _node_figures(rack, host, hardware.threads * 2)
     memory_gb = rack.model.memory_gb if cell is not None else server_memory_gb(rack.spec.model)
     memory_kb = round(memory_gb * _MIB * _MIB * (1 - _RESERVED))
@@ -160,7 +161,7 @@ def machine_of(rack: Rack, host: str) -> Machine:
         is_cell=cell is not None,
         kernel=kernel,
         processor=named,
-        mhz=float(named.rpartition("@")[2].strip().removesuffix("GHz")) * 1000,
+        mhz=mhz,
         sockets=hardware.sockets,
         cores=hardware.cores,
         threads=hardware.threads * hardware.sockets,

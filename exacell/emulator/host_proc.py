@@ -25,7 +25,6 @@ _SECTOR = 512
 
 def fixed_files(machine: Machine) -> dict[str, str]:
     """Return texts by absolute path that stay as they are while the host runs."""
-    release, _, rest = machine.kernel.partition(" ")
     version = "#2 SMP"
     names = [device.name for device in machine.devices]
     files = {
@@ -42,12 +41,12 @@ def fixed_files(machine: Machine) -> dict[str, str]:
         "/proc/sys/kernel/domainname": "(none)\n",
         "/proc/sys/kernel/hostname": f"{machine.host}\n",
         "/proc/sys/kernel/ngroups_max": "65536\n",
-        "/proc/sys/kernel/osrelease": f"{release}{rest}\n",
+        "/proc/sys/kernel/osrelease": f"{machine.kernel}\n",
         "/proc/sys/kernel/ostype": "Linux\n",
         "/proc/sys/kernel/pid_max": "98304\n",
         "/proc/sys/kernel/version": f"{version}\n",
         "/proc/sys/vm/overcommit_memory": "0\n",
-        "/proc/version": f"Linux version {machine.kernel} (mockbuild@oracle.com) (gcc version 4.8.5) {version}\n",
+        "/proc/version": f"Linux version {machine.kernel} (mockbuild@oracle.com) {version}\n",
         **{f"/sys/block/{device.name}/size": f"{device.size_bytes // _SECTOR}\n" for device in machine.devices},
         **{f"/sys/block/{name}/queue/rotational": f"{int(name.startswith('sd'))}\n" for name in names},
     }
