@@ -20,6 +20,7 @@ from exacell.emulator.clock import last_minute
 from exacell.emulator.dbmcli import server_memory_gb, server_processors, server_row
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.host_hardware import hardware_of
+from exacell.emulator.host_software import Process, packages, services
 from exacell.emulator.models import Cell
 from exacell.emulator.names import cell_address, node_address
 from exacell.emulator.profiles import hardware_model
@@ -114,6 +115,7 @@ class Machine:
         shares: percent of the processors' time: user, system, waiting, idle.
         memory_kb, used_kb: all that the kernel has, and what is used.
         packages: names of the software packages.
+        processes: those of the cell's services that run; none on database servers.
     """
 
     host: str
@@ -135,6 +137,7 @@ class Machine:
     interfaces: tuple[Interface, ...]
     gateway: str
     packages: tuple[str, ...]
+    processes: tuple[Process, ...]
 
     @property
     def uptime(self) -> float:
@@ -180,7 +183,8 @@ def machine_of(rack: Rack, host: str) -> Machine:
         file_systems=_cell_systems(memory_kb, figures["CL_FSUT"]) if cell is not None else _node_systems(memory_kb),
         interfaces=_interfaces(rack, host, cell),
         gateway="10.1.0.1",
-        packages=_packages(rack, is_cell=cell is not None),
+        packages=packages(rack, is_cell=cell is not None),
+        processes=services(cell) if cell is not None else (),
     )
 
 
@@ -358,22 +362,3 @@ def _digits(host: str, name: str, count: int) -> str:
     """Return so many hexadecimal pairs that are always the same for an interface."""
     text = f"{zlib.crc32(f'{host}|{name}'.encode()):08x}{zlib.crc32(f'{name}|{host}'.encode()):08x}"
     return ":".join(text[place : place + 2] for place in range(0, 2 * count, 2))
-
-
-def _packages(rack: Rack, *, is_cell: bool) -> tuple[str, ...]:
-    """Return the packages by which people tell a host: the cell's software, kernel and distribution.
-
-    Source: LIST CELL's rpmVersion; the distribution follows from the kernel.
-    """
-    kernel = rack.release.kernel.removesuffix(".x86_64")
-    distribution = distribution_of(rack.release.kernel)
-    found = [f"kernel-uek-{kernel}.x86_64", f"oraclelinux-release-{distribution}-1.0.x86_64"]
-    return tuple(sorted([*found, rack.release.rpm] if is_cell else found))
-
-
-def distribution_of(kernel: str) -> str:
-    """Return the version of Oracle Linux that a kernel is of; its update is an example."""
-    return next(
-        (f"{major}.{update}" for major, update in (("8", "10"), ("7", "9"), ("6", "10")) if f".el{major}" in kernel),
-        "5.11",
-    )

@@ -17,15 +17,23 @@ from exacell.emulator.host_files import (
     link_programs,
     node_files,
 )
-from exacell.emulator.host_machine import distribution_of, processors
-from exacell.emulator.host_tools import PLACES, become_scripts, firmware_scripts, telling_scripts
+from exacell.emulator.host_machine import processors
+from exacell.emulator.host_software import distribution_of
+from exacell.emulator.host_tools import (
+    PLACES,
+    PROCESSES,
+    become_scripts,
+    firmware_scripts,
+    process_script,
+    telling_scripts,
+)
 from exacell.emulator.infiniband import FABRIC, fabric_scripts, has_infiniband
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.node_scripts import node_scripts
 from exacell.emulator.profiles import hardware_model, release_profile
 from exacell.emulator.rack_layout import FILE as LAYOUT
 from exacell.emulator.rack_layout import database_machine
-from exacell.emulator.shell import CELL, DBNODE, Host, HostKind
+from exacell.emulator.shell import CELL, DBNODE, Host, HostKind, inside
 from exacell.emulator.store import RackFiles, write_text
 from exacell.emulator.world import World
 
@@ -55,7 +63,7 @@ class HostMaking:
         if kind is CELL:
             fabric = fabric_scripts(places) if has_infiniband(self._model) else {}
             become = become_scripts(tuple(kind.ids), everybody=False)
-            return {**become, **firmware_scripts(), **fabric}
+            return {**become, **firmware_scripts(), **fabric, "ps": process_script(inside(PROCESSES))}
         clusters = self._world.clusters
         instances = {node: sids for cluster in clusters for node, sids in cluster.instances().items()}
         return {

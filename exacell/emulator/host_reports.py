@@ -123,6 +123,29 @@ def _human(kb: float) -> str:
     return f"{kb:.1f}T"
 
 
+_HEADS = {
+    "ef": "UID          PID    PPID  C STIME TTY          TIME CMD\n",
+    "aux": "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n",
+    "args": "COMMAND\n",
+}
+
+
+def processes(look: Look, argv: Sequence[str]) -> Program:
+    """Print the processes of the host's services in a form of ps: ``ef``, ``aux`` or ``args``, the first two with a heading."""
+    machine, form = look(), argv[0] if argv else "ef"
+    day = formatted(machine.booted, "%b%d")
+    yield Out(_HEADS[form])
+    for process in machine.processes:
+        if form == "ef":
+            row = f"{'root':<8} {process.pid:>7} {process.parent:>7}  0 {day} ?        00:00:42 "
+        elif form == "aux":
+            row = f"{'root':<8} {process.pid:>7}  0.1  0.4 812044 41220 ?        Ssl  {day}   0:42 "
+        else:
+            row = ""
+        yield Out(f"{row}{process.command}\n")
+    return 0
+
+
 # -- vmstat, iostat ----------------------------------------------------------------------------------------------------
 
 _VMSTAT = (

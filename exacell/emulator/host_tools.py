@@ -10,6 +10,7 @@ Source: reference asm.md 1 (su, sudo).
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
@@ -74,6 +75,19 @@ def become_scripts(logins: Sequence[str], *, everybody: bool) -> dict[str, str]:
     head = _BECOME.replace("@LOGINS@", "|".join(logins))
     sudo = _SUDO.replace("@SUDOERS@", "|".join(logins) if everybody else "root")
     return {"su": head + _SU, "sudo": head + sudo}
+
+
+PROCESSES = "processes"
+"""What the rack's process answers for ps: the processes of a host's services."""
+
+
+def process_script(call: str) -> str:
+    """Return the body of ``ps`` on cells: forms that show all processes have those of the services first.
+
+    Args:
+        call: how the processes of the services are asked for.
+    """
+    return _PS.replace("@CALL@", call).replace("@PS@", shutil.which("ps") or "/bin/ps")
 
 
 def telling_scripts(kernel: str, threads: int) -> dict[str, str]:
@@ -148,6 +162,17 @@ set --
 [ -n "$i" ] && set -- "$@" x86_64
 [ -n "$o" ] && set -- "$@" GNU/Linux
 echo "$*"
+"""
+
+_PS = """\
+case "$*" in
+    -ef|-e\\ -f|-aef|-eaf) form=ef ;;
+    aux|-aux|auxw|auxww) form=aux ;;
+    '-eo args'|'-e -o args'|'-eo cmd'|'-e -o cmd'|'-eo command'|'-e -o command') form=args ;;
+    *) exec @PS@ "$@" ;;
+esac
+@CALL@ $form
+if [ -x @PS@ ]; then exec @PS@ "$@" --no-headers; fi
 """
 
 _BECOME = """\

@@ -29,7 +29,8 @@ from exacell.emulator.host_date import date
 from exacell.emulator.host_machine import Machine, machine_of
 from exacell.emulator.host_network import NETWORK
 from exacell.emulator.host_proc import fixed_files, moving_files
-from exacell.emulator.host_reports import REPORTS
+from exacell.emulator.host_reports import REPORTS, processes
+from exacell.emulator.host_tools import PROCESSES
 from exacell.emulator.imageinfo import imagehistory, imageinfo
 from exacell.emulator.ipmitool import ipmitool
 from exacell.emulator.metric_store import MetricStore
@@ -48,7 +49,7 @@ from exacell.errors import EmulatorError
 
 _HARDWARE = {"dmidecode": dmidecode, "ipmitool": ipmitool, "MegaCli64": raid_tool, "storcli64": raid_tool}
 """Programs that every host has and that ask its firmware."""
-_TOOLS = {**REPORTS, **NETWORK}
+_TOOLS = {**REPORTS, **NETWORK, PROCESSES: processes}
 """Programs that every host has and that ask its operating system."""
 _CORE = "rack"
 _ASM = "asm"

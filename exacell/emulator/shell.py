@@ -22,7 +22,7 @@ from exacell.emulator.beneath import HostFiles
 from exacell.emulator.fence import BIN, python_inside
 from exacell.emulator.fronts import front_scripts
 from exacell.emulator.host_files import fill, home_of, system_files
-from exacell.emulator.host_tools import ENV_FUNCTION, PLACES, TOOLS
+from exacell.emulator.host_tools import ENV_FUNCTION, PLACES, PROCESSES, TOOLS
 from exacell.emulator.infiniband import has_infiniband
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.store import RackFiles, write_text
@@ -45,6 +45,7 @@ class HostKind:
         ids: OS logins that are accepted, with their numeric user id.
         login: whom its hosts take a program for that does not say.
         homes: installation directories under whose ``bin`` the programs are called by absolute path.
+        inner: what the rack's process answers besides, for scripts that its hosts have.
     """
 
     name: str
@@ -52,6 +53,7 @@ class HostKind:
     ids: Mapping[str, int]
     login: str
     homes: tuple[str, ...]
+    inner: tuple[str, ...] = ()
 
     def answers(self, command: str) -> bool:
         """Whether ``command``, a bare name or an absolute path where it is installed, is one of the programs."""
@@ -70,6 +72,7 @@ CELL = HostKind(
     ids=MappingProxyType({"root": 0, "celladmin": 1000, "cellmonitor": 1001}),
     login="celladmin",
     homes=("/opt/oracle/cell/cellsrv", "/opt/oracle/cell"),
+    inner=(PROCESSES,),
 )
 DBNODE = HostKind(
     name="dbnode",
@@ -214,6 +217,11 @@ def _shell() -> str:
     return "/bin/bash" if os.path.exists("/bin/bash") else shutil.which("bash") or "/bin/sh"
 
 
+def inside(program: str) -> str:
+    """Return how a shell behind a fence calls what the rack's process answers."""
+    return f"{python_inside()[0]} -I -S {BIN}/.shim.py @ {program}"
+
+
 def write_programs(files: RackFiles, kind: HostKind, *, more: Mapping[str, str] = MappingProxyType({})) -> None:
     """Write the programs that shells on hosts of one kind find first on their PATH.
 
@@ -223,8 +231,7 @@ def write_programs(files: RackFiles, kind: HostKind, *, more: Mapping[str, str] 
         more: bodies of further shell scripts by name.
     """
     directory = files.bin(kind.name)
-    python, _ = python_inside()
-    scripts = {name: f'exec {python} -I -S {BIN}/.shim.py @ {name} "$@"\n' for name in kind.programs}
+    scripts = {name: f'exec {inside(name)} "$@"\n' for name in kind.programs}
     scripts |= {"hostname": _HOSTNAME, "whoami": _WHOAMI, "id": _id_script(kind.ids), **more}
     _write_scripts(directory, scripts)
     write_text(directory / ".functions", _functions(kind, scripts))

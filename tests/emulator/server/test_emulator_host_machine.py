@@ -130,6 +130,22 @@ def test_cellcli_and_the_operating_system_agree(say: Say) -> None:
     assert {line.split()[0] for line in say(CELL, "iostat -xd | grep ^sd").splitlines()} == devices
 
 
+def test_ps_shows_the_services_that_run(say: Say) -> None:
+    """The processes of RS, MS and CELLSRV are there while they run, and no longer; those of the session are there too."""
+    names = ("cellrssrm", "oc4j.jar", "bin/cellsrv ")
+    shown = say(CELL, "ps -ef")
+    assert [shown.count(name) for name in names] == [1, 1, 1]
+    assert shown.count("PPID") == 1
+    assert "ps -ef" in shown
+    say(CELL, 'cellcli -e "alter cell shutdown services ms"')
+    try:
+        assert [name in say(CELL, "ps aux") for name in names] == [True, False, True]
+        assert "oc4j" not in say(CELL, "ps -eo args | grep -v grep")
+    finally:
+        say(CELL, 'cellcli -e "alter cell startup services ms"')
+    assert "root" in say(CELL, "ps -o user= -p $$")
+
+
 def test_time_in_a_shell_is_the_racks(say: Say) -> None:
     """Within one session /proc/uptime goes on at the rack's speed, and date with it."""
     line = "a=$(cut -d. -f1 /proc/uptime); s=$(date +%s); sleep 3; b=$(cut -d. -f1 /proc/uptime); e=$(date +%s); "
