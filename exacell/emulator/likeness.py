@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from exacell.emulator.clock import fastest
 from exacell.emulator.profiles import HardwareModel, ReleaseProfile, models, releases
 from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.schema import Release, release_of
@@ -38,7 +39,7 @@ class Likeness:
             ``sizeMb``, ``mode``).
         former: grid disks whose header says FORMER.
         pmem: mode of the cache on persistent memory, ``writeback`` or ``writethrough``.
-        speed: rack seconds in a second.
+        speed: rack seconds in a second; fewer where the rack is too large for so many.
     """
 
     cells: Sequence[Mapping[str, Any]]
@@ -109,7 +110,7 @@ def parts_of(name: str, likeness: Likeness) -> tuple[dict[str, Json], Json]:
         "release": release,
         "mode": "writeback" if "writeback" in modes else "writethrough",
         "pmem": likeness.pmem,
-        "speed": likeness.speed,
+        "speed": min(likeness.speed, fastest(len(cells))),
         "client": _client(cells),
     }
     fresh = RackWorld.create(name, options).to_state()
