@@ -408,7 +408,7 @@ def _kind(attribute: Attribute) -> str:
     parts += ["hidden"] if attribute.hidden else []
     parts += [f"since {attribute.lifetime.since}"] if attribute.lifetime.since else []
     parts += [f"until {attribute.lifetime.until}"] if attribute.lifetime.until else []
-    return ", ".join(parts) + (f": {attribute.note}" if attribute.note else "")
+    return ", ".join(parts) + (f": {attribute.about}" if attribute.about else "")
 
 
 def _attribute(object_name: str, name: str) -> Iterator[str]:
