@@ -93,7 +93,7 @@ def value_of(kind: str, text: str) -> Any:
         return moment_of(text)
     if kind == "bool":
         return text.upper() == "TRUE"
-    return int(text) if kind == "int" else float(text)
+    return int(text) if kind == "int" or text.lstrip("-").isdecimal() else float(text)
 
 
 def moment_of(text: str) -> float:

@@ -14,23 +14,12 @@ from exacell.emulator.disk_rows import cell_disk_rows, grid_disk_rows, lun_rows,
 from exacell.emulator.iorm_rows import cluster_rows, database_rows, iorm_plan_rows, iorm_profile_rows
 from exacell.emulator.kept import defaults
 from exacell.emulator.metric_scene import INFINIBAND_PORTS, ROCE_PORTS
-from exacell.emulator.models import STOPPED
+from exacell.emulator.models import EXASCALE_STATUS, STOPPED
 from exacell.emulator.place import Place
 from exacell.emulator.profiles import EFFICIENCY
 from exacell.emulator.scrubbing import DEFAULT_INTERVAL
 from exacell.emulator.tenant_rows import pluggable_database_rows, vault_rows, volume_rows
 from exacell.emulator.values import Row
-
-_EXASCALE = {
-    "bsmStatus": "BSM",
-    "bswStatus": "BSW",
-    "egsStatus": "EGS",
-    "ersStatus": "ERS",
-    "ifdStatus": "IFD",
-    "sysEdsStatus": "SYSEDS",
-    "usrEdsStatus": "USREDS",
-}
-"""Attributes of CELL that show Exascale's services."""
 
 
 def cell_rows(place: Place) -> list[Row]:
@@ -85,7 +74,7 @@ def cell_rows(place: Place) -> list[Row]:
         row["pmemCacheMode"] = cell.pmem_mode
     if cell.hard_disks():
         row["hardDiskScrubInterval"] = DEFAULT_INTERVAL
-    row |= {name: cell.services.get(service, STOPPED) for name, service in _EXASCALE.items()}
+    row |= {name: cell.services.get(service, STOPPED) for name, service in EXASCALE_STATUS.items()}
     return [{**row, **cell.settings}]
 
 

@@ -1,0 +1,140 @@
+"""What a rack tells of itself so that a copy of it can be made: every object of its cells, and its disk groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from exacell.cellcli.releases import fitted
+from exacell.cellcli.reply import Record, read_xml_documents
+from exacell.change.probe import asm_records
+from exacell.errors import RefusedError
+from exacell.fleet import Answer
+from exacell.plan import copying
+from exacell.plan import facts as f
+from exacell.plan.drift import ASM, of_asm
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.plan.asmfacts import AsmFacts
+
+CALM = 600.0
+"""Rack seconds in a second, where no flush takes longer than a few minutes."""
+
+FASTEST = 36_000.0
+_FLUSH_S = 10.0
+"""Seconds of ours that flushing the dirtiest cell's cache may take, roughly."""
+
+_FLUSHED_PER_SECOND = 40 << 20
+"""Bytes that the slowest emulated cell flushes in a rack second."""
+
+
+def read_objects(ctx: Context, cells: Sequence[str] | None = None) -> dict[str, dict[str, Sequence[Record]]]:
+    """Return what is copied of ``cells``, of the selected ones when none is named.
+
+    Cell → object type → one record for each object, as LIST printed it.
+
+    Raises:
+        RefusedError: a cell gave no answer.
+    """
+    found = _asked(ctx, cells, copying.statements(), strict=True)
+    hidden = _asked(ctx, cells, copying.statements(described=False), strict=False)
+    for cell, objects in hidden.items():
+        for kind, records in objects.items():
+            more = {record.get("name", ""): record for record in records}
+            found[cell][kind] = [{**record, **more.get(record.get("name", ""), {})} for record in found[cell][kind]]
+    return {cell: dict(copying.without_secrets(objects)) for cell, objects in found.items()}
+
+
+def _asked(
+    ctx: Context, cells: Sequence[str] | None, statements: Mapping[str, str], *, strict: bool
+) -> dict[str, dict[str, Sequence[Record]]]:
+    """Return the records of each cell's answers; where it is not ``strict``, a cell that refuses has none."""
+    answers = ctx.query(*statements.values(), cells=cells)
+    if strict and answers.problems:
+        raise RefusedError(f"rehearse: {answers.problems[0]}; a copy is made of what every cell tells")
+    releases = ctx.fleet.releases(list(answers.good))
+    return {cell: read_answer(answer, statements, releases.get(cell, "")) for cell, answer in answers.good.items()}
+
+
+def read_answer(answer: Answer, statements: Mapping[str, str], release: str) -> dict[str, Sequence[Record]]:
+    """Return the texts of an answer by object type: values are as they were printed, since a copy prints them again."""
+    documents = iter(read_xml_documents(answer.reply.stdout))
+    known = {kind: not release or fitted(statement, release) is not None for kind, statement in statements.items()}
+    return {kind: next(documents).records if asked else () for kind, asked in known.items()}
+
+
+def read_facts(ctx: Context, told: Mapping[str, Mapping[str, Sequence[Record]]]) -> dict[str, dict[str, str]]:
+    """Return what differs when something changes: cell, or ``ASM name`` → ``object|name|attribute`` → value."""
+    facts = {cell: copying.neutral_facts(cell, objects) for cell, objects in told.items()}
+    for name in ctx.need_rack().asm:
+        facts[ASM + name] = of_asm(asm_records(ctx.asm(name).facts())["asm.diskgroup"])
+    return facts
+
+
+def likeness_of(ctx: Context, told: Mapping[str, Mapping[str, Sequence[Record]]]) -> dict[str, Any]:
+    """Return the description of the rack as it is now, from which a copy is made; sizes in bytes.
+
+    Args:
+        told: what :func:`read_objects` returned of all its cells.
+
+    Raises:
+        RefusedError: a cell gave no answer.
+    """
+    rack = ctx.need_rack()
+    facts = ctx.facts(f.DATABASE, f.FLASH_METRICS, cells=rack.cells)
+    asm = ctx.asm().facts() if rack.asm else None
+    databases = {name.rsplit(".", 1)[-1].upper() for fact in facts.values() for name in fact.databases}
+    databases |= {client.upper() for group in (asm.groups if asm else ()) for client in group.clients}
+    databases |= {name.upper() for cluster in rack.asm.values() for name in cluster.databases}
+    dirty = max((fact.metric_bytes("FC_BY_DIRTY") or 0 for fact in facts.values()), default=0)
+    return {
+        "cells": [described(cell, told[cell], fact) for cell, fact in facts.items()],
+        "nodes": list(rack.dbnodes),
+        "databases": sorted(databases) or ["DB"],
+        "groups": _groups(asm) if asm else [],
+        "former": [d.grid_disk for d in asm.disks if d.header == "FORMER" and d.grid_disk] if asm else [],
+        "speed": min(FASTEST, max(CALM, dirty / _FLUSHED_PER_SECOND / _FLUSH_S)),
+    }
+
+
+def described(cell: str, told: Mapping[str, Sequence[Record]], fact: f.CellFacts) -> dict[str, Any]:
+    """Return the description of one cell, as :class:`exacell.emulator.likeness.Likeness` wants it."""
+    return {
+        "name": cell,
+        "objects": told,
+        "plans": copying.directives(told),
+        "dirty": fact.metric_bytes("FC_BY_DIRTY") or 0,
+        "used": fact.metric_bytes("FC_BY_USED") or 0,
+    }
+
+
+def _groups(asm: AsmFacts) -> list[dict[str, Any]]:
+    host = {instance.inst_id: instance.host.split(".")[0] for instance in asm.instances}
+    return [
+        {
+            "name": group.name,
+            "type": group.type,
+            "auSize": group.au_size,
+            "usedMb": max(0, group.total_mb - group.free_mb),
+            "files": 1 if group.files is None else group.files,
+            "clients": list(group.clients),
+            "mountedOn": [
+                host[i] for i, state in group.states.items() if state in ("MOUNTED", "CONNECTED") and i in host
+            ],
+            "compatibleAsm": group.compatible_asm,
+            "compatibleRdbms": group.compatible_rdbms,
+            "votingFiles": group.voting_files,
+            "disks": [
+                {
+                    "name": disk.name,
+                    "failGroup": disk.failgroup,
+                    "gridDisk": disk.grid_disk,
+                    "sizeMb": disk.os_mb // max(1, group.au_size >> 20) * max(1, group.au_size >> 20),
+                    "mode": disk.mode,
+                }
+                for disk in asm.members(group)
+            ],
+        }
+        for group in asm.groups
+    ]

@@ -1,0 +1,94 @@
+"""What a copy of a rack has in common with it: everything that somebody can have set, on every release and hardware model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from exacell.cellcli import schema
+from exacell.copyreading import likeness_of, read_objects
+from exacell.emulator.likeness import Likeness, parts_of
+from exacell.emulator.profiles import releases
+from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.schema import Release, object_types
+from exacell.plan.copying import differences
+from tests.rehearsal.every_attribute import NOT_SET, PERSISTENT_MEMORY, set_everything, settable
+from tests.support.worlds import Wall, WorldTransport, new_world, session
+
+COMBINATIONS = [(name, model) for name, release in releases().items() for model in release.models]
+
+NO_PART = {
+    "ALERTDEFINITION": "it follows from the release alone",
+    "ACTIVEREQUEST": "requests come and go",
+    "FLASHCACHECONTENT": "what is cached comes and goes",
+    "METRICCURRENT": "metrics are measured, and a copy begins to measure anew",
+    "METRICHISTORY": "metrics are measured, and a copy begins to measure anew",
+    "METRICSTREAM": "metrics are measured, and a copy begins to measure anew",
+    "XRMEMCACHECONTENT": "what is cached comes and goes",
+}
+"""Object types that are no part of a copy, and why. Single attributes are declared with their reason in the schema's table."""
+
+
+def copied(world: RackWorld, folder: Path) -> RackWorld:
+    """Return a copy of a rack, made of what the program reads of it; its time stands still."""
+    ctx, _ = session(world, folder)
+    likeness = likeness_of(ctx, read_objects(ctx))
+    return RackWorld.from_state(parts_of("copy", Likeness(**{**likeness, "speed": 0.001}))[0])
+
+
+def told(on: WorldTransport, cell: str, release: Release) -> Iterator[tuple[str, str]]:
+    """Yield object type and line of LIST … DETAIL, and of LIST for what DETAIL hides, without what no copy can have."""
+    for owner in object_types().values():
+        if not owner.exists_in(release) or "LIST" not in owner.verbs or owner.name in NO_PART:
+            continue
+        left_out = {a.name for a in schema.objects()[owner.name].attributes.values() if a.uncopied}
+        lines = on.cellcli(cell, f"list {owner.name} detail").splitlines()
+        yield from ((owner.name, line) for line in lines if line.split(":")[0].strip() not in left_out)
+        hidden = [a.name for a in owner.attributes_in(release) if a.hidden and a.name not in left_out and a.copied]
+        if hidden:
+            lines = on.cellcli(cell, f"list {owner.name} attributes name, {', '.join(hidden)}").splitlines()
+            yield from ((owner.name, line) for line in lines)
+
+
+@pytest.mark.parametrize(("release", "model"), COMBINATIONS)
+def test_a_copy_prints_what_its_rack_prints(release: str, model: str, tmp_path: Path) -> None:
+    """With every settable attribute of every object set, LIST … DETAIL of a copy and of its rack are the same."""
+    wall, number = Wall(), releases()[release].number
+    memory = "writeback" if model == "x8m" and number < (23, 1) else "writethrough"
+    world = new_world(wall, cells=2, model=model, release=release, seed=7, mode=memory, pmem=memory)
+    ctx, on = session(world, tmp_path, wall)
+    assert not on.cellcli("exa1cel01", "create threshold CL_RUNQ comparison='>', critical=-1").count("CELL-0")
+    world.inject(world.cells, "quarantine", {})
+    wall.now += 180
+    for cell in world.cells:
+        assert not set_everything(on, cell, number, model)
+    unset = {(o, a.name) for o, a in settable(number) if not a.written_only} - set(NOT_SET)
+    for objects in read_objects(ctx).values():
+        for kind, records in objects.items():
+            usual = {a.name: a.default for a in object_types()[kind].attributes}
+            unset -= {(kind, n) for r in records for n, text in r.items() if text and text != usual.get(n)}
+    unset -= set() if model == "x8m" else PERSISTENT_MEMORY
+    if number < (11, 2, 3, 3):
+        unset = {
+            (kind, name) for kind, name in unset if kind != "QUARANTINE"
+        }  # It takes a plan, which this release has not.
+    assert not unset
+    copy = copied(world, tmp_path)
+    copy_ctx, there = session(copy, tmp_path)
+    for cell in world.cells:
+        assert list(told(there, cell, number)) == list(told(on, cell, number))
+    here, its = read_objects(ctx), read_objects(copy_ctx)
+    assert all(differences(cell, here[cell], its[cell]) == ([], []) for cell in world.cells)
+
+
+def test_every_exception_has_its_reason() -> None:
+    """What somebody can set is copied, or its line in the schema's table says why it can't be."""
+    for subject in schema.objects().values():
+        for attribute in subject.attributes.values():
+            apart = (subject.name, attribute.name) == ("OFFLOADGROUP", "package")
+            assert attribute.copied or attribute.uncopied or not attribute.settable or apart, (
+                subject.name,
+                attribute.name,
+            )
