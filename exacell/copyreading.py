@@ -13,6 +13,7 @@ from exacell.fleet import Answer
 from exacell.plan import copying
 from exacell.plan import facts as f
 from exacell.plan.drift import ASM, of_asm
+from exacell.transport.base import State
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -51,8 +52,9 @@ def _asked(
 ) -> dict[str, dict[str, Sequence[Record]]]:
     """Return the records of each cell's answers; where it is not ``strict``, a cell that refuses has none."""
     answers = ctx.query(*statements.values(), cells=cells)
-    if strict and answers.problems:
-        raise RefusedError(f"rehearse: {answers.problems[0]}; a copy is made of what every cell tells")
+    for cell, answer in answers.answers.items():
+        if answer.problem and (strict or answer.reply.state not in (State.OK, State.FAILED)):
+            raise RefusedError(f"rehearse: {cell}: {answer.problem}; a copy is made of what every cell tells")
     releases = ctx.fleet.releases(list(answers.good))
     return {cell: read_answer(answer, statements, releases.get(cell, "")) for cell, answer in answers.good.items()}
 

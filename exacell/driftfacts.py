@@ -1,4 +1,4 @@
-"""What drift and a rehearsal compare: everything that cells and ASM tell, in neutral form."""
+"""What drift compares: everything that cells and ASM tell of what makes a cell what it is, in neutral form."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Try a statement on an emulated copy of the rack as it is now: nothing is sent to the rack, nothing enters its journal.
 
-What the rack tells of its disks, caches, IORM plans and disk groups is read once; the copy is a rack of its own, in a
-scratch home, with a journal of its own, reached like any other. It ends with the rehearsal.
+What the rack's cells and disk groups tell is read once; the copy is a rack of its own, in a scratch home, with a journal of its
+own, reached like any other. It is read as the rack was: where it is not the same, that is said, or the rehearsal refused. It
+ends with the rehearsal.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from exacell.emulator.alert_models import Alert, Threshold
+from exacell.emulator.alerts import metric_and_object
 from exacell.emulator.cache_models import MemoryCache
 from exacell.emulator.copied_disks import copy_caches, copy_disks
 from exacell.emulator.iorm_models import Directive
@@ -43,7 +44,7 @@ def make_like(cell: Cell, told: Mapping[str, Any], *, release: Release, now: flo
         cell.iorm.active = record.get("status") != "inactive"
         for name, field in _PLANS.items():
             setattr(cell.iorm, field, _directives(told["plans"].get(name, ())))
-    _watched(cell, objects)
+    _watched(cell, objects, release)
     _own_objects(cell, objects)
     _security(cell, objects)
     known = metrics_in(release)
@@ -67,8 +68,10 @@ def _settings(cell: Cell, objects: Objects, release: Release, now: float) -> Non
         if attribute.copied and attribute.name not in elsewhere and text is not None and text != attribute.default:
             cell.settings[attribute.name] = text
     interval, start = cell.settings.get("hardDiskScrubInterval"), cell.settings.get("hardDiskScrubStartTime")
-    if start or interval not in (None, "", DEFAULT_INTERVAL):
-        alter_schedule(cell, now, interval=interval or None, start=moment_of(start) if start else None)
+    if start or interval:
+        alter_schedule(
+            cell, now, interval=(interval or DEFAULT_INTERVAL).lower(), start=moment_of(start) if start else None
+        )
 
 
 def _memory_cache(cell: Cell, objects: Objects) -> None:
@@ -85,10 +88,12 @@ def _directives(plan: Sequence[Sequence[Sequence[str]]]) -> tuple[Directive, ...
     return tuple(Directive(tuple((name.lower(), value) for name, value in directive)) for directive in plan)
 
 
-def _watched(cell: Cell, objects: Objects) -> None:
-    """Give it its thresholds and alerts; alerts that are open are those of their thresholds."""
+def _watched(cell: Cell, objects: Objects, release: Release) -> None:
+    """Give it its thresholds, of metrics that the release has, and its alerts; those that are open are their thresholds'."""
     cell.thresholds = {
-        record["name"]: Threshold(**state_of("THRESHOLD", record)) for record in objects.get("THRESHOLD", ())
+        record["name"]: Threshold(**state_of("THRESHOLD", record))
+        for record in objects.get("THRESHOLD", ())
+        if metric_and_object(record["name"])[0] in metrics_in(release)
     }
     cell.alerts = [_alert(record) for record in objects.get("ALERTHISTORY", ())]
     cell.alert_sequences = max((alert.sequence for alert in cell.alerts), default=0)

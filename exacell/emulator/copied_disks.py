@@ -37,12 +37,12 @@ def copy_disks(cell: Cell, objects: Objects, now: float) -> None:
     cell.luns = {lun.name: lun for lun in _like(objects.get("LUN", ()), "LUN", luns)}
     models, cell.cell_disks = cell.cell_disks, {}
     for record, disk in _pairs(objects["CELLDISK"], "CELLDISK", models):
-        _put_on(cell, disk, record, luns[models_lun(disk, models)], devices)
+        _put_on(cell, disk, record, luns[_models_lun(disk, models)], devices)
         cell.cell_disks[disk.name] = disk
     _grid_disks(cell, objects.get("GRIDDISK", ()), now)
 
 
-def models_lun(disk: CellDisk, models: Mapping[str, CellDisk]) -> str:
+def _models_lun(disk: CellDisk, models: Mapping[str, CellDisk]) -> str:
     """Return the name of the model's LUN that stands for that of a cell disk: its own, or one of the same medium."""
     own = models.get(disk.name)
     fitting = [model for model in models.values() if model.disk_type is disk.disk_type] or list(models.values())
@@ -83,23 +83,20 @@ def _put_on(
     cell: Cell, disk: CellDisk, record: Mapping[str, str], model: Lun, devices: Mapping[str, PhysicalDisk]
 ) -> None:
     """Put a cell disk on the LUN and the device that it told of; on the model's where those were not told."""
-    serial = record.get("physicalDisk")
-    device = next((d for d in cell.physical_disks.values() if serial and d.serial == serial), None)
-    lun = cell.luns.get(record.get("lun", "")) or next(
-        (x for x in cell.luns.values() if x.cell_disk == disk.name), None
-    )
-    if device is None and lun is not None:
-        device = cell.physical_disks.get(lun.physical_disk)
-    if device is None:
-        device = next((d for d in cell.physical_disks.values() if d.device_name == disk.device_name), None)
+    luns, known = cell.luns, cell.physical_disks.values()
+    serial, own = record.get("physicalDisk"), record.get("deviceName")
+    lun = luns.get(record.get("lun", "")) or next((x for x in luns.values() if x.cell_disk == disk.name), None)
+    device = cell.physical_disks.get(lun.physical_disk) if lun is not None else None
+    device = device or next((d for d in known if serial and d.serial == serial), None)
+    device = device or next((d for d in known if own and d.device_name == own), None)
     if device is None:
         device = replace(devices[model.physical_disk])
         device.name = _free_name(device.name, cell.physical_disks)
         cell.physical_disks[device.name] = device
-    if lun is None and record.get("lun") != "":
-        lun = replace(model, name=_free_name(record.get("lun") or model.name, cell.luns), cell_disk=disk.name)
+    if lun is None and "" not in (record.get("lun"), serial):  # One that is dead has neither.
+        lun = replace(model, name=_free_name(record.get("lun") or model.name, luns), cell_disk=disk.name)
         lun.physical_disk = device.name
-        cell.luns[lun.name] = lun
+        luns[lun.name] = lun
         device.lun = lun.name
     disk.lun, disk.physical_disk = lun.name if lun is not None else "", device.name
 

@@ -17,6 +17,7 @@ from exacell.emulator.copied_cell import Objects, copy_exascale, make_like
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.grammar_changes import size_of
 from exacell.emulator.kept import listed
+from exacell.emulator.messages import CellError
 from exacell.emulator.profiles import HardwareModel, ReleaseProfile, models, releases
 from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.schema import Release, release_of
@@ -118,7 +119,11 @@ def parts_of(name: str, likeness: Likeness) -> tuple[dict[str, Json], Json]:
     now = float(parts["rack"]["advanced"])
     hosts = {str(cell["name"]): cell_from_state(parts[f"cell-{cell['name']}"]["cell"]) for cell in cells}
     for cell, told in zip(hosts.values(), cells, strict=True):
-        make_like(cell, told, release=releases()[release].number, now=now)
+        try:
+            make_like(cell, told, release=releases()[release].number, now=now)
+        except (CellError, KeyError, ValueError) as error:
+            said = error.line if isinstance(error, CellError) else repr(error)
+            raise EmulatorError(f"cell {told['name']} can't be copied: it told what can't be read: {said}") from error
     copy_exascale(hosts, {str(cell["name"]): cell["objects"] for cell in cells})
     for host, cell in hosts.items():
         parts[f"cell-{host}"]["cell"] = to_state(cell)
