@@ -66,7 +66,7 @@ def read_answer(answer: Answer, statements: Mapping[str, str], release: str) -> 
     return {kind: next(documents).records if asked else () for kind, asked in known.items()}
 
 
-def read_facts(ctx: Context, told: Mapping[str, Mapping[str, Sequence[Record]]]) -> dict[str, dict[str, str]]:
+def read_facts(ctx: Context, told: Mapping[str, copying.Objects]) -> dict[str, dict[str, str]]:
     """Return what differs when something changes: cell, or ``ASM name`` → ``object|name|attribute`` → value."""
     facts = {cell: copying.neutral_facts(cell, objects) for cell, objects in told.items()}
     for name in ctx.need_rack().asm:
@@ -74,7 +74,7 @@ def read_facts(ctx: Context, told: Mapping[str, Mapping[str, Sequence[Record]]])
     return facts
 
 
-def likeness_of(ctx: Context, told: Mapping[str, Mapping[str, Sequence[Record]]]) -> dict[str, Any]:
+def likeness_of(ctx: Context, told: Mapping[str, copying.Objects]) -> dict[str, Any]:
     """Return the description of the rack as it is now, from which a copy is made; sizes in bytes.
 
     Args:
@@ -100,7 +100,7 @@ def likeness_of(ctx: Context, told: Mapping[str, Mapping[str, Sequence[Record]]]
     }
 
 
-def described(cell: str, told: Mapping[str, Sequence[Record]], fact: f.CellFacts) -> dict[str, Any]:
+def described(cell: str, told: copying.Objects, fact: f.CellFacts) -> dict[str, Any]:
     """Return the description of one cell, as :class:`exacell.emulator.likeness.Likeness` wants it."""
     return {
         "name": cell,

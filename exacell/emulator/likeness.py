@@ -113,6 +113,8 @@ def parts_of(name: str, likeness: Likeness) -> tuple[dict[str, Json], Json]:
         "pmem": "writeback" if "writeback" in memory_modes else "writethrough",
         "speed": likeness.speed,
         "client": _client(cells),
+        "pdb": _within(cells, likeness.databases),
+        "vault": tuple(sorted({record["name"] for record in _told(cells, "VAULT")})),
     }
     fresh = RackWorld.create(name, options).to_state()
     parts: dict[str, Any] = _renamed(fresh, [str(cell["name"]) for cell in cells])
@@ -148,9 +150,20 @@ def _mode(cell: Mapping[str, Any], attribute: str) -> str:
 
 def _client(cells: Sequence[Mapping[str, Any]]) -> str:
     """The name under which grid disks are available to the cluster, when they are to somebody only."""
-    disks = [record for cell in cells for record in cell["objects"].get("GRIDDISK", ())]
+    disks = _told(cells, "GRIDDISK")
     named = [client for record in disks for client in listed(record.get("availableTo", ""))]
     return max(set(named), key=named.count) if named else ""
+
+
+def _within(cells: Sequence[Mapping[str, Any]], databases: Sequence[str]) -> tuple[str, ...]:
+    """Return the pluggable databases that cells know, each with its database, ``SPOT.SALES``."""
+    owners = {name.upper(): name for name in databases}
+    found = ((record.get("containerName", ""), record["name"]) for record in _told(cells, "PLUGGABLEDATABASE"))
+    return tuple(dict.fromkeys(f"{owners[o.upper()]}.{name}" for o, name in found if o.upper() in owners))
+
+
+def _told(cells: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, str]]:
+    return [record for cell in cells for record in cell["objects"].get(kind, ())]
 
 
 def _renamed(parts: Mapping[str, Json], names: Sequence[str]) -> dict[str, Any]:

@@ -84,6 +84,9 @@ def neutral_facts(cell: str, told: Objects) -> dict[str, str]:
     return {name: masked(value) for name, value in neutral(cell, tables, [kind.lower() for kind in kinds]).items()}
 
 
+_OF_THE_RELEASE = frozenset(("METRICDEFINITION", "OFFLOADGROUP"))
+"""Object types whose objects come with the release."""
+
 _CHATTER = frozenset(("ALERTHISTORY",))
 """Object types that get new objects by themselves."""
 
@@ -111,12 +114,15 @@ def unlike(here: Mapping[str, Objects], copy: Mapping[str, Objects], groups: Fac
             f"rehearse: a copy would not be the rack: {'; '.join(map(_lacking, set_there[:_TOLD]))}{more}",
             hint="-n shows the plan",
         )
-    lines = [
-        f"the copy is not quite the rack: {d.cell}: {d.object} {d.name} {d.attribute} is {d.expected or 'empty'} there, "
-        f"{d.value or 'empty'} here"
-        for d in others[:_TOLD]
-    ]
+    lines = [f"the copy is not quite the rack: {_otherwise(d)}" for d in others[:_TOLD]]
     return lines + ([f"… and {len(others) - _TOLD} more such differences"] if len(others) > _TOLD else [])
+
+
+def _otherwise(one: Difference) -> str:
+    if one.attribute == "name":
+        return _lacking(one).replace("would be", "is")
+    what = f"{one.cell}: {one.object} {one.name} {one.attribute}"
+    return f"{what} is {one.expected or 'empty'} there, {one.value or 'empty'} here"
 
 
 def _lacking(one: Difference) -> str:
@@ -141,6 +147,8 @@ def differences(cell: str, here: Objects, copy: Objects) -> tuple[list[Differenc
             if found is None:
                 if _was_made(subject, record):
                     set_there.append(_whole(cell, subject, record))
+                elif kind not in _OF_THE_RELEASE:
+                    others.append(_whole(cell, subject, record))
                 continue
             for attribute in _copied(subject, (*record, *found)):
                 mine, its = record.get(attribute.name, ""), found.get(attribute.name, "")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from exacell.cellcli import schema
+from exacell.context import Context
 from exacell.copyreading import likeness_of, read_objects
 from exacell.emulator.likeness import Likeness, parts_of
 from exacell.emulator.profiles import releases
 from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.schema import Release, object_types
-from exacell.plan.copying import differences
+from exacell.plan.copying import Objects, differences
 from tests.rehearsal.every_attribute import NOT_SET, PERSISTENT_MEMORY, set_everything, settable
 from tests.support.worlds import Wall, WorldTransport, new_world, session
 
@@ -31,10 +32,9 @@ NO_PART = {
 """Object types that are no part of a copy, and why. Single attributes are declared with their reason in the schema's table."""
 
 
-def copied(world: RackWorld, folder: Path) -> RackWorld:
-    """Return a copy of a rack, made of what the program reads of it; its time stands still."""
-    ctx, _ = session(world, folder)
-    likeness = likeness_of(ctx, read_objects(ctx))
+def copied(ctx: Context, here: Mapping[str, Objects]) -> RackWorld:
+    """Return a copy of a rack, made of what the program has read of it; its time stands still."""
+    likeness = likeness_of(ctx, here)
     return RackWorld.from_state(parts_of("copy", Likeness(**{**likeness, "speed": 0.001}))[0])
 
 
@@ -57,7 +57,11 @@ def test_a_copy_prints_what_its_rack_prints(release: str, model: str, tmp_path: 
     """With every settable attribute of every object set, LIST … DETAIL of a copy and of its rack are the same."""
     wall, number = Wall(), releases()[release].number
     memory = "writeback" if model == "x8m" and number < (23, 1) else "writethrough"
-    world = new_world(wall, cells=2, model=model, release=release, seed=7, mode=memory, pmem=memory)
+    inside: dict[str, object] = {"pdb": ("SPOT.SALES", "ERP.HR")} if number >= (12, 2) else {}
+    inside |= {"vault": ("V1", "V2")} if number >= (24, 1) else {}
+    world = new_world(
+        wall, cells=2, model=model, release=release, db=("ERP", "SPOT"), seed=7, mode=memory, pmem=memory, **inside
+    )
     ctx, on = session(world, tmp_path, wall)
     assert not on.cellcli("exa1cel01", "create threshold CL_RUNQ comparison='>', critical=-1").count("CELL-0")
     world.inject(world.cells, "quarantine", {})
@@ -65,7 +69,8 @@ def test_a_copy_prints_what_its_rack_prints(release: str, model: str, tmp_path: 
     for cell in world.cells:
         assert not set_everything(on, cell, number, model)
     unset = {(o, a.name) for o, a in settable(number) if not a.written_only} - set(NOT_SET)
-    for objects in read_objects(ctx).values():
+    here = read_objects(ctx)
+    for objects in here.values():
         for kind, records in objects.items():
             usual = {a.name: a.default for a in object_types()[kind].attributes}
             unset -= {(kind, n) for r in records for n, text in r.items() if text and text != usual.get(n)}
@@ -75,11 +80,11 @@ def test_a_copy_prints_what_its_rack_prints(release: str, model: str, tmp_path: 
             (kind, name) for kind, name in unset if kind != "QUARANTINE"
         }  # It takes a plan, which this release has not.
     assert not unset
-    copy = copied(world, tmp_path)
+    copy = copied(ctx, here)
     copy_ctx, there = session(copy, tmp_path)
     for cell in world.cells:
         assert list(told(there, cell, number)) == list(told(on, cell, number))
-    here, its = read_objects(ctx), read_objects(copy_ctx)
+    its = read_objects(copy_ctx)
     assert all(differences(cell, here[cell], its[cell]) == ([], []) for cell in world.cells)
 
 
