@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.releases import fitted
 from exacell.cellcli.reply import Record, read_xml_documents
-from exacell.change.probe import asm_records
+from exacell.driftfacts import read_all
 from exacell.errors import RefusedError
 from exacell.fleet import Answer
 from exacell.plan import copying
 from exacell.plan import facts as f
-from exacell.plan.drift import ASM, of_asm
 from exacell.transport.base import State
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ _FLUSHED_PER_SECOND = 40 << 20
 """Bytes that the slowest emulated cell flushes in a rack second."""
 
 
-def read_objects(ctx: Context, cells: Sequence[str] | None = None) -> dict[str, dict[str, Sequence[Record]]]:
+def read_objects(ctx: Context, cells: Sequence[str] | None = None) -> dict[str, copying.Objects]:
     """Return what is copied of ``cells``, of the selected ones when none is named.
 
     Cell → object type → one record for each object, as LIST printed it.
@@ -38,25 +37,34 @@ def read_objects(ctx: Context, cells: Sequence[str] | None = None) -> dict[str, 
     Raises:
         RefusedError: a cell gave no answer.
     """
-    found = _asked(ctx, cells, copying.statements(), strict=True)
-    hidden = _asked(ctx, cells, copying.statements(described=False), strict=False)
+    found, problems = _objects(ctx, cells)
+    if problems:
+        raise RefusedError(f"rehearse: {problems[0]}; a copy is made of what every cell tells")
+    return found
+
+
+def _objects(ctx: Context, cells: Sequence[str] | None) -> tuple[dict[str, copying.Objects], list[str]]:
+    """Return what is copied of the cells that answer, and the problems of the others."""
+    found, problems = _asked(ctx, cells, copying.statements())
+    # A cell may refuse to know what its DESCRIBE does not tell of: then nobody can have set it.
+    hidden, refused = _asked(ctx, tuple(found), copying.statements(described=False)) if found else ({}, {})
+    problems |= {cell: bad for cell, bad in refused.items() if bad.reply.state not in (State.OK, State.FAILED)}
     for cell, objects in hidden.items():
         for kind, records in objects.items():
             more = {record.get("name", ""): record for record in records}
             found[cell][kind] = [{**record, **more.get(record.get("name", ""), {})} for record in found[cell][kind]]
-    return {cell: dict(copying.without_secrets(objects)) for cell, objects in found.items()}
+    told = {cell: copying.without_secrets(objects) for cell, objects in found.items()}
+    return told, [f"{cell}: {answer.problem}" for cell, answer in problems.items()]
 
 
 def _asked(
-    ctx: Context, cells: Sequence[str] | None, statements: Mapping[str, str], *, strict: bool
-) -> dict[str, dict[str, Sequence[Record]]]:
-    """Return the records of each cell's answers; where it is not ``strict``, a cell that refuses has none."""
+    ctx: Context, cells: Sequence[str] | None, statements: Mapping[str, str]
+) -> tuple[dict[str, dict[str, Sequence[Record]]], dict[str, Answer]]:
+    """Return the records of each cell's good answer, and the other answers."""
     answers = ctx.query(*statements.values(), cells=cells)
-    for cell, answer in answers.answers.items():
-        if answer.problem and (strict or answer.reply.state not in (State.OK, State.FAILED)):
-            raise RefusedError(f"rehearse: {cell}: {answer.problem}; a copy is made of what every cell tells")
     releases = ctx.fleet.releases(list(answers.good))
-    return {cell: read_answer(answer, statements, releases.get(cell, "")) for cell, answer in answers.good.items()}
+    good = {cell: read_answer(answer, statements, releases.get(cell, "")) for cell, answer in answers.good.items()}
+    return good, {cell: answer for cell, answer in answers.answers.items() if answer.problem}
 
 
 def read_answer(answer: Answer, statements: Mapping[str, str], release: str) -> dict[str, Sequence[Record]]:
@@ -66,12 +74,16 @@ def read_answer(answer: Answer, statements: Mapping[str, str], release: str) -> 
     return {kind: next(documents).records if asked else () for kind, asked in known.items()}
 
 
-def read_facts(ctx: Context, told: Mapping[str, copying.Objects]) -> dict[str, dict[str, str]]:
-    """Return what differs when something changes: cell, or ``ASM name`` → ``object|name|attribute`` → value."""
-    facts = {cell: copying.neutral_facts(cell, objects) for cell, objects in told.items()}
-    for name in ctx.need_rack().asm:
-        facts[ASM + name] = of_asm(asm_records(ctx.asm(name).facts())["asm.diskgroup"])
-    return facts
+def read_facts(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Return all that may be otherwise after a change: cell, or ``ASM name`` → ``object|name|attribute`` → value.
+
+    That is what drift compares and what a copy gets. And the problems of cells and clusters that gave no answer.
+    """
+    facts, problems, _ = read_all(ctx)
+    told, more = _objects(ctx, None)
+    for cell, objects in told.items():
+        facts[cell] = {**facts.get(cell, {}), **copying.neutral_facts(cell, objects)}
+    return facts, list(dict.fromkeys((*problems, *more)))
 
 
 def likeness_of(ctx: Context, told: Mapping[str, copying.Objects]) -> dict[str, Any]:

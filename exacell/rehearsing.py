@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.cellset import fold
 from exacell.copyreading import likeness_of, read_facts, read_objects
+from exacell.driftfacts import read_groups
 from exacell.errors import RefusedError
 from exacell.output.result import Column, Result
 from exacell.plan.copying import unlike
-from exacell.plan.drift import Difference, from_baseline
+from exacell.plan.drift import Difference, Facts, from_baseline
 from exacell.units import counted, format_size
 
 if TYPE_CHECKING:
@@ -44,16 +45,19 @@ def rehearse(ctx: Context, line: Line) -> Result:
             f"rehearse: rack {rack.name} has the ASM clusters {', '.join(rack.asm)}, and a copy has one",
             hint="-n shows the plan",
         )
-    here, groups = read_objects(ctx, rack.cells), read_facts(ctx, {})
+    here, (groups, silent) = read_objects(ctx, rack.cells), read_groups(ctx)
+    if silent:
+        raise RefusedError(f"rehearse: {silent[0]}; a copy is made of what every cluster tells")
     with _copy(ctx, likeness_of(ctx, here)) as copy:
-        told = read_objects(copy)
-        before = read_facts(copy, told)
-        for said in unlike(here, told, groups, before):
+        before, problems = read_facts(copy)
+        if problems:
+            raise RefusedError(f"rehearse: the copy does not answer: {problems[0]}")
+        for said in unlike(here, read_objects(copy), groups, before):
             ctx.console.say(said)
         result = copy.execute(line)
-        after = read_facts(copy, read_objects(copy))
+        after, problems = read_facts(copy)
         left = copy.pending()
-    rows = _told(from_baseline(before, after))
+    rows = told(before, after)
     notes = [f"rehearsed on a copy: {note}" for note in result.notes] + [f"it would leave: {said}" for said in left]
     if not rows:
         notes.append("it would leave everything as it is")
@@ -63,7 +67,7 @@ def rehearse(ctx: Context, line: Line) -> Result:
         data=True,
         fold=True,
         notes=[*notes, "nothing was sent to the rack"],
-        problems=result.problems,
+        problems=[*result.problems, *problems],
         exit_code=result.exit_code,
     )
 
@@ -84,38 +88,46 @@ _DERIVED = frozenset(
 _SIZES = frozenset(("size", "freeSpace", "virtualSize", "auSize"))
 
 
-def _told(found: Sequence[Difference]) -> list[dict[str, object]]:
+def told(before: Facts, after: Facts) -> list[dict[str, object]]:
     """Return one record per cell and change, with the names of all objects to which the same happens.
 
-    An object that comes or goes is one change, not one for each of its attributes.
+    An object that comes or goes is one change, not one for each of its attributes. Alerts that come are none: they come by
+    themselves.
     """
     whole: dict[tuple[str, str, str], list[Difference]] = {}
-    for one in found:
+    for one in from_baseline(before, after):
         whole.setdefault((one.cell, one.object, one.name), []).append(one)
+    were, are = _objects_in(before), _objects_in(after)
     names: dict[tuple[str, ...], list[str]] = {}
     for (cell, kind, name), changes in whole.items():
-        for attribute, before, after in _changes(changes):
-            names.setdefault((cell, kind, attribute, before, after), []).append(name)
+        there = (cell, kind, name) in were, (cell, kind, name) in are
+        if kind == "alerthistory" and not there[0]:
+            continue
+        for attribute, old, new in _changes(changes, *there):
+            names.setdefault((cell, kind, attribute, old, new), []).append(name)
     return [
         {
             "cell": cell,
             "object": kind,
             "name": _fold(objects),
             "attribute": attribute or None,
-            "before": before or None,
-            "after": after or None,
+            "before": old or None,
+            "after": new or None,
         }
-        for (cell, kind, attribute, before, after), objects in names.items()
+        for (cell, kind, attribute, old, new), objects in names.items()
     ]
 
 
-def _changes(found: Sequence[Difference]) -> list[tuple[str, str, str]]:
-    """Return attribute, before and after for each change of one object."""
+def _objects_in(facts: Facts) -> set[tuple[str, ...]]:
+    return {(cell, *path.split("|", 2)[:2]) for cell, own in facts.items() for path, value in own.items() if value}
+
+
+def _changes(found: Sequence[Difference], was: bool, stays: bool) -> list[tuple[str, str, str]]:
+    """Return attribute, before and after for each change of one object, which may have been there and may still be."""
     size = next((one for one in found if one.attribute == "size"), None)
-    essential = size is not None or any(one.attribute in ("type", "objective") for one in found)
-    if len(found) > 2 and essential and not any(one.expected for one in found):
+    if not was:
         return [("", "", f"made, {_shown(size.attribute, size.value)}" if size else "made")]
-    if len(found) > 2 and essential and not any(one.value for one in found):
+    if not stays:
         return [("", _shown(size.attribute, size.expected) if size else "there", "gone")]
     kept = [one for one in found if one.attribute not in _DERIVED]
     return [(o.attribute, _shown(o.attribute, o.expected), _shown(o.attribute, o.value)) for o in kept]

@@ -129,7 +129,7 @@ def _attributes(subject: ObjectType, known: Known) -> list[tuple[str, str]]:
     return [
         (attribute.name, _about(attribute))
         for attribute in subject.attributes.values()
-        if not known.release or attribute.lifetime.includes(known.release)
+        if attribute.printed and (not known.release or attribute.lifetime.includes(known.release))
     ]
 
 

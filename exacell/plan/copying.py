@@ -78,17 +78,20 @@ def _plan(text: str) -> IormPlan | None:
 
 
 def neutral_facts(cell: str, told: Objects) -> dict[str, str]:
-    """Return ``object|name|attribute`` → value of what a cell told, as :func:`exacell.plan.drift.neutral` does."""
-    kinds = [kind for kind in told if kind not in _CHATTER]
-    tables = [[values(record, kind) for record in told[kind]] for kind in kinds]
-    return {name: masked(value) for name, value in neutral(cell, tables, [kind.lower() for kind in kinds]).items()}
+    """Return ``object|name|attribute`` → value of what a cell told, as :func:`exacell.plan.drift.neutral` does.
+
+    Under the attribute ``name`` it says that the object is there: a role without privileges has no other value.
+    """
+    facts: dict[str, str] = {}
+    for kind, records in told.items():
+        named = (neutral_text(_name(record), cell) for record in records)
+        facts |= {f"{kind.lower()}|{name}|name": "there" for name in named}
+        facts |= neutral(cell, [[values(record, kind) for record in records]], [kind.lower()])
+    return {path: masked(value) for path, value in facts.items()}
 
 
 _OF_THE_RELEASE = frozenset(("METRICDEFINITION", "OFFLOADGROUP"))
 """Object types whose objects come with the release."""
-
-_CHATTER = frozenset(("ALERTHISTORY",))
-"""Object types that get new objects by themselves."""
 
 
 def unlike(here: Mapping[str, Objects], copy: Mapping[str, Objects], groups: Facts, copied_groups: Facts) -> list[str]:
@@ -102,7 +105,7 @@ def unlike(here: Mapping[str, Objects], copy: Mapping[str, Objects], groups: Fac
         RefusedError: the copy has not what somebody has set on the rack, or has what nobody has set.
     """
     set_there: list[Difference] = []
-    found = from_baseline(groups, {name: copied_groups[name] for name in groups})
+    found = from_baseline(groups, {name: copied_groups.get(name, {}) for name in groups})
     others = [_swapped(d) for d in found if d.attribute in _DISK_GROUPS]
     for cell, told in copy.items():
         of_set, of_rest = differences(cell, here[cell], told)

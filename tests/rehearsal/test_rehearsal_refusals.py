@@ -11,7 +11,7 @@ from exacell.copyreading import likeness_of, read_objects
 from exacell.emulator.likeness import Likeness, parts_of
 from exacell.emulator.rack_world import RackWorld
 from exacell.errors import RefusedError
-from exacell.plan.copying import unlike
+from exacell.plan.copying import neutral_facts, unlike
 from tests.support.worlds import Wall, new_world, session
 
 CELL = "exa1cel01"
@@ -101,6 +101,12 @@ def test_what_nobody_can_have_set_is_only_said(told: Told) -> None:
         "diskgroup DATA type is NORMAL there, HIGH here"
         in unlike(told, told, groups, {"ASM main": {"diskgroup|DATA|type": "NORMAL"}})[0]
     )
+
+
+def test_a_role_without_privileges_is_there(told: Told) -> None:
+    """Whether an object is there does not depend on whether it has values."""
+    assert neutral_facts(CELL, told[CELL])["role|reader|name"] == "there"
+    assert not any(path.startswith("role|") for path in neutral_facts("exa1cel02", told["exa1cel02"]))
 
 
 def test_a_copy_holds_no_secret(tmp_path: Path) -> None:
