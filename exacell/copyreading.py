@@ -13,6 +13,7 @@ from exacell.fleet import Answer
 from exacell.plan import copying
 from exacell.plan import facts as f
 from exacell.transport.base import State
+from exacell.units import MIB, parse_size
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -106,7 +107,7 @@ def likeness_of(ctx: Context, told: Mapping[str, copying.Objects]) -> dict[str, 
         "cells": [described(cell, told[cell], fact) for cell, fact in facts.items()],
         "nodes": list(rack.dbnodes),
         "databases": sorted(databases) or ["DB"],
-        "groups": _groups(asm) if asm else [],
+        "groups": _groups(asm, told) if asm else [],
         "former": [d.grid_disk for d in asm.disks if d.header == "FORMER" and d.grid_disk] if asm else [],
         "speed": min(FASTEST, max(CALM, dirty / _FLUSHED_PER_SECOND / _FLUSH_S)),
     }
@@ -123,7 +124,10 @@ def described(cell: str, told: copying.Objects, fact: f.CellFacts) -> dict[str, 
     }
 
 
-def _groups(asm: AsmFacts) -> list[dict[str, Any]]:
+def _groups(asm: AsmFacts, told: Mapping[str, copying.Objects]) -> list[dict[str, Any]]:
+    records = [record for objects in told.values() for record in objects.get("GRIDDISK", ())]
+    # A disk that is offline has no path any more, nor a size: its cell tells which grid disk it is.
+    behind = {(r.get("asmDiskGroupName", ""), r.get("asmDiskName", "")): r for r in records if r.get("asmDiskName")}
     host = {instance.inst_id: instance.host.split(".")[0] for instance in asm.instances}
     return [
         {
@@ -143,12 +147,19 @@ def _groups(asm: AsmFacts) -> list[dict[str, Any]]:
                 {
                     "name": disk.name,
                     "failGroup": disk.failgroup,
-                    "gridDisk": disk.grid_disk,
-                    "sizeMb": disk.os_mb // max(1, group.au_size >> 20) * max(1, group.au_size >> 20),
+                    "gridDisk": disk.grid_disk or record.get("name", ""),
+                    "sizeMb": _whole_units(disk.os_mb or parse_size(record.get("size") or "0") // MIB, group.au_size),
                     "mode": disk.mode,
                 }
                 for disk in asm.members(group)
+                for record in (behind.get((group.name, disk.name), {}),)
             ],
         }
         for group in asm.groups
     ]
+
+
+def _whole_units(size_mb: int, au_size: int) -> int:
+    """Return the megabytes of a disk that whole allocation units take."""
+    unit = max(1, au_size // MIB)
+    return size_mb // unit * unit

@@ -30,6 +30,7 @@ def copy_groups(
     Raises:
         EmulatorError: the model has no disk group to start from.
     """
+    hosts = {host.upper(): host for host in cell_of.values()}
     samples = {group["name"]: group for group in asm["groups"]}
     anyone = next(iter(samples.values()), None)
     headers = [_header(cell_of[disk], disk, "FORMER", "", "", "NORMAL") for disk in former if disk in cell_of]
@@ -41,8 +42,10 @@ def copy_groups(
         disks: dict[str, Any] = {}
         row = next(iter(sample["disks"].values()))
         for place, disk in enumerate(wanted["disks"]):
-            grid = disk["gridDisk"]
-            if grid not in cell_of:
+            # A grid disk that is gone had the name of its ASM disk, and the cell's is that of the fail group.
+            grid = disk["gridDisk"] or disk["name"]
+            cell = cell_of.get(grid) or hosts.get(str(disk["failGroup"]).upper())
+            if cell is None:
                 continue
             online = disk["mode"] == "ONLINE"
             disks[disk["name"]] = {
@@ -50,16 +53,17 @@ def copy_groups(
                 "number": place,
                 "name": disk["name"],
                 "fail_group": disk["failGroup"],
-                "cell": cell_of[grid],
+                "cell": cell,
                 "grid_disk": grid,
                 "size_mb": int(disk["sizeMb"]),
                 "mode": "ONLINE" if online else "OFFLINE",
                 "offline_since": None if online else now,
                 "kept_offline": not online,
             }
-            headers.append(
-                _header(cell_of[grid], grid, "MEMBER", wanted["name"], disk["name"], wanted["type"], disk["failGroup"])
-            )
+            if grid in cell_of:
+                headers.append(
+                    _header(cell, grid, "MEMBER", wanted["name"], disk["name"], wanted["type"], disk["failGroup"])
+                )
         compatible = {"compatible.asm": wanted["compatibleAsm"], "compatible.rdbms": wanted["compatibleRdbms"]}
         made.append(
             {

@@ -10,11 +10,12 @@ import pytest
 from exacell.cellcli import schema
 from exacell.context import Context
 from exacell.copyreading import likeness_of, read_objects
+from exacell.driftfacts import read_groups
 from exacell.emulator.likeness import Likeness, parts_of
 from exacell.emulator.profiles import releases
 from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.schema import Release, object_types
-from exacell.plan.copying import Objects, differences
+from exacell.plan.copying import Objects, differences, unlike
 from tests.rehearsal.every_attribute import NOT_SET, PERSISTENT_MEMORY, set_everything, settable
 from tests.support.worlds import Wall, WorldTransport, new_world, session
 
@@ -86,6 +87,30 @@ def test_a_copy_prints_what_its_rack_prints(release: str, model: str, tmp_path: 
         assert list(told(there, cell, number)) == list(told(on, cell, number))
     its = read_objects(copy_ctx)
     assert all(differences(cell, here[cell], its[cell]) == ([], []) for cell in world.cells)
+
+
+STATES = [
+    ("x2", "11.2.3.3.1", "alter physicaldisk '20:5' drop for replacement"),
+    ("x2", "19.3", "alter griddisk DATA_CD_03_exa1cel01 inactive"),
+    ("x6", "19.3", "alter flashcache all flush"),
+    ("x6", "19.3", "alter flashcache all flush nowait"),
+    ("x6", "19.3", "alter celldisk FD_00_exa1cel01 flush"),
+    ("x6ef", "22.1", "drop flashlog"),
+    ("x8m", "22.1", "drop pmemcache"),
+    ("x8m", "24.1", "drop celldisk CD_05_exa1cel01 force"),
+    ("x10m", "24.1", "drop xrmemcache"),
+]
+
+
+@pytest.mark.parametrize(("model", "release", "statement"), STATES)
+def test_a_copy_is_in_the_state_of_its_rack(model: str, release: str, statement: str, tmp_path: Path) -> None:
+    """What is dropped, inactive, flushed or out of its disk group is so on the copy too, for cells and for ASM."""
+    wall = Wall()
+    ctx, on = session(new_world(wall, cells=3, model=model, release=release), tmp_path, wall)
+    assert "CELL-0" not in on.cellcli("exa1cel01", statement)
+    here = read_objects(ctx)
+    copy_ctx, _ = session(copied(ctx, here), tmp_path)
+    assert unlike(here, read_objects(copy_ctx), read_groups(ctx)[0], read_groups(copy_ctx)[0]) == []
 
 
 def test_every_exception_has_its_reason() -> None:
