@@ -229,22 +229,25 @@ class Secret:
 
 @cache
 def secrets() -> tuple[Secret, ...]:
-    """Return the names whose values are secret, in the table's order."""
+    """Return the names whose values are secret, in the table's order.
+
+    Every statement is looked through for them, so the other columns are not looked at.
+    """
+    found = ((row[0], row[1], row[8]) for row in _rows("attributes.tsv"))
     return tuple(
-        Secret(object=attribute.object, name=name, place=place)
-        for subject in objects().values()
-        for attribute in subject.attributes.values()
-        for place, name in _secret_names(attribute)
+        Secret(object=owner, name=part, place=place)
+        for owner, name, secret in found
+        if secret != _ABSENT
+        for place, part in _secret_names(name, secret)
     )
 
 
 _WHOLE = {"value": "attribute", "clause": "clause"}
 
 
-def _secret_names(attribute: Attribute) -> list[tuple[str, str]]:
-    if attribute.secret in _WHOLE:
-        return [(_WHOLE[attribute.secret], attribute.name)]
-    return [("inside", name) for name in attribute.secret.split(",") if name]
+def _secret_names(name: str, secret: str) -> list[tuple[str, str]]:
+    """Return (place, name) for what the table says of an attribute's secrets: the whole of it, or parts in its parentheses."""
+    return [(_WHOLE[secret], name)] if secret in _WHOLE else [("inside", part) for part in secret.split(",")]
 
 
 @cache

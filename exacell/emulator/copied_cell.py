@@ -107,7 +107,15 @@ def _watched(cell: Cell, objects: Objects, release: Release) -> None:
 
 
 def _alert(record: Mapping[str, str]) -> Alert:
-    unsaid = {"owner": "", "value": None, "action": "", "message": "", "short_name": "", "severity": "info"}
+    number = record["name"].partition("_")[0]
+    unsaid: dict[str, Any] = {
+        **dict.fromkeys(("owner", "action", "message", "short_name"), ""),
+        "begin_time": 0.0,
+        "sequence_begin": 0.0,
+        "severity": "info",
+        "value": None,
+        "sequence": int(number) if number.isdecimal() else 0,
+    }
     return Alert(**{**unsaid, **state_of("ALERTHISTORY", record)})
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from exacell.emulator.cache_models import CacheMember, FlashCache, FlashLog
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun, PhysicalDisk
 from exacell.emulator.kept import listed, state_of
 from exacell.emulator.models import Cell
-from exacell.emulator.schema import object_types
 
 Objects = Mapping[str, Sequence[Mapping[str, str]]]
 
@@ -60,23 +59,18 @@ def _pairs(
 
     A disk on a medium that the emulator does not know is left out.
     """
-    size = next(name for name in ("size", "lunSize", "physicalSize") if name in _sizes(owner))
     found: list[tuple[Mapping[str, str], _D]] = []
     for record in records:
         fitting = [model for model in models.values() if model.disk_type.printed == record.get("diskType")]
         if not fitting:
             continue
-        state: dict[str, Any] = {name: value for name, value in state_of(owner, record).items() if value is not None}
+        state = state_of(owner, record)
         model = next((model for model in fitting if model.name == record["name"]), None)
         if model is None:
-            wanted = state_of(owner, {size: record.get(size, "")})["size_bytes"] or 0
+            wanted = state.get("size_bytes", 0)
             model = min(fitting, key=lambda known: abs(known.size_bytes - wanted))
         found.append((record, replace(model, **state)))  # type: ignore[type-var]  # all three are dataclasses
     return found
-
-
-def _sizes(owner: str) -> set[str]:
-    return {attribute.name for attribute in object_types()[owner].attributes if attribute.kind == "size"}
 
 
 def _put_on(
@@ -115,8 +109,7 @@ def _grid_disks(cell: Cell, records: Sequence[Mapping[str, str]], now: float) ->
         under = cell.cell_disks.get(record.get("cellDisk", ""))
         if under is None:
             continue  # Its cell disk is gone: neither CellCLI nor ASM can do anything with it.
-        state = {name: value for name, value in state_of("GRIDDISK", record).items() if value is not None}
-        state["available_to"] = listed(record.get("availableTo", ""))
+        state = {**state_of("GRIDDISK", record), "available_to": listed(record.get("availableTo", ""))}
         unsaid = {"creation_time": now, "id": f"{cell.id}-{number}", "offset": cell.next_offset(under.name)}
         cell.grid_disks[record["name"]] = GridDisk(**{**unsaid, **state, "disk_type": under.disk_type})
 
@@ -150,8 +143,8 @@ def copy_caches(cell: Cell, objects: Objects, now: float, *, dirty: int, used: i
 
 
 def _bytes(text: str) -> int:
-    found: int | None = state_of("CELLDISK", {"size": text})["size_bytes"]
-    return found or 0
+    found: int = state_of("CELLDISK", {"size": text}).get("size_bytes", 0)
+    return found
 
 
 def _log(cell: Cell, records: Sequence[Mapping[str, str]]) -> FlashLog | None:

@@ -69,20 +69,27 @@ def _shown(kind: str, value: Any) -> Value:
     return found
 
 
-def state_of(owner: str, record: Mapping[str, str], *besides: str) -> dict[str, Any]:
+def state_of(owner: str, record: Mapping[str, str]) -> dict[str, Any]:
     """Return the fields of an object's state that its attributes tell, as LIST printed them.
 
     Args:
-        record: texts by attribute; an empty one tells that it is not set.
-        besides: attributes to leave out.
+        record: texts by attribute; what is not set, and no text, is left out.
     """
     kinds = _kinds(owner)
-    told = ((name, field) for name, field in _fields(owner).items() if name in record and name not in besides)
-    return {field: value_of(kinds[name], record[name]) for name, field in told}
+    told = ((name, field) for name, field in _fields(owner).items() if name in record)
+    found = {field: value_of(kinds[name], record[name]) for name, field in told}
+    return {field: value for field, value in found.items() if value is not None}
 
 
 def value_of(kind: str, text: str) -> Any:
-    """Return what a text of an attribute's kind is in the state: bytes, epoch seconds, numbers; None for nothing but a text."""
+    """Return what a text of an attribute's kind is in the state: bytes, epoch seconds, numbers.
+
+    None for an empty one that is no text; a text that is no number stays one.
+
+    Raises:
+        CellError: it is no size.
+        ValueError: it is no time.
+    """
     if kind in ("string", "text", "enum", "list"):
         return text
     if not text:
@@ -93,7 +100,12 @@ def value_of(kind: str, text: str) -> Any:
         return moment_of(text)
     if kind == "bool":
         return text.upper() == "TRUE"
-    return int(text) if kind == "int" or text.lstrip("-").isdecimal() else float(text)
+    if text.lstrip("-").isdecimal():
+        return int(text)
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def moment_of(text: str) -> float:

@@ -7,7 +7,8 @@ description does not hold stay the model's. The description is plain data (:clas
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,7 +101,8 @@ def parts_of(name: str, likeness: Likeness) -> tuple[dict[str, Json], Json]:
     cells = likeness.cells
     if len(cells) < 2:
         raise EmulatorError(f"a rack of {len(cells)} cells can't be copied: an emulated rack has at least 2")
-    model, release = nearest(cells)
+    with _reading(cells[0]):
+        model, release = nearest(cells)
     modes, memory_modes = ({_mode(cell, name) for cell in cells} for name in ("flashCacheMode", "pmemCacheMode"))
     options = {
         "cells": len(cells),
@@ -121,11 +123,8 @@ def parts_of(name: str, likeness: Likeness) -> tuple[dict[str, Json], Json]:
     now = float(parts["rack"]["advanced"])
     hosts = {str(cell["name"]): cell_from_state(parts[f"cell-{cell['name']}"]["cell"]) for cell in cells}
     for cell, told in zip(hosts.values(), cells, strict=True):
-        try:
+        with _reading(told):
             make_like(cell, told, release=releases()[release].number, now=now)
-        except (CellError, KeyError, ValueError) as error:
-            said = error.line if isinstance(error, CellError) else repr(error)
-            raise EmulatorError(f"cell {told['name']} can't be copied: it told what can't be read: {said}") from error
     copy_exascale(hosts, {str(cell["name"]): cell["objects"] for cell in cells})
     for host, cell in hosts.items():
         parts[f"cell-{host}"]["cell"] = to_state(cell)
@@ -141,6 +140,20 @@ def parts_of(name: str, likeness: Likeness) -> tuple[dict[str, Json], Json]:
     world = RackWorld.from_state(parts)
     world.recollect()
     return world.to_state(), world.describe()
+
+
+@contextmanager
+def _reading(told: Mapping[str, Any]) -> Iterator[None]:
+    """Say which cell told what can't be read, if one does.
+
+    Raises:
+        EmulatorError: it does.
+    """
+    try:
+        yield
+    except (CellError, KeyError, ValueError) as error:
+        said = error.line if isinstance(error, CellError) else repr(error)
+        raise EmulatorError(f"cell {told['name']} can't be copied: it told what can't be read: {said}") from error
 
 
 def _mode(cell: Mapping[str, Any], attribute: str) -> str:

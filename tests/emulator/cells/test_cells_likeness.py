@@ -145,3 +145,26 @@ def test_the_first_reading_of_metrics_tells_of_the_described_cache(dirty: int) -
     state: Any = world("a", "b", dirty=dirty, used=2 * dirty).to_state()["cell-a"]
     collected = state["metrics"]["collections"][-1][1]
     assert (collected["FC_BY_DIRTY"], collected["FC_BY_USED"]) == (dirty / MIB, 2 * dirty / MIB)
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        {"CELLDISK": [{"name": "CD", "diskType": "HardDisk", "size": "much"}]},
+        {"FLASHLOG": [{"name": "a_FLASHLOG", "cellDisk": "FD_00_a"}]},
+        {"GRIDDISK": [{"name": "G", "cellDisk": "CD_00_a", "size": "1G", "creationTime": "yesterday"}]},
+    ],
+)
+def test_what_can_not_be_read_names_its_cell(objects: dict[str, Any]) -> None:
+    """A cell that tells a size that is none, or a log without size, is named, in one line."""
+    with pytest.raises(EmulatorError, match=r"cell a can't be copied: it told what can't be read: .+"):
+        world("a", "b", **objects)
+
+
+def test_what_is_no_number_stays_what_it_is() -> None:
+    """A value that is no number where there is mostly one, and an alert that tells little, make no copy fail."""
+    alerts = [{"name": "3", "alertMessage": "smoke", "severity": "critical", "metricValue": "21.0 C", "beginTime": ""}]
+    quarantines = [{"name": "1", "clientPID": "none", "comment": "x", "creationTime": "2026-01-01T00:00:00+00:00"}]
+    state: Any = world("a", "b", ALERTHISTORY=alerts, QUARANTINE=quarantines).to_state()["cell-a"]["cell"]
+    assert (state["alerts"][0]["value"], state["alerts"][0]["sequence"]) == ("21.0 C", 3)
+    assert state["records"]["QUARANTINE"]["1"]["clientPID"] == "none"
