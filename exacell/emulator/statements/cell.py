@@ -70,7 +70,7 @@ def alter(place: Place, statement: AlterCell) -> Effects:
             new_name = text
             continue
         if attribute.name == "flashCacheMode":
-            mode = _new_mode(place, checked(attribute, text))
+            mode = _new_mode(place, attribute, text)
         elif attribute.name == "pmemCacheMode":
             pmem_mode = _new_pmem_mode(place, checked(attribute, text))
         else:
@@ -117,8 +117,8 @@ def _snmp_users(present: str, name: str, text: str) -> str:
     return f"(({'),('.join(sorted(users))}))" if users else ""
 
 
-def _new_mode(place: Place, mode: str) -> str:
-    cell = place.cell
+def _new_mode(place: Place, attribute: Attribute, text: str) -> str:
+    cell, mode = place.cell, checked(attribute, text)
     if place.rack.release.number >= ONLINE_MODE_SINCE:
         require_cellsrv(cell)
     elif cell.cellsrv_up and mode.lower() != cell.mode.lower():
