@@ -52,7 +52,7 @@ def rehearse(ctx: Context, line: Line) -> Result:
         before, problems = read_facts(copy)
         if problems:
             raise RefusedError(f"rehearse: the copy does not answer: {problems[0]}")
-        for said in unlike(here, read_objects(copy), groups, before):
+        for said in unlike(here, read_objects(copy, rack.cells), groups, before):
             ctx.console.say(said)
         result = copy.execute(line)
         after, problems = read_facts(copy)
