@@ -343,7 +343,7 @@ class Operator:
             home=home,
             config=Config(default_rack="t1", racks={"t1": config}),
             console=self.console,
-            options=Options(),
+            options=Options(yes=True),  # Statements of dcli and sh take no -y of their own.
             env={"EXACELL_HOME": str(rack.home)},
             transport=RackTransport(rack, self.watch),
         )
