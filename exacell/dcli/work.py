@@ -7,6 +7,7 @@ import threading
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Sequence
 from dataclasses import field
+from io import IncrementalNewlineDecoder
 
 from exacell.dcli.output import UNREACHABLE, Outcome, decoded, split_lines
 from exacell.dcli.reach import Group
@@ -60,7 +61,8 @@ class _Listener:
     rest: str = ""
 
     def __post_init__(self) -> None:
-        self._decoder = getincrementaldecoder("utf-8")("backslashreplace")
+        # A carriage return ends a line here, too, see split_lines.
+        self._decoder = IncrementalNewlineDecoder(getincrementaldecoder("utf-8")("backslashreplace"), translate=True)
 
     def take(self, piece: bytes) -> None:
         """Keep a piece of output."""
@@ -72,8 +74,10 @@ class _Listener:
 
     def end(self) -> None:
         """Hand on a last line that has no end."""
+        self.rest += self._decoder.decode(b"", final=True)
         if self.live is not None and self.rest:
-            self.live(self.target, self.rest)
+            for line in split_lines(self.rest):
+                self.live(self.target, line)
             self.rest = ""
 
 
@@ -96,6 +100,7 @@ def work_through(
     listener = _Listener(target.label, live)
     said: list[str] = []
     key = ""
+    twice = False
     for place, step in enumerate(steps):
         refused = _refusal(why_not, target.host, step, place)
         if refused:
@@ -113,6 +118,7 @@ def work_through(
         if reply.state is State.NOT_ATTEMPTED or (reply.state is State.TIMED_OUT):
             return Outcome(target=target.label, ran=False, status=1, fingerprint=key)
         status = _status(reply)
+        twice = bool(status) and step.upload is not None
         if step.limit is not None and status == TIMED_OUT:
             listener.take(b"" if not listener.data or listener.data.endswith(b"\n") else b"\n")
             listener.take(f"Timeout expired for pid {pid} to {target.label}...\n".encode())
@@ -125,7 +131,7 @@ def work_through(
         status = 0
     listener.end()
     lines = split_lines(decoded(bytes(listener.data)))
-    return Outcome(target=target.label, lines=lines, status=status, said=_joined(said), fingerprint=key)
+    return Outcome(target=target.label, lines=lines, status=status, said=_joined(said), twice=twice, fingerprint=key)
 
 
 def _refusal(why_not: WhyNot, host: str, step: Step, place: int) -> str:

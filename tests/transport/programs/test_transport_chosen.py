@@ -91,7 +91,9 @@ def test_command_lines_are_refused_where_there_are_none(run: Run) -> None:
 @pytest.mark.parametrize("name", ["openssh", "clush", "dcli"])
 def test_dcli_runs_over_other_transports(run: Run, name: str) -> None:
     """exacell dcli prints the same over a transport that runs command lines."""
-    code, out, err = run(f"set transport {name}", "dcli --accept-opaque -c exa1cel01,exa1cel02 'hostname; exit 3'", form="table")
+    code, out, err = run(
+        f"set transport {name}", "dcli --accept-opaque -c exa1cel01,exa1cel02 'hostname; exit 3'", form="table"
+    )
     assert (code, out) == (1, "exa1cel01: exa1cel01\nexa1cel02: exa1cel02\n"), err
 
 
