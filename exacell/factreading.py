@@ -14,7 +14,6 @@ from exacell.fleet import MUTE, problem_of
 from exacell.meanwhile import unless_interrupted
 from exacell.plan import doubts
 from exacell.plan import facts as f
-from exacell.plan.asmspace import keeps_failgroup
 from exacell.plan.saved import moved
 from exacell.units import and_more
 
@@ -188,24 +187,3 @@ def headers_if_needed(ctx: Context, facts: Mapping[str, f.CellFacts]) -> Mapping
             if headers.get(disk) in (None, "FORMER", "CANDIDATE"):
                 headers[disk] = header
     return headers
-
-
-def mirrors_kept_by_failgroup(ctx: Context, asm: str = "") -> bool | None:
-    """Return whether the rack's ASM keeps the space of a whole failure group free for the mirrors, as its disk groups tell.
-
-    Args:
-        asm: the ASM cluster that is asked; empty asks all.
-
-    Returns:
-        True where any of them does; None where none could be asked or none tells.
-    """
-    told: list[bool] = []
-    for name in (asm,) if asm else ctx.need_rack().asm:
-        try:
-            found = keeps_failgroup(ctx.asm(name).facts())
-        except ExacellError as error:
-            ctx.console.say(f"ASM cluster {name}: {error.message}")
-            continue
-        if found is not None:
-            told.append(found)
-    return any(told) if told else None

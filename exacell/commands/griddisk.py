@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell import cellset
-from exacell.errors import StatementError
+from exacell.errors import ExacellError, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
 
@@ -122,7 +122,6 @@ def show(ctx: Context, call: Call) -> Result:
 )
 def carve(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
-    from exacell.factreading import mirrors_kept_by_failgroup
     from exacell.plan import facts as f
     from exacell.plan.asmspace import AU_SIZES, Keeping
     from exacell.plan.carve import carve_plan
@@ -142,7 +141,7 @@ def carve(ctx: Context, call: Call) -> Result:
     keeping = Keeping(
         redundancy=call.text_arg("redundancy"),
         au_size=au_size,
-        by_failgroup=mirrors_kept_by_failgroup(ctx, asm) if usable is not None else None,
+        by_failgroup=_kept_by_failgroup(ctx, asm) if usable is not None else None,
     )
     plan = carve_plan(
         ctx.need_rack().name,
@@ -157,6 +156,29 @@ def carve(ctx: Context, call: Call) -> Result:
         available_to=call.text_arg("availableTo") or None,
     )
     return ctx.change(plan, call)
+
+
+def _kept_by_failgroup(ctx: Context, asm: str) -> bool | None:
+    """Return whether the rack's ASM keeps the space of a whole failure group free for the mirrors, as its disk groups tell.
+
+    Args:
+        asm: the ASM cluster that is asked; empty asks all.
+
+    Returns:
+        True where any of them does; None where none could be asked or none tells.
+    """
+    from exacell.plan.asmspace import keeps_failgroup
+
+    told: list[bool] = []
+    for name in (asm,) if asm else ctx.need_rack().asm:
+        try:
+            found = keeps_failgroup(ctx.asm(name).facts())
+        except ExacellError as error:
+            ctx.console.say(f"ASM cluster {name}: {error.message}")
+            continue
+        if found is not None:
+            told.append(found)
+    return any(told) if told else None
 
 
 @command(
