@@ -125,12 +125,14 @@ def carve_plan(
             f"{format_size(usable)} usable × {copies} and {keeping.said(spread)}, over {counted(sum(spread), 'disk')}; each "
             f"rounded up to 16M and to allocation units of {format_size(keeping.au_size)}"
         )
+    # Whoever makes others of that prefix on another kind of disk later keeps them.
+    back = f"release griddisk prefix={prefix} media={'hard' if media == 'hard' else 'flash'}"
     return Plan(
         statement=statement,
         rack=rack,
         skipped=skipped,
         done={cell: why for cell, why in done.items() if cell not in waking},
-        inverse=dict.fromkeys(todo, (f"release griddisk prefix={prefix}",)),
+        inverse=dict.fromkeys(todo, (back,)),
         notes=tuple(notes),
         stages=(Stage(title=f"create grid disks {prefix}_*", key="create", steps=steps), *stages),
     )

@@ -449,7 +449,8 @@ def test_what_brings_released_disks_back() -> None:
     assert release(cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))).inverse == {}
     uneven = cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"), free_grid(f"FD_01_{CELLS[0]}", size=GIB)))
     assert release(uneven).inverse == {}
-    assert carve(cell()).inverse == {CELLS[0]: ("release griddisk prefix=ssd",)}
+    assert carve(cell()).inverse == {CELLS[0]: ("release griddisk prefix=ssd media=flash",)}
+    assert carve(cell(), media="hard").inverse == {CELLS[0]: ("release griddisk prefix=ssd media=hard",)}
 
 
 def test_carve_for_clients_that_somebody_names() -> None:
