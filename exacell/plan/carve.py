@@ -215,6 +215,18 @@ def _without(facts: Mapping[str, CellFacts], todo: Sequence[str], disks: Mapping
     return f"replace the disk and wait until it is normal{rest}"
 
 
+def held_by(fact: CellFacts, cell_disk: str) -> str:
+    """Return which grid disks hold the space of a cell disk, with their sizes and disk groups: for the way out of a refusal."""
+    grids = [grid for grid in fact.grid_disks if grid.cell_disk == cell_disk]
+    if not grids:
+        return "show griddisk tells what holds the space"
+    names = [
+        f"{grid.name} ({format_size(grid.size)}{f', disk group {grid.asm_group}' if grid.asm_group else ''})"
+        for grid in grids
+    ]
+    return f"{cell_disk} holds {', '.join(names)}"
+
+
 def _smallest(cells: Sequence[str], disks: Mapping[str, Sequence[CellDisk]]) -> tuple[int, str]:
     free, name = min((disk.free, disk.name) for cell in cells for disk in disks[cell])
     return free, name
@@ -266,7 +278,7 @@ def _refuse_room(
     if wanted is not None and wanted < ALLOCATION_UNIT:
         raise RefusedError(f"carve griddisk: {format_size(wanted)} is less than the least size of a grid disk, 16M")
     caches = [(cell, cache) for cell in todo if disks[cell][0].flash and (cache := facts[cell].flash_cache)]
-    hint = "show griddisk tells what holds the space"
+    hint = held_by(next(facts[cell] for cell in todo if any(disk.name == tightest for disk in disks[cell])), tightest)
     for cell, cache in caches[:1]:
         count = len(disks[cell])
         need = ALLOCATION_UNIT if wanted is None else wanted

@@ -12,6 +12,7 @@ from dataclasses import replace
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
+from exacell.plan.carve import held_by
 from exacell.plan.checks import group_check
 from exacell.plan.estimate import rebalance_seconds
 from exacell.plan.facts import CellFacts, GridDisk
@@ -155,7 +156,7 @@ def _refuse_no_room(wanted: _Resize, facts: Mapping[str, CellFacts]) -> None:
                 raise RefusedError(
                     f"resize griddisk: {grid.name} on {cell} can be at most {format_size(room)}: {grid.cell_disk} has "
                     f"{format_size(free.get(grid.cell_disk, 0))} free; nothing was sent",
-                    hint="show griddisk tells what holds the rest",
+                    hint=held_by(facts[cell], grid.cell_disk),
                 )
 
 

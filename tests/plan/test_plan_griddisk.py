@@ -261,8 +261,13 @@ def test_carve_offers_the_resize() -> None:
         carve(full)
     assert "resize flashcache size=40928M makes room" in caught.value.hint
     with pytest.raises(RefusedError) as caught:
-        carve(replace(full, cell_disks=tuple(replace(d, free=0) for d in full.cell_disks)), media="hard", each=GIB)
-    assert caught.value.hint == "show griddisk tells what holds the space"
+        carve(
+            replace(full, cell_disks=tuple(replace(d, free=0) for d in full.cell_disks)),
+            media="hard",
+            prefix="R",
+            each=GIB,
+        )
+    assert caught.value.hint == "CD_00_exa1cel01 holds DATA_CD_00_exa1cel01 (100G, disk group DATA)"
     with pytest.raises(RefusedError) as caught:
         carve(replace(full, flash_cache=None))
     assert caught.value.hint == "show griddisk tells what holds the space"
