@@ -13,6 +13,7 @@ from exacell.plan.checks import group_check
 from exacell.plan.diskgroup_add import ADDABLE, add_stage
 from exacell.plan.diskgroup_fit import refuse_few, refuse_mismatch, refuse_small
 from exacell.plan.facts import GridDisk
+from exacell.plan.griddisk import refuse_mixed
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
 from exacell.units import MIB, counted
 from exacell.values import dataclass
@@ -61,6 +62,7 @@ def create_plan(
         )
     # ASM compares names with their case: the disk string is spelled as the disks are.
     wanted = replace(wanted, prefix=next(iter(expected.values())).prefix or wanted.prefix)
+    refuse_mixed(f"create diskgroup {name}", wanted.prefix, expected.values())
     refuse_few(name, wanted.redundancy, len(grid_disks))
     matched = [d for d in asm.disks if d.grid_disk.lower().startswith(wanted.prefix.lower() + "_")]
     existing = asm.group(name)

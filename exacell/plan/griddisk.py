@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from exacell.cellset import fold, fold_briefly
 from exacell.errors import RefusedError
@@ -87,6 +87,22 @@ def _free_apart(prefix: str, found: Mapping[str, Sequence[GridDisk]], headers: H
     medium = min(free)
     names = fold_briefly([grid.name for grid in grids if _medium(grid) == medium])
     return f"release griddisk prefix={prefix} media={medium} takes only those that nobody uses: {names}"
+
+
+def refuse_mixed(what: str, prefix: str, grids: Collection[GridDisk]) -> None:
+    """Raise RefusedError when the grid disks of a prefix are on flash and on hard disks: no disk group has both kinds.
+
+    ASM would mirror between the two, or answer ORA-15409. Source: reference asm.md section 8.
+    """
+    flash = [grid for grid in grids if grid.flash]
+    if not flash or len(flash) == len(grids):
+        return
+    free = next((grid for grid in grids if not grid.asm_group), flash[0])
+    raise RefusedError(
+        f"{what}: of the {len(grids)} grid disks {prefix}_*, {len(flash)} are on flash and {len(grids) - len(flash)} on hard "
+        f"disks: {fold_briefly([grid.name for grid in grids])}; nothing was sent",
+        hint=f"release griddisk prefix={prefix} media={_medium(free)}, then carve those with a prefix of their own",
+    )
 
 
 def release_plan(

@@ -17,7 +17,7 @@ from exacell.plan.checks import group_check
 from exacell.plan.estimate import rebalance_seconds
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import in_use
-from exacell.plan.griddisk import EXASCALE_LETS_GO, members
+from exacell.plan.griddisk import EXASCALE_LETS_GO, members, refuse_mixed
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
 from exacell.units import ALLOCATION_UNIT, MIB, counted, format_size, round_down, whole_size
 from exacell.values import dataclass
@@ -87,6 +87,8 @@ def resize_griddisk_plan(
         raise RefusedError(
             f"resize griddisk: there are no grid disks {prefix}_* on {fold(facts)}", hint="show griddisk"
         )
+    if any(in_use(grid) for grid in wanted.all):
+        refuse_mixed("resize griddisk", prefix, wanted.all)
     _refuse_unfit(wanted, size)
     _refuse_no_room(wanted, facts)
     wanted = replace(wanted, others=_resized_elsewhere(wanted, asm))

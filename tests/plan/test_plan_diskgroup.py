@@ -78,6 +78,17 @@ def test_a_disk_is_large_enough_for_its_allocation_unit() -> None:
     assert create(asm([], seen(os_mb=28))).changes_something
 
 
+def test_a_prefix_on_two_kinds_of_disk_makes_no_disk_group() -> None:
+    """Grid disks of one prefix on flash and on hard disks are refused, new group or not, with the way to part them."""
+    both = {cell: (*grids, free_grid(f"CD_00_{cell}", asm_group="OLD")) for cell, grids in GRIDS.items()}
+    for facts in (None, made()):
+        with pytest.raises(
+            RefusedError, match=r"of the 9 grid disks ssd_\*, 6 are on flash and 3 on hard disks"
+        ) as caught:
+            create(facts, grids=both)
+        assert caught.value.hint.startswith("release griddisk prefix=ssd media=flash, then carve those")
+
+
 def test_a_refusal_names_the_disks_that_somebody_has() -> None:
     """Disks that ASM would not take are named, with the disk group that has them."""
     with pytest.raises(
