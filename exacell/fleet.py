@@ -55,10 +55,12 @@ class Answer:
     Attributes:
         tables: typed records per statement, in the order asked; empty when ``problem`` is set.
         problem: one line without the cell's name; empty when all statements were answered.
+        cellsrv_start: when CELLSRV was started, epoch ms on the cell's clock, as each XML answer says; 0 where it does not.
     """
 
     cell: str
     tables: tuple[tuple[Record, ...], ...] = ()
+    cellsrv_start: int = 0
     problem: str = ""
     reply: Reply
 
@@ -325,7 +327,10 @@ class Fleet:
             tuple(values(record, kind) for record in next(left).records) if statement is not None else ()
             for statement, kind in zip(asked, objects, strict=True)
         )
-        return Answer(cell=reply.target, tables=tables, reply=reply)
+        # Source: the context element of a captured XML answer, reference cellcli.md 3.1.
+        starts = [document.context.get("ossStartTimestamp", "") for document in documents]
+        started = max((int(text) for text in starts if text.isdecimal()), default=0)
+        return Answer(cell=reply.target, tables=tables, cellsrv_start=started, reply=reply)
 
     def send_upon(
         self,
