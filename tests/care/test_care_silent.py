@@ -8,6 +8,7 @@ from threading import Event
 
 import pytest
 
+from exacell.care.health import AREAS
 from exacell.change.running import Outcome
 from exacell.change.verdicts import judge
 from exacell.context import Context, Options
@@ -15,6 +16,7 @@ from exacell.errors import ExitCode
 from exacell.language.line import parse_line
 from exacell.opened import Opened
 from exacell.opening import open_context
+from exacell.output.care import matrix_lines
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.plan.model import Step
@@ -125,6 +127,18 @@ def test_health_has_a_row_for_a_cell_that_hangs(silent: tuple[Context, Cells]) -
     assert result.draw is not None
     drawn = list(result.draw(100, False, True))
     assert any("exa1cel[01-03]" in line and "no answer" in line and "ok" not in line for line in drawn)
+
+
+def test_on_a_narrow_terminal_a_silent_cell_has_its_place(silent: tuple[Context, Cells]) -> None:
+    """Where the matrix is too wide the cells that gave no answer are named below it, never among those that are ok."""
+    ok = dict.fromkeys(AREAS, "ok")
+    mute = {**dict.fromkeys(AREAS, "-"), "services": "no answer"}
+    rows = [{"cell": "c1", **ok}, {"cell": "c2", **mute}, {"cell": "c3", **ok, "asm": "1 offline"}]
+    wide = list(matrix_lines(rows, {}, AREAS, width=200, color=False, header=True))
+    assert any(line.startswith("c2    no answer  -") for line in wide)
+    narrow = list(matrix_lines(rows, {}, AREAS, width=60, color=False, header=True))
+    assert [line for line in narrow if "c2" in line] == ["no answer: c2; ok on all others: services, hw, disks, flash,"]
+    assert max(map(len, narrow)) <= 60
 
 
 STEPS = [
