@@ -11,7 +11,8 @@ from exacell.arrivals import Recording, told_while_waiting
 from exacell.cellcli.statement import Change, Statement
 from exacell.cellset import fold
 from exacell.errors import ExacellError, InterruptedByUserError, RefusedError, ReplyError
-from exacell.fleet import MUTE, problem_of
+from exacell.fleet import problem_of
+from exacell.hanging import MUTE
 from exacell.meanwhile import unless_interrupted
 from exacell.plan import doubts
 from exacell.plan import facts as f

@@ -35,14 +35,20 @@ def _is_expelled(grid: GridDisk, clusters: Sequence[AsmFacts]) -> bool:
     return bool(groups) and whole
 
 
-def ways_out(grids_by_cell: Mapping[str, Sequence[GridDisk]], headers: Mapping[str, str] | None) -> str:
-    """Return what lets go of the disks that are not free, the most urgent first; empty where all are free."""
+def ways_out(
+    grids_by_cell: Mapping[str, Sequence[GridDisk]], headers: Mapping[str, str] | None, *, members: bool = True
+) -> str:
+    """Return what lets go of the disks that are not free, the most urgent first; empty where all are free.
+
+    Args:
+        members: tell it of disks of a disk group, too, and not only of those that ASM has dropped.
+    """
     used = [(grid, grid.use(headers)) for grids in grids_by_cell.values() for grid in grids]
     used = [(grid, why) for grid, why in used if why and not grid.pool]
     stale = [grid for grid, _ in used if grid.asm_mode == "DROPPED"]
-    members = [grid for grid, _ in used if grid.asm_mode != "DROPPED" and grid.asm_group]
-    if members:
-        return _members(members)
+    inside = [grid for grid, _ in used if grid.asm_mode != "DROPPED" and grid.asm_group]
+    if inside:
+        return _members(inside) if members else ""
     if stale:
         return _stale(stale, headers)
     return ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from exacell.errors import RefusedError
 from exacell.plan.asmgone import ways_out
 from exacell.plan.facts import GridDisk
 from exacell.plan.gate import NOT_IN_USE
@@ -34,7 +33,4 @@ def refuse_in_use(text: str, hit: Mapping[str, Sequence[GridDisk]], headers: Hea
     Raises:
         RefusedError: a disk is in use, or it can't be told that it is not.
     """
-    try:
-        refuse_used(text, hit, headers)
-    except RefusedError as error:
-        raise RefusedError(error.message, hint=ways_out(hit, headers) or error.hint) from None
+    refuse_used(text, hit, headers, apart=ways_out(hit, headers))

@@ -13,6 +13,7 @@ from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.asmgone import headers_over
 from exacell.plan.facts import EXPELLED, GridDisk
+from exacell.plan.griddisk import release_plan
 from exacell.plan.model import Op
 
 DEAD = "DATA_CD_01_exa1cel01"
@@ -161,3 +162,16 @@ def test_a_disk_of_which_nothing_is_known_waits_for_asm() -> None:
     with pytest.raises(RefusedError) as caught:
         guard(f"drop griddisk {DEAD}", cell(grid_disks=(dead(asm_group="", asm_mode="UNKNOWN"),)), headers={})
     assert caught.value.hint.startswith("start ASM")
+
+
+def test_a_release_of_dropped_disks_tells_their_way() -> None:
+    """release griddisk tells of disks that ASM has dropped what lets go of them; of members, what it always did."""
+    for grids, way in (
+        ((dead(),), "wait until it misses no disk"),
+        ((dead(), grid("CD_00_exa1cel01")), "drop diskgroup DATA"),
+    ):
+        with pytest.raises(RefusedError) as caught:
+            release_plan(
+                "t1", {CELLS[0]: cell(grid_disks=grids)}, prefix="DATA", headers={}, regrow=False, statement="release"
+            )
+        assert way in caught.value.hint and ("alter diskgroup" not in caught.value.hint)
