@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from exacell.emulator.cell_store import cell_from_state, to_state
+from exacell.emulator.clock import fastest
 from exacell.emulator.copied_asm import copy_groups
 from exacell.emulator.copied_cell import Objects, copy_exascale, make_like
 from exacell.emulator.disk_models import DiskType
@@ -41,7 +42,7 @@ class Likeness:
             ``compatibleAsm``, ``compatibleRdbms``, ``votingFiles``, ``disks`` (``name``, ``failGroup``, ``gridDisk``,
             ``sizeMb``, ``mode``).
         former: grid disks whose header says FORMER.
-        speed: rack seconds in a second.
+        speed: rack seconds in a second; fewer where the rack is too large for so many.
     """
 
     cells: Sequence[Mapping[str, Any]]
@@ -113,7 +114,7 @@ def parts_of(name: str, likeness: Likeness) -> tuple[dict[str, Json], Json]:
         "release": release,
         "mode": "writeback" if "writeback" in modes else "writethrough",
         "pmem": "writeback" if "writeback" in memory_modes else "writethrough",
-        "speed": likeness.speed,
+        "speed": min(likeness.speed, fastest(len(cells))),
         "client": _client(cells),
         "pdb": _within(cells, likeness.databases),
         "vault": tuple(sorted({record["name"] for record in _told(cells, "VAULT")})),

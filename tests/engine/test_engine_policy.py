@@ -293,6 +293,25 @@ def test_create_and_mount_and_drop_again(bench: Bench) -> None:
     assert outcomes(report, mending=True) == {}, "what went well needs no mending"
 
 
+def test_a_disk_group_is_dropped_upon_a_look_by_its_own_sqlplus(bench: Bench) -> None:
+    """A disk group that got a file behind the intent is not dropped: SQL*Plus looks right before the statement that it gets."""
+    bench.run(create(bench))
+    plan, asm = drop(bench, "X"), bench.transport.asm
+    facts = asm.facts
+
+    def looking() -> str:
+        if any(row.kind == "intent" and row.body["statement"] == "DROP DISKGROUP X" for row in bench.rows()):
+            asm.files["X"] = 1
+        return facts()
+
+    asm.facts = looking  # type: ignore[method-assign]
+    report = bench.run(plan)
+    assert "DROP DISKGROUP X" not in [statement for _, statement in bench.transport.sent]
+    (row,) = [r for r in bench.rows() if r.kind == "outcome" and r.body["state"] == REFUSED]
+    assert "file" in row.body["reason"] and "__EXACELL_FILE__" in row.body["look"]
+    assert report.exit_code is ExitCode.FAILED
+
+
 def test_failed_create_mounts_nothing(bench: Bench) -> None:
     """After a CREATE that failed nothing is mounted, and ASM's own words are the reason."""
     text = "CREATE DISKGROUP\n*\nERROR at line 1:\nORA-15018: diskgroup cannot be created\nORA-15072: too few\n"
