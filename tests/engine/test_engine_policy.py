@@ -32,6 +32,7 @@ from exacell.change.running import Outcome, Report, StepResult
 from exacell.errors import ExitCode, JournalError, RefusedError
 from exacell.journal.record import Journal, Row
 from exacell.language.registry import Call, commands
+from exacell.plan.asmspace import Keeping
 from exacell.plan.carve import carve_plan
 from exacell.plan.diskgroup import Wanted, create_plan, drop_plan
 from exacell.plan.facts import GridDisk
@@ -209,7 +210,7 @@ def test_part_of_the_objects_made(bench: Bench) -> None:
         media="flash",
         each=16 * MIB,
         usable=None,
-        redundancy="normal",
+        keeping=Keeping(redundancy="normal"),
         statement="carve griddisk",
     )
     text = "GridDisk ssd_FD_00 successfully created\nCELL-02552: no space for ssd_FD_01\n"
