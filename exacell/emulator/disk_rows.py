@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from exacell.emulator.asm.view import AsmDiskView
 from exacell.emulator.cache_models import CacheMember
+from exacell.emulator.disk_health import DROPPED
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk
 from exacell.emulator.messages import (
     ASM_UNREACHABLE,
@@ -56,7 +57,7 @@ def cell_disk_row(cell: Cell, disk: CellDisk) -> Row:
         "id": disk.id,
         "interleaving": disk.interleaving,
         "lun": disk.lun,
-        "physicalDisk": cell.physical_disks[disk.physical_disk].serial,
+        "physicalDisk": cell.physical_disks[disk.physical_disk].serial if disk.lun else "",
         "size": Size(disk.size_bytes),
         "status": disk.status,
     }
@@ -176,7 +177,7 @@ def physical_disk_rows(place: Place) -> list[Row]:
             "deviceName": disk.device_name,
             "diskType": disk.disk_type.printed,
             "id": disk.serial,
-            "luns": disk.lun,
+            **({} if disk.status.endswith(DROPPED) else {"luns": disk.lun}),
             "makeModel": disk.make_model,
             "physicalFirmware": disk.firmware,
             "physicalInsertTime": Time(disk.insert_time),

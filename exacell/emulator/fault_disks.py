@@ -6,9 +6,9 @@ import random
 from typing import TYPE_CHECKING, Literal
 
 from exacell.emulator.device_io import FLASH, backing
-from exacell.emulator.disk_models import CellDisk, DiskType
+from exacell.emulator.disk_health import fail, mend, swap
+from exacell.emulator.disk_models import DiskType
 from exacell.emulator.faults import Fault, Kind
-from exacell.emulator.hardware_alerts import disk_failed, disk_replaced
 from exacell.emulator.models import Cell
 from exacell.emulator.workload import REDO_WRITE_BYTES, keep
 from exacell.errors import EmulatorError
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 _STUCK_SHARE = 4
 """A stuck flush leaves one part in so many of each disk's dirty data, at least a megabyte."""
-
-NOT_PRESENT, PROACTIVE = "not present", "proactive failure"
-"""Status of a cell disk on a disk that has failed, and on one that is about to. Source: reference cellcli.md 3.3."""
 
 
 def check_disk(cell: Cell, name: str, *, kind: Literal[DiskType.FLASH, DiskType.HARD] | None) -> str:
@@ -55,6 +52,12 @@ def check_fault(cell: Cell, fault: Fault) -> None:
     """
     if fault.kind is Kind.FLASH_DISK:
         fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=DiskType.FLASH)
+    elif fault.kind is Kind.HARD_DISK:
+        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=DiskType.HARD)
+    elif fault.kind is Kind.REPLACE:
+        if not fault.options["disk"]:
+            raise EmulatorError("replace takes disk=: the disk in whose place a new one is put")
+        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=None)
     elif fault.kind is Kind.DISK_FULL and fault.options["disk"]:
         fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=None)
     elif fault.kind is Kind.BAD_SECTOR:
@@ -115,51 +118,28 @@ def spoil_sector(rack: Rack, cell: Cell, fault: Fault) -> None:
     cell.bad_sectors.setdefault(disk.name, []).append((begin + place, fault.begins))
 
 
-def _fail(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Break a flash disk: its LUN and cell disk go with it, what it cached is gone, its grid disks are not present."""
-    disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), kind=DiskType.FLASH)]
-    status = str(fault.options["status"])
-    fault.before["disk"] = disk.name
-    cell.physical_disks[disk.physical_disk].status = status
-    disk_failed(rack, cell, disk)
-    if status.endswith("poor performance"):
-        return
-    failed = status == "failed"
-    cell.luns[disk.lun].status = status
-    disk.status = NOT_PRESENT if failed else PROACTIVE
-    disk.error_count += 1
-    member = cell.flash_cache.members.get(disk.name) if cell.flash_cache else None
-    if failed and member is not None:
-        member.dirty_bytes = member.used_bytes = member.stuck_bytes = member.flush_dirty = member.flush_used = 0
-        rack.metrics[cell.host].count(FC_IO_ERRS=1)
-    if failed and cell.flash_log is not None and disk.name in cell.flash_log.members:
-        rack.metrics[cell.host].count(FL_FLASH_IO_ERRS=1)
-    if failed:
-        _set_grid_disks(rack, cell, disk, ("active", NOT_PRESENT), "inactive")
+def break_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Break a disk: its LUN and cell disk go with it, and its grid disks; ASM drops those."""
+    disk = cell.cell_disks[str(fault.options["disk"])]
+    fault.before["disk"] = disk.physical_disk
+    fail(rack, cell, cell.physical_disks[disk.physical_disk], str(fault.options["status"]))
 
 
-def _replace(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Put a good disk in the place of a broken one; its grid disks are there again."""
-    disk = cell.cell_disks.get(fault.before.get("disk", ""))
-    if disk is None:
-        return
-    cell.physical_disks[disk.physical_disk].status = "normal"
-    cell.luns[disk.lun].status = "normal"
-    disk.status, disk.error_count = "normal", 0
-    disk_replaced(rack, cell, disk)
-    _set_grid_disks(rack, cell, disk, (NOT_PRESENT, "active"), "active")
+def mend_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Let the broken disk be well again; its grid disks are there again, and ASM takes them back."""
+    device = cell.physical_disks.get(fault.before.get("disk", ""))
+    if device is not None:
+        mend(rack, cell, device)
 
 
-def _set_grid_disks(rack: Rack, cell: Cell, disk: CellDisk, change: tuple[str, str], told: str) -> None:
-    for grid_disk in cell.grid_disks_on(disk.name):
-        if grid_disk.status == change[0]:
-            grid_disk.status = change[1]
-            if rack.asm is not None:
-                rack.asm.grid_disk_changed(cell.host, grid_disk.name, told)
-
-
-break_flash_disk = (_fail, _replace)
-"""How a flash disk breaks, and how it is replaced."""
+def replace_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Put a new disk in the place of one, which ends what was wrong with the old one."""
+    disk = cell.cell_disks[str(fault.options["disk"])]
+    for other in rack.faults:
+        broken = other.host == fault.host and other.kind in (Kind.FLASH_DISK, Kind.HARD_DISK)
+        if broken and other.options["disk"] == disk.name:
+            rack.faults.remove(other)
+    swap(rack, cell, cell.physical_disks[disk.physical_disk], bare=bool(fault.options["bare"]))
 
 
 def fill_disks(rack: Rack, cell: Cell, fault: Fault) -> None:
