@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from exacell.emulator.device_io import FLASH, backing
 from exacell.emulator.disk_health import fail, mend, swap
@@ -21,7 +21,11 @@ _STUCK_SHARE = 4
 """A stuck flush leaves one part in so many of each disk's dirty data, at least a megabyte."""
 
 
-def check_disk(cell: Cell, name: str, *, kind: Literal[DiskType.FLASH, DiskType.HARD] | None) -> str:
+_BROKEN = {Kind.FLASH_DISK: DiskType.FLASH, Kind.HARD_DISK: DiskType.HARD}
+"""Faults that break disks, and which."""
+
+
+def check_disk(cell: Cell, name: str, *, kind: DiskType | None) -> str:
     """Return the name of the cell disk that a fault names; when it names none the first of its kind, or of flash.
 
     Args:
@@ -50,10 +54,8 @@ def check_fault(cell: Cell, fault: Fault) -> None:
     Raises:
         EmulatorError: it names a disk that the cell does not have, or a flush that could not get stuck there.
     """
-    if fault.kind is Kind.FLASH_DISK:
-        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=DiskType.FLASH)
-    elif fault.kind is Kind.HARD_DISK:
-        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=DiskType.HARD)
+    if fault.kind in _BROKEN:
+        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=_BROKEN[fault.kind])
     elif fault.kind is Kind.REPLACE:
         if not fault.options["disk"]:
             raise EmulatorError("replace takes disk=: the disk in whose place a new one is put")
@@ -120,7 +122,7 @@ def spoil_sector(rack: Rack, cell: Cell, fault: Fault) -> None:
 
 def break_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
     """Break a disk: its LUN and cell disk go with it, and its grid disks; ASM drops those."""
-    disk = cell.cell_disks[str(fault.options["disk"])]
+    disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), kind=_BROKEN[fault.kind])]
     fault.before["disk"] = disk.physical_disk
     fail(rack, cell, cell.physical_disks[disk.physical_disk], str(fault.options["status"]))
 
@@ -136,7 +138,7 @@ def replace_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
     """Put a new disk in the place of one, which ends what was wrong with the old one."""
     disk = cell.cell_disks[str(fault.options["disk"])]
     for other in rack.faults:
-        broken = other.host == fault.host and other.kind in (Kind.FLASH_DISK, Kind.HARD_DISK)
+        broken = other.host == fault.host and other.kind in _BROKEN
         if broken and other.options["disk"] == disk.name:
             rack.faults.remove(other)
     swap(rack, cell, cell.physical_disks[disk.physical_disk], bare=bool(fault.options["bare"]))

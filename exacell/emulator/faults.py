@@ -61,6 +61,7 @@ DISK_STATUS = ("failed", "not present", "warning - predictive failure", "warning
 """What a broken disk may be, as LIST PHYSICALDISK prints it; not present: it was pulled. Source: Oracle DBMMN, maintaining
 flash disks; Oracle SAGUG, handling-disk-replacement."""
 
+_DISKS: Mapping[Kind, str] = MappingProxyType({Kind.FLASH_DISK: "flash disk", Kind.HARD_DISK: "hard disk"})
 _PICKING = frozenset(("every", "nth"))
 _OWN_OPTIONS: Mapping[Kind, frozenset[str]] = MappingProxyType(
     {
@@ -228,7 +229,7 @@ def _own(kind: Kind, name: str, values: Mapping[str, object], is_cell: bool) -> 
     if name == "variant" and text not in VARIANTS:
         raise EmulatorError(f"variant={text} is no way to get stuck; there are {', '.join(VARIANTS)}")
     if name == "status" and text not in DISK_STATUS:
-        raise EmulatorError(f"status='{text}' is none of a broken disk; there are {', '.join(DISK_STATUS)}")
+        raise EmulatorError(f"status='{text}' is none of a broken {_DISKS[kind]}; there are {', '.join(DISK_STATUS)}")
     if name == "code":
         return _code(text, is_cell)
     return text

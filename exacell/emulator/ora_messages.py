@@ -142,7 +142,7 @@ ORA_TEXTS: Mapping[int, str] = MappingProxyType(
         14006: "invalid partition name",
         15001: 'diskgroup "{}" does not exist or is not mounted',
         15005: 'name "{}" is already used by an existing alias',
-        15010: 'name is already used by an existing ASM disk: "{}"',
+        15010: "name is already used by an existing ASM disk",
         15012: "ASM file '{}' does not exist",
         15013: 'diskgroup "{}" is already mounted',
         15014: "path '{}' is not in the discovery set",
