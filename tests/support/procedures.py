@@ -1,6 +1,6 @@
 """Published procedures as data, and three ways of carrying them out: plain ssh, typed CellCLI at exacell, ``exacell dcli``.
 
-A procedure is a TOML file: ``title``, ``source``, the rack that it needs (``release``, ``model``, ``mode``), and steps in order.
+A procedure is a TOML file: ``title``, ``source``, the rack that it needs (``release``, ``model``, ``mode``, ``speed``), and steps in order.
 ``{cell}`` is the cell that is worked on, ``{CELL}`` the same in upper case. A step has one of
 
 * ``say``: a CellCLI statement that changes something; ``prints`` has the lines that it prints (as published, or its head);
@@ -10,11 +10,13 @@ A procedure is a TOML file: ``title``, ``source``, the rack that it needs (``rel
 * ``happens``: a fault or another event of the emulated rack, with its options in ``with``; ``clear`` ends faults.
 
 ``at`` says where: ``cell`` (the usual), ``all`` or ``others``; ``{each}`` is each of those cells in turn. ``accept = true`` accepts the loss of data for exacell, where the
-page takes it on; ``refused`` has words with which exacell refuses the step: then it is done by plain ssh.
+page takes it on; ``wrong`` has words of the error that the page itself gets: exacell says it too, before or after the cell.
+``refused`` has words with which exacell refuses a step that the page does: then it is done by plain ssh.
 """
 
 from __future__ import annotations
 
+import shlex
 import time
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -30,7 +32,7 @@ from tests.support.program import Done, InProcess
 
 FOLDER = Path(__file__).parents[1] / "data" / "procedures"
 RACK, NODE = "t1", "exa1db01"
-_PATIENCE_S = 120.0
+_PATIENCE_S = 60.0
 _AS_SYSASM = "export ORACLE_SID=+ASM1 ORAENV_ASK=NO; . oraenv > /dev/null; sqlplus -S -L '/ as sysasm'"
 _SQLPLUS = "set heading off feedback on pagesize 0 linesize 300 colsep '|'"
 
@@ -51,6 +53,7 @@ class Step:
     all: tuple[str, ...] | None = None
     until: bool = False
     accept: bool = False
+    wrong: str = ""
     refused: str = ""
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -85,6 +88,7 @@ class Procedure:
     release: str
     model: str
     mode: str
+    speed: int = 600
     steps: tuple[Step, ...]
 
     @classmethod
@@ -153,7 +157,7 @@ class Ssh:
         return {cell: self._lines(cell, step.say) for cell in cells}
 
     def _lines(self, cell: str, statement: str) -> list[str]:
-        lines = self.hosts.run(cell, f'cellcli -e "{statement}"').splitlines()
+        lines = self.hosts.run(cell, f"cellcli -e {shlex.quote(statement)}").splitlines()
         return [line.strip() for line in lines if line.strip()]
 
 
@@ -164,10 +168,17 @@ class Typed:
         self.program, self.ssh = program, ssh
 
     def read(self, cells: Sequence[str], statement: str) -> dict[str, list[list[str]]]:
-        return _by_cell(cells, self._run("-o", "raw", cells=cells, statement=statement))
+        done = self._run("-o", "raw", cells=cells, statement=statement)
+        if len(cells) > 1:
+            return _by_cell(cells, done)
+        assert done.code == 0, done
+        return {cells[0]: [_columns(line) for line in done.out.splitlines() if line.strip()]}
 
     def change(self, cells: Sequence[str], step: Step) -> dict[str, list[str]] | None:
         done = self._run(*self._options(cells, step), cells=cells, statement=step.say)
+        if step.wrong:
+            assert done.code in (1, 2) and step.wrong in done.out + done.err, done
+            return None
         if step.refused:
             return _refused(done, step, self.ssh, cells)
         assert done.code == 0, done
@@ -192,13 +203,16 @@ class Dcli:
 
     def change(self, cells: Sequence[str], step: Step) -> dict[str, list[str]] | None:
         done = self._run(*Typed._options(cells, step), cells=cells, statement=step.say)
+        if step.wrong:  # A cell's own error ends dcli with 0, as the real one: what it printed counts.
+            assert step.wrong in done.out + done.err, done
+            return None
         if step.refused:
             return _refused(done, step, self.ssh, cells)
         assert done.code == 0, done
         return {cell: [line for said, line in _said(done) if said == cell and line] for cell in cells}
 
     def _run(self, *options: str, cells: Sequence[str], statement: str) -> Done:
-        command = f'cellcli -e "{statement}"'
+        command = f"cellcli -e {shlex.quote(statement)}"
         return self.program("-r", RACK, *options, "dcli", "-c", ",".join(cells), "-l", "celladmin", command)
 
 
