@@ -32,7 +32,7 @@ class Reading(NamedTuple):
     number: float
 
 
-def _rounded(definition: MetricDefinition, numbers: list[float]) -> list[float]:
+def rounded(definition: MetricDefinition, numbers: list[float]) -> list[float]:
     """Return values in the form in which they are printed: counts are whole, loads have one decimal.
 
     That utilisations are whole follows from a published check that reads them as integers; it is not documented.
@@ -107,7 +107,7 @@ class MetricReader:
             hour_ago = self._metrics.at(moment - 60 * MINUTE)
             known = hour_ago.values if hour_ago.log_epoch == now.log_epoch else {}
             return [efficiency(*(now.values.get(name, 0) - known.get(name, 0) for name in OUTLIERS))]
-        return _rounded(definition, rules()[definition.name].column(*columns))
+        return rounded(definition, rules()[definition.name].column(*columns))
 
     def _columns(
         self, kind: str, objects: list[str], now: Collection, earlier: Collection, moment: float

@@ -52,7 +52,8 @@ ORA_TEXTS: Mapping[int, str] = MappingProxyType(
         1081: "cannot start already-running ORACLE - shut it down first",
         1109: "database not open",
         1184: "logfile group {} already exists",
-        1378: "block size {} of redo log member {} is not supported: the disk has {} byte sectors, the host sees {}",
+        1378: "The logical block size ({}) of file {} is not compatible with the disk sector size (media sector size is {} and"
+        " host sector size is {})",
         1403: "no data found",
         1418: "specified index does not exist",
         1422: "exact fetch returns more than requested number of rows",
@@ -107,6 +108,7 @@ ORA_TEXTS: Mapping[int, str] = MappingProxyType(
         12725: "unmatched parentheses or another fault in the regular expression",
         3001: "unimplemented feature",
         4043: "object {} does not exist",
+        6564: "object {} does not exist",
         12162: "TNS: the net service name is not given correctly",
         12154: "TNS: the connect identifier could not be resolved",
         17502: "file {} could not be created in the disk group",

@@ -1,7 +1,7 @@
 """Published procedures as data, and three ways of carrying them out: plain ssh, typed CellCLI at exacell, ``exacell dcli``.
 
-A procedure is a TOML file: ``title``, ``source``, the rack that it needs (``release``, ``model``, ``mode``, ``speed``), and steps in order.
-``{cell}`` is the cell that is worked on, ``{CELL}`` the same in upper case. A step has one of
+A procedure is a TOML file: ``title``, ``source``, the rack that it needs (``release``, ``model``, ``mode``, ``speed``), and
+steps in order. ``{cell}`` is the cell that is worked on, ``{CELL}`` the same in upper case. A step has one of
 
 * ``say``: a CellCLI statement that changes something; ``prints`` has the lines that it prints (as published, or its head);
 * ``look``: a CellCLI statement that reads; ``shows`` has its rows, ``all`` the one row that every line of it is;
@@ -9,9 +9,10 @@ A procedure is a TOML file: ``title``, ``source``, the rack that it needs (``rel
 * ``asm``: a statement for the ASM instance; ``prints`` or ``shows`` as above;
 * ``happens``: a fault or another event of the emulated rack, with its options in ``with``; ``clear`` ends faults.
 
-``at`` says where: ``cell`` (the usual), ``all`` or ``others``; ``{each}`` is each of those cells in turn. ``accept = true`` accepts the loss of data for exacell, where the
-page takes it on; ``wrong`` has words of the error that the page itself gets: exacell says it too, before or after the cell.
-``refused`` has words with which exacell refuses a step that the page does: then it is done by plain ssh.
+``at`` says where: ``cell`` (the usual), ``all`` or ``others``; ``{each}`` is each of those cells in turn. ``accept = true``
+accepts the loss of data for exacell, where the page takes it on; ``wrong`` has words of the error that the page itself gets:
+exacell says it too, before or after the cell. ``refused`` has words with which exacell refuses a step that the page does:
+then it is done by plain ssh.
 """
 
 from __future__ import annotations
