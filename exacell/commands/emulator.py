@@ -329,6 +329,8 @@ def fault(ctx: Context, call: Call) -> Result:
         count = control.clear_faults(home, name, None if where == "all" else hosts, only or None)
         return Result(notes=[f"{counted(count, 'fault')} cleared on {name}"])
     rows = control.fault(home, name, hosts, kind, **given) if kind else control.faults(home, name)
+    if kind == "replace" and "after" not in given:
+        return Result(notes=[f"a new disk is in the place of {given['disk']} on {where}"])
     return Result(records=[_fault_row(row) for row in rows], columns=_FAULT_COLUMNS, data=True)
 
 
