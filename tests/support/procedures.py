@@ -322,7 +322,7 @@ def running(procedure: Procedure, home: Path) -> Iterator[Run]:
         "model": procedure.model,
         "mode": procedure.mode,
         "dbnodes": 1,
-        "speed": 600,
+        "speed": procedure.speed,
     }
     info, _already = control.start(home, RACK, options=options)
     hosts = Hosts(info.ssh_config)
