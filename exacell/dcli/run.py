@@ -127,7 +127,7 @@ class _Run:
         options = self.options
         findings = self._findings()
         with reached(self.ctx, targets, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
-            flags = {**self.ctx.options.flags, **self.call.flags}
+            flags = self.ctx.flags_of(self.call)
             for group in groups:
                 able = capabilities_of(group.transport)
                 refuse_programs(able, "dcli")
@@ -136,7 +136,7 @@ class _Run:
                 if options.live and not able.streaming:
                     self.ctx.console.say(f"--live: over {able.name} lines come when their target has ended")
             judged = [(g, judge(g, findings, self.call, serial=self._serial, flags=flags)) for g in groups]
-            if flags.get("dry-run") or self.ctx.options.dry_run:
+            if flags.get("dry-run"):
                 return self._dry(judged, findings, flags)
             if self._keys or self.delivery is not None:
                 for group in groups:

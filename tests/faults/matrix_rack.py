@@ -226,10 +226,13 @@ class MatrixRack:
         simple = simple_command(command)
         assert simple is not None, f"this needs a shell: {request.command}"
         login = {Role.READ: "cellmonitor", Role.WRITE: "celladmin"}.get(request.role, "grid")
-        words = (simple.program, request.target, login, simple.words[1:], simple.environment, request.stdin or "")
+        stdin = request.stdin or ""
+        if request.pair is not None and request.target in NODES:
+            stdin = request.pair.statement
+        words = (simple.program, request.target, login, simple.words[1:], simple.environment, stdin)
         if not request.role.changes:
             return self._drive(*words)
-        self.sent.append((request.target, simple.words[-1] if simple.program == "cellcli" else (request.stdin or "")))
+        self.sent.append((request.target, simple.words[-1] if simple.program == "cellcli" else stdin))
         return self._audited(lambda: self._drive(*words))
 
     def looked(self, request: Request, look: str) -> str:
@@ -343,7 +346,7 @@ class Operator:
             home=home,
             config=Config(default_rack="t1", racks={"t1": config}),
             console=self.console,
-            options=Options(),
+            options=Options(yes=True),  # Statements of dcli and sh take no -y of their own.
             env={"EXACELL_HOME": str(rack.home)},
             transport=RackTransport(rack, self.watch),
         )
