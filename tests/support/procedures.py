@@ -218,6 +218,7 @@ class Dcli:
 
 
 def _refused(done: Done, step: Step, ssh: Ssh, cells: Sequence[str]) -> dict[str, list[str]] | None:
+    assert done.code != 0, f"exacell does what it refused: take `refused` out of step {step.place}"
     assert done.code == 2 and step.refused in done.err, done
     return ssh.change(cells, step)
 
