@@ -36,3 +36,14 @@ def test_redo_alone_scans_nothing() -> None:
     assert bench.e("list activerequest") == ""
     bench.e("alter cell shutdown services cellsrv")
     assert bench.e("list activerequest").startswith("CELL-02559:")
+
+
+@pytest.mark.parametrize("profile", ["dw", "mixed", "oltp"])
+def test_a_request_for_each_session(profile: str) -> None:
+    """There are as many requests as EXW_SIO_SESSIONS_CURRENT counts sessions that scan."""
+    bench = Bench(model="x10m", release="24.1")
+    bench.rack.start_load(seconds=600, profile=profile)
+    bench.pass_time(200)
+    for host in bench.rack.cells:
+        sessions = bench.one("list metriccurrent EXW_SIO_SESSIONS_CURRENT attributes metricValue", cell=host)
+        assert str(len(bench.values("list activerequest", cell=host))) == sessions
