@@ -48,6 +48,18 @@ def check_disk(cell: Cell, name: str, *, kind: DiskType | None) -> str:
     raise EmulatorError(f"{cell.host} has no {what} {name or 'at all'}; it has {known}")
 
 
+def _place_of(cell: Cell, name: str) -> str:
+    """Return the name of the physical disk that is named, by itself or by its cell disk.
+
+    Raises:
+        EmulatorError: nothing is named, or the cell has no such disk.
+    """
+    if not name:
+        raise EmulatorError("replace takes disk=: the disk in whose place a new one is put")
+    known = next((device for device in cell.physical_disks if device.lower() == name.lower()), None)
+    return known or cell.cell_disks[check_disk(cell, name, kind=None)].physical_disk
+
+
 def check_fault(cell: Cell, fault: Fault) -> None:
     """Make sure that a cell can have a fault, and give the disk that it is about its full name.
 
@@ -57,9 +69,7 @@ def check_fault(cell: Cell, fault: Fault) -> None:
     if fault.kind in _BROKEN:
         fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=_BROKEN[fault.kind])
     elif fault.kind is Kind.REPLACE:
-        if not fault.options["disk"]:
-            raise EmulatorError("replace takes disk=: the disk in whose place a new one is put")
-        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=None)
+        fault.options["disk"] = _place_of(cell, str(fault.options["disk"]))
     elif fault.kind is Kind.DISK_FULL and fault.options["disk"]:
         fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=None)
     elif fault.kind is Kind.BAD_SECTOR:
@@ -121,8 +131,14 @@ def spoil_sector(rack: Rack, cell: Cell, fault: Fault) -> None:
 
 
 def break_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Break a disk: its LUN and cell disk go with it, and its grid disks; ASM drops those."""
-    disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), kind=_BROKEN[fault.kind])]
+    """Break a disk: its LUN and cell disk go with it, and its grid disks; ASM drops those.
+
+    Nothing happens to a disk that somebody has dropped before the fault begins.
+    """
+    try:
+        disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), kind=_BROKEN[fault.kind])]
+    except EmulatorError:
+        return
     fault.before["disk"] = disk.physical_disk
     fail(rack, cell, cell.physical_disks[disk.physical_disk], str(fault.options["status"]))
 
@@ -136,12 +152,11 @@ def mend_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
 
 def replace_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
     """Put a new disk in the place of one, which ends what was wrong with the old one."""
-    disk = cell.cell_disks[str(fault.options["disk"])]
+    place = str(fault.options["disk"])
     for other in rack.faults:
-        broken = other.host == fault.host and other.kind in _BROKEN
-        if broken and other.options["disk"] == disk.name:
+        if other.host == fault.host and other.kind in _BROKEN and other.before.get("disk") == place:
             rack.faults.remove(other)
-    swap(rack, cell, cell.physical_disks[disk.physical_disk], bare=bool(fault.options["bare"]))
+    swap(rack, cell, cell.physical_disks[place], bare=bool(fault.options["bare"]))
 
 
 def fill_disks(rack: Rack, cell: Cell, fault: Fault) -> None:

@@ -176,3 +176,24 @@ def test_a_failed_disk_is_stored() -> None:
     disks.happens("hard-disk")
     assert cell_from_state(to_state(disks.bench.cell)) == disks.bench.cell
     assert AsmClusters.from_states(disks.bench.rack, disks.asm.to_states()).all[0].headers == disks.asm.all[0].headers
+
+
+def test_a_swap_after_the_cell_disk_was_dropped() -> None:
+    """A dead cell disk may be dropped before the swap: the new disk in the slot is free for a cell disk, the fault is over."""
+    disks = Disks()
+    disks.happens("hard-disk")
+    disks.settle()
+    assert disks.bench.e(f"drop celldisk {DISK} force") == f"CellDisk {DISK} successfully dropped\n"
+    assert disks.bench.e(f"create celldisk {DISK} lun=0_5").startswith("CELL-02931: LUN 0_5 has status failed")
+    disks.happens("replace", "20:5")
+    assert not disks.bench.rack.faults
+    assert disks.bench.e(f"create celldisk {DISK} lun=0_5") == f"CellDisk {DISK} successfully created\n"
+
+
+def test_a_fault_of_a_disk_that_is_gone() -> None:
+    """A fault that begins when its disk has been dropped does nothing, and the rack goes on."""
+    disks = Disks()
+    disks.happens("hard-disk", after=60.0)
+    disks.bench.e(f"drop griddisk DATA_{DISK}, RECO_{DISK} force; drop celldisk {DISK}")
+    disks.bench.pass_time(600)
+    assert disks.bench.values("list physicaldisk where status != normal") == []
