@@ -8,7 +8,7 @@ from exacell.care.asmlosses import refuse_losses
 from exacell.cellset import fold
 from exacell.change.consent import ask
 from exacell.dcli.reach import Group
-from exacell.dcli.refusing import refuse_unread
+from exacell.dcli.refusing import journal_refusal, refuse_unread
 from exacell.dcli.sequence import left_away, plans_in_order
 from exacell.dcli.upon import refuse_wide, stale_by_then, why_wide
 from exacell.errors import RefusedError
@@ -109,17 +109,21 @@ def judge(
         instead=findings.instead,
     )
     if ctx.read_only:
-        raise RefusedError(
+        refusal = RefusedError(
             f"rack {rack.name} is read-only, and '{findings.changes[0].text}' changes cells; nothing was sent",
             hint="set mode rw",
         )
+        journal_refusal(ctx, refusal, (), statement=call.text, flags=flags)
+        raise refusal
     accepted = ctx.accepted_loss(call)
     if findings.losses:
         refuse_losses(findings.unread[0], findings.losses, tuple(accepted))
     plans = _plans(group, findings, accepted, serial=serial)
     wide = () if paired and capabilities_of(group.transport).pairs else stale_by_then(findings)
     if wide and plans and rack.production:
-        raise refuse_wide(rack.name, wide[0])
+        refusal = refuse_wide(rack.name, wide[0])
+        journal_refusal(ctx, refusal, (), statement=call.text, flags=flags)
+        raise refusal
     return Judgement(
         plans=plans,
         wide=wide if plans else (),
