@@ -14,7 +14,7 @@ from exacell.dcli.upon import refuse_wide, stale_by_then, why_wide
 from exacell.errors import RefusedError
 from exacell.factreading import headers_if_needed
 from exacell.language.registry import Call, Value
-from exacell.logins import refuse_writer
+from exacell.logins import READERS, refuse_writer
 from exacell.opaque.findings import Findings, FoundStatement
 from exacell.plan.guard import facts_needed
 from exacell.plan.model import Plan, Risk, highest
@@ -172,15 +172,18 @@ def agree(
     """Have the CellCLI changes confirmed; a rack whose configuration says ``opaque = "allow"`` asks nobody.
 
     Args:
-        login: who logs in for them; empty for the rack's login for writes.
+        login: who logs in for them; empty for the rack's login for writes. To a login that may only read, when it is not the
+            rack's, each cell says so itself.
 
     Raises:
-        RefusedError: that login does not get in or may only read, or nobody agreed.
+        RefusedError: that login does not get in, the rack's own may only read, or nobody agreed.
     """
     if not judgement.plans:
         return
     cells = dict.fromkeys(step.target for plan in judgement.plans for step in plan.steps)
-    refuse_writer(group.ctx, tuple(cells), "" if login == group.login else login)
+    chosen = "" if login == group.login else login
+    if chosen not in READERS:
+        refuse_writer(group.ctx, tuple(cells), chosen)
     if group.rack.opaque == "allow":
         return
     for statement in judgement.wide:
