@@ -31,7 +31,8 @@ _SQL = Param(name="text", kind=Kind.TEXT, positional=True, required=True, help="
     group="ASM",
     effect=Effect.OPAQUE,
     summary="one SQL statement on an ASM instance; a query just answers",
-    details="A query of Oracle's own views with SQL's own functions only reads, and never asks. drop diskgroup, alter diskgroup "
+    details="PL/SQL is one statement too; what ends with its session (alter session) is refused. "
+    "A query of Oracle's own views with SQL's own functions only reads, and never asks. drop diskgroup, alter diskgroup "
     "... mount and ... rebalance power n are planned and guarded as if typed in exacell's words. Anything else exacell can't "
     "read: refused on production and read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
     example='sql asm "select name, state, free_mb from v$asm_diskgroup"',
@@ -44,11 +45,12 @@ def sql_asm(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: a guard forbids it, or it can't be read and was not accepted.
     """
-    from exacell.care.sqltext import mounts, one_line, own_statement
+    from exacell.care.sqltext import mounts, one_line, own_statement, refuse_session_bound
     from exacell.dbsql import query_asm
     from exacell.language.line import with_call_flags
 
     sql, name = one_line(call.text_arg("text")), call.text_arg("asm")
+    refuse_session_bound(sql)
     unread = _unread(sql)
     if unread is None:
         node, rows = query_asm(ctx, name, sql)
@@ -82,9 +84,9 @@ def _mount(ctx: Context, call: Call, group: str, name: str) -> Result:
     group="ASM",
     effect=Effect.OPAQUE,
     summary="one SQL statement on a database, as SYSDBA on the first node that runs it; a query just answers",
-    details="The instance is found by its process and its home by oraenv, as the owner of the database software. A query of "
-    "Oracle's own views with SQL's own functions only reads. Anything else exacell can't read, a query of users' tables, too: "
-    "refused on production and read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
+    details="The instance is found by its process and its home by oraenv, as the owner of the database software. "
+    "PL/SQL is one statement too; what ends with its session (alter session) is refused. A query of Oracle's own views with "
+    "SQL's own functions only reads. Anything else exacell can't read, a query of users' tables, too: refused on production and read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
     example='sql db=SPOT "select name, open_mode from v$database"',
     params=(
         _SQL,
@@ -99,10 +101,11 @@ def sql_db(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: it can't be read and was not accepted.
     """
-    from exacell.care.sqltext import one_line
+    from exacell.care.sqltext import one_line, refuse_session_bound
     from exacell.dbsql import query_database
 
     sql = one_line(call.text_arg("text"))
+    refuse_session_bound(sql)
     database, user = call.text_arg("db"), call.text_arg("user", "oracle")
     unread = _unread(sql)
     if unread is not None:
@@ -168,6 +171,7 @@ def _change(
 ) -> Result:
     """Have SQL that can't be judged confirmed, journal it, send it and return what the instance said."""
     from exacell.care.asmlosses import asm_losses, refuse_losses
+    from exacell.care.sqltext import is_unit
     from exacell.change.consent import ask
     from exacell.dbsql import change_request, problem_in
     from exacell.dcli.judge import Judgement
@@ -180,7 +184,7 @@ def _change(
     refuse_losses(sql[:60], asm_losses(sql), ctx.accepted_loss(call))
     request = change_request(ctx, asm=asm, database=database, sql=sql, user=user)
     where = f"{database or 'ASM'} on {request.target}"
-    ctx.console.say(f"{where} would get: {sql}")
+    ctx.console.say(f"{where} would get: {sql}{';' if is_unit(sql) else ''}")
     if flags.get("dry-run"):
         return Result(notes=["-n: nothing was sent"])
     ctx.lock().refuse_held()  # Nobody is asked for what is refused then.
