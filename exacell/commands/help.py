@@ -275,7 +275,8 @@ def _flag_row(flag: Flag) -> tuple[str, str]:
 
 
 def _flags() -> Iterator[str]:
-    yield "Flags of statements that change something; -y, -n and the long ones may stand before or behind the statement."
+    yield "Flags of statements, which may stand before or behind them."
+    yield "Behind dcli, sh, host and ! all words are the command's: exacell's flags stand before it, and -- ends them."
     yield ""
     yield from _columns([_flag_row(flag) for flag in COMMON_FLAGS])
     yield ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell.errors import ExitCode, RefusedError, StatementError
-from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
+from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.language.shellwords import ACCEPT, command_given
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from exacell.opaque.errors import UnreadError
     from exacell.opaque.findings import Findings
 
-ACCEPT = Flag(name="accept-opaque", help="run what exacell can't read, unguarded")
 _SQL = Param(name="text", kind=Kind.TEXT, positional=True, required=True, help="one statement, in quotes")
 
 
@@ -241,54 +241,13 @@ def sh(ctx: Context, call: Call) -> Result:
     from exacell.opaque.scan import command_findings
     from exacell.opaque.wrapping import carried, wrapped
 
-    text, flags = command_given(ctx, call)
+    text, flags = command_given(call, ctx.flags_of(call))
     findings = command_findings(text)
     # One CellCLI statement, or a command that shows something, is let through on every release.
     bare = not findings.unread and goes_bare(text, restricted_cells(ctx, ctx.cells()))
     command = text if bare else carried(wrapped(text), read=not findings.unread)
     step = Step(command=command, reads=findings.harmless, deadline=_deadline(flags), carries=True)
     return _work(ctx, call, findings, (step,), flags, single=bare)
-
-
-def command_given(ctx: Context, call: Call) -> tuple[str, Mapping[str, Value]]:
-    """Return the command for a shell that a statement holds, without the quotes around all of it, and its flags.
-
-    exacell's flags stand before the command, and ``--`` ends them: behind that everything is the command's.
-
-    Raises:
-        StatementError: there is none, or a flag of exacell's stands among its words.
-    """
-    from exacell.language.words import split_words
-    from exacell.opaque.door import stray_flag
-
-    name = call.command.name
-    text, flags, ended = _leading_flags(call.text_arg("command"), ctx.flags_of(call))
-    words = split_words(text)
-    if not words:
-        raise StatementError(f"{name} needs a command: {call.command.example}")
-    stray = "" if ended else stray_flag([word.raw for word in words])
-    if stray:
-        raise StatementError(
-            f"{name}: {stray} stands among the command's words, where it is the command's own; nothing was sent",
-            hint=f"{name} {stray} … for exacell's flag; {name} -- … where the command means it",
-        )
-    return words[0].value if len(words) == 1 else text, flags
-
-
-_LEADING = {"--accept-opaque": "accept-opaque", "-y": "yes", "--yes": "yes", "-n": "dry-run", "--dry-run": "dry-run"}
-
-
-def _leading_flags(text: str, flags: Mapping[str, Value]) -> tuple[str, Mapping[str, Value], bool]:
-    """Return the command without the flags that stand before it, all flags, and whether ``--`` ended them."""
-    found = dict(flags)
-    while True:
-        first, *rest = text.split(None, 1) or [""]
-        if first != "--" and first not in _LEADING:
-            return text, found, False
-        text = "".join(rest)
-        if first == "--":
-            return text, found, True
-        found[_LEADING[first]] = True
 
 
 def _deadline(flags: Mapping[str, Value]) -> float:
