@@ -105,8 +105,10 @@ class _Reader:
 
     def behind(self) -> list[str]:
         """Return the statement's words without the options that stand among or behind them."""
+        from exacell.language.text import takes_all_words
+
         given = self.values.get("execute", "")
-        if self._ended or takes_all_words([given, *self.rest] if given else self.rest):
+        if self._ended or takes_all_words(" ".join([given, *self.rest] if given else self.rest)):
             return self.rest
         words: list[str] = []
         if self.rest[:1] == ["cellcli"]:  # What stands between cellcli and its -e is CellCLI's own.
@@ -137,20 +139,6 @@ class _Reader:
                 self.values["execute"] += "; " + value
             else:
                 self.values[option.name] = value
-
-
-def takes_all_words(words: Sequence[str]) -> bool:
-    """Whether a statement begins with a command that takes every word behind it as it is, options too."""
-    from exacell.language.text import RAW_TAILS
-
-    parts = " ".join(words).split()
-    if parts[:1] == ["on"] and len(parts) > 2:  # Its cells are one word, or stand in parentheses.
-        end = next((n for n, part in enumerate(parts) if part.endswith(")")), 1) if parts[1].startswith("(") else 1
-        parts = parts[end + 1 :]
-    elif parts[:1] == ["demo"]:
-        parts = parts[1:]
-    first = parts[0].lower() if parts else ""
-    return first.startswith("!") or first in RAW_TAILS
 
 
 def _short(word: str) -> str:

@@ -181,7 +181,9 @@ class _Reader:
             return
         if what == "same" and token.kind is TokenKind.OPERATOR:
             raise self.cursor.wrong("same compares cells with each other, not with a value", hint=f"such as: {EXAMPLE}")
-        error = self.cursor.wrong(f"'{token.text}' has no place behind the check", like=("where", "and"))
+        error = self.cursor.wrong(
+            f"'{token.text}' has no place behind the check", like=("where", "and", "every", "for")
+        )
         if not error.suggestions:
             error.hint = "a value with blanks stands in quotes"
         raise error

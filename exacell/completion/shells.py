@@ -16,7 +16,8 @@ from typing import TextIO
 from exacell.errors import ExacellError, ExitCode
 from exacell.language.registry import Kind
 from exacell.language.suggestion import Known, Suggestion
-from exacell.options import OPTIONS, Option, is_option, takes_all_words
+from exacell.language.text import takes_all_words
+from exacell.options import OPTIONS, Option, is_option
 from exacell.paths import Home
 
 SHELLS = ("bash", "zsh", "fish")
@@ -70,7 +71,7 @@ def candidates(words: Sequence[str], env: Mapping[str, str]) -> Iterator[tuple[s
                 yield from _option_values(option, typed, values, env)
                 return
             values[option.name] = value or rest.pop(0)
-    if rest and not takes_all_words(rest):
+    if rest and not takes_all_words(" ".join(rest)):
         kept: list[str] = []
         while rest:
             word = rest.pop(0)

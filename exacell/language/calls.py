@@ -253,43 +253,53 @@ def _value_rest(command: Command, text: str, base: int, words: list[Word]) -> tu
         else:
             args[param.name] = convert(param, unquote(raw_value), word.start + len(key) + 1, word.end)
     rest = command.params[-1]
-    kept = _without(text, base, [word for word in tail if word not in values])
+    kept, cuts = _without(text, base, [word for word in tail if word not in values])
     if values:
-        behind = words[len(command.words) - 1].end
-        args[rest.name] = value = kept[behind - base :].strip()
-        _check_value(rest, value, bool(args.keys() - {rest.name}), values, kept == text)
+        behind = kept[words[len(command.words) - 1].end - base :]
+        args[rest.name] = value = behind.strip()
+        try:
+            _check_value(rest, value, bounded=bool(args.keys() - {rest.name}))
+        except StatementError as error:
+            before = len(kept) - len(behind.lstrip())
+            error.start = None if error.start is None else base + _as_it_was(before + error.start, cuts)
+            error.end = None if error.end is None else base + _as_it_was(before + error.end, cuts)
+            raise
     elif rest.required:
         raise _missing(command, rest, base + len(text))
     return Call(command=command, args=args, flags=flags, text=kept), flags
 
 
-def _check_value(param: Param, value: str, bounded: bool, words: Sequence[Word], whole: bool) -> None:
-    """Raise the error that is in a value with a grammar of its own, with its place in the line.
+def _check_value(param: Param, value: str, *, bounded: bool) -> None:
+    """Return when a value that has a grammar of its own keeps to it.
 
     Args:
         bounded: whether parameters were given besides it.
-        words: the value's, with their places.
-        whole: whether the value stands in one piece.
+
+    Raises:
+        StatementError: it does not; places count in ``value``.
     """
-    if param.kind not in (Kind.FACT, Kind.UNTIL):
-        return
     from exacell.cellcli.factcheck import read_check, read_wait
 
-    try:
-        read_check(value) if param.kind is Kind.FACT else read_wait(value, bounded=bounded)
-    except StatementError as error:
-        begin, end = words[0].start, words[-1].end
-        inside = whole and error.start is not None and error.end is not None
-        error.start = begin + error.start if inside and error.start is not None else begin
-        error.end = begin + error.end if inside and error.end is not None else end
-        raise
+    if param.kind is Kind.FACT:
+        read_check(value)
+    elif param.kind is Kind.UNTIL:
+        read_wait(value, bounded=bounded)
 
 
-def _without(text: str, base: int, words: Sequence[Word]) -> str:
-    """Return the text without some of its words and the blanks before them."""
-    for word in reversed(words):
-        text = text[: word.start - base].rstrip() + text[word.end - base :]
-    return text
+def _without(text: str, base: int, words: Sequence[Word]) -> tuple[str, list[tuple[int, int]]]:
+    """Return the text without some of its words and the blanks before them; and where it was cut, by how much."""
+    kept, cuts, position = "", [], 0
+    for word in words:
+        piece = text[position : word.start - base]
+        kept += piece.rstrip()
+        cuts.append((len(kept), len(piece) - len(piece.rstrip()) + word.end - word.start))
+        position = word.end - base
+    return kept + text[position:], cuts
+
+
+def _as_it_was(place: int, cuts: Sequence[tuple[int, int]]) -> int:
+    """Return a place of a text that was cut as a place of the whole text."""
+    return place + sum(length for cut, length in cuts if cut <= place)
 
 
 def _named(
