@@ -176,7 +176,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ENGINE,
     ),
     "change/running.py": (("entering", "unsure", "_broken_off", "_elsewhere", "_finished", "finishes"), ENGINE),
-    "change/verdicts.py": (("judge", "judge_sql"), ENGINE),
+    "change/verdicts.py": (("_judge", "_judge_sql", "_upon", "told_late"), ENGINE),
     "change/following.py": (("flushes", "proofs"), ENGINE),
     "change/gatekeeper.py": (
         ("wait", "linger", "_look"),

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from exacell.config import AsmConfig
 from exacell.errors import ReplyError, TransportError
 from exacell.fleet import problem_of
-from exacell.plan.asmfacts import AsmFacts, change_script, check_sql, facts_script, read_facts, sql_errors
-from exacell.transport.base import Reply, Request, Role, State, Transport
+from exacell.plan.asmfacts import (
+    AsmFacts,
+    change_lines,
+    change_script,
+    check_sql,
+    facts_look,
+    facts_script,
+    has_ended,
+    read_facts,
+    sql_errors,
+)
+from exacell.transport.base import Judgement, Ours, Pair, Reply, Request, Role, State, Transport
+from exacell.transport.capabilities import capabilities_of
 
 
 class AsmClient:
@@ -63,11 +75,14 @@ class AsmClient:
         request = Request(target=node, command=self.command(node), role=role, stdin=script, timeout=timeout)
         return self._transport.run([request]).replies[node]
 
-    def send(self, statements: dict[str, str], *, timeout: float) -> dict[str, tuple[Reply, str]]:
+    def send(
+        self, statements: Mapping[str, str], *, timeout: float, ours: Ours | None = None
+    ) -> dict[str, tuple[Reply, str]]:
         """Run one SQL statement on each node and return the replies with what is wrong, empty when all passed.
 
         Args:
             timeout: seconds for each: a CREATE, DROP or MOUNT writes to every disk's header.
+            ours: asked right before each leaves.
 
         Raises:
             RefusedError: the transport is read-only.
@@ -79,9 +94,65 @@ class AsmClient:
                 role=Role.ASM_WRITE,
                 stdin=change_script([sql]),
                 timeout=timeout,
+                ours=ours,
             )
             for node, sql in statements.items()
         ]
+        return self._sent(requests)
+
+    @property
+    def pairs(self) -> bool:
+        """Whether a statement can go upon a look by the same SQL*Plus."""
+        return capabilities_of(self._transport).pairs
+
+    def send_upon(
+        self,
+        statements: Mapping[str, tuple[str, Callable[[AsmFacts], Judgement]]],
+        *,
+        ours: Ours,
+        timeout: float,
+        within: float,
+    ) -> dict[str, tuple[Reply, str]]:
+        """Run one SQL statement on each node upon a look by the very SQL*Plus that then gets it, as :meth:`send` does.
+
+        Args:
+            statements: by node, each with what the facts mean for it.
+            ours: asked right before each leaves.
+            timeout: seconds for each.
+            within: seconds that the looks may take.
+
+        Raises:
+            RefusedError: the transport is read-only, or can't do that.
+        """
+        requests = [
+            Request(
+                target=node,
+                command=self.command(node),
+                role=Role.ASM_WRITE,
+                timeout=timeout,
+                pair=Pair(
+                    program=self.command(node),
+                    look=facts_look(),
+                    whole=has_ended,
+                    judge=partial(self._judged, node, judge),
+                    statement=change_lines([sql]),
+                    ours=ours,
+                    within=within,
+                ),
+            )
+            for node, (sql, judge) in statements.items()
+        ]
+        return self._sent(requests)
+
+    def _judged(self, node: str, judge: Callable[[AsmFacts], Judgement], text: str) -> Judgement:
+        """Return what a look's answer means; one that can't be read forbids the statement."""
+        try:
+            facts = read_facts(self.config.name, node, text)
+        except ReplyError as error:
+            return Judgement(why=f"the look right before it failed: {error.message}; nothing was sent")
+        return judge(facts)
+
+    def _sent(self, requests: Sequence[Request]) -> dict[str, tuple[Reply, str]]:
         return {r.target: (r, self._problem(r)) for r in self._transport.run(requests).replies.values()}
 
     @staticmethod

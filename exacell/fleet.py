@@ -334,6 +334,7 @@ class Fleet:
         ours: Ours,
         timeout: float | None = None,
         within: float = 60.0,
+        login: str | None = None,
         on_reply: ReplyHandler | None = None,
     ) -> FleetResult:
         """Send each cell its statement upon a look at it by the same CellCLI; see :mod:`exacell.transport.paired`.
@@ -341,6 +342,7 @@ class Fleet:
         Args:
             ours: asked right before each statement leaves.
             timeout: seconds that each statement may take.
+            login: who logs in, instead of the one whom the configuration has for writes.
             within: seconds that the looks at a cell may take.
 
         Raises:
@@ -355,6 +357,7 @@ class Fleet:
                 command=wire.command([upon.statement]),
                 role=Role.WRITE,
                 timeout=timeout,
+                login=login,
                 pair=self._pair(cell, upon, releases.get(cell), ours, within),
             )
             for cell, upon in statements.items()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from exacell.cellcli.secrets import holds_secret
 from exacell.errors import RefusedError
+from exacell.plan.ageing import ages
 from exacell.transport.capabilities import Capabilities
 from exacell.vault import refuse_forgotten
 
@@ -37,3 +38,27 @@ def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:
                 "nothing was sent",
                 hint="set transport ssh, if the cells may be reached so",
             )
+
+
+def wide_moment(plan: Plan, capabilities: Capabilities, *, production: bool) -> str:
+    """Return how long the proof of a plan's statements may age before they are carried out, as a sentence; empty where each
+    goes upon a look by its own CellCLI, or nothing can go stale.
+
+    Raises:
+        RefusedError: it ages on a production rack.
+    """
+    if capabilities.pairs:
+        return ""
+    step = next((step for step in plan.steps if step.statement and not step.asm and ages(step.statement)), None)
+    if step is None:
+        return ""
+    wide = (
+        f"'{step.statement}' goes over the transport {capabilities.name}: between the last look at a cell and the statement lie "
+        "a login and the start of a CellCLI there, seconds in which what was proven may change"
+    )
+    if production:
+        raise RefusedError(
+            f"rack {plan.rack} is a production rack, and {wide}; nothing was sent",
+            hint="set transport ssh, if the cells may be reached so",
+        )
+    return wide

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import fold_equal
 from exacell.cellset import fold
-from exacell.change.carrying import refuse_plan
+from exacell.change.carrying import refuse_plan, wide_moment
 from exacell.change.confirming import refuse_unrevertible, set_deadline
 from exacell.change.consent import agree, refuse_above
 from exacell.change.engine import Engine
@@ -76,6 +76,9 @@ def carry_out(ctx: Context, plan: Plan, call: Call) -> Result:
     for said in _left_by_others(ctx):
         ctx.console.say(said)
     refuse_plan(plan, capabilities_of(ctx.transport))
+    wide = wide_moment(plan, capabilities_of(ctx.transport), production=ctx.need_rack().production)
+    if wide:
+        ctx.console.say(f"Warning: {wide}")
     if flags.get("dry-run"):
         code = ExitCode.CHANGES if flags.get("detailed-exitcode") else ExitCode.DONE
         rows, columns = planned_records(plan), planned_columns(plan)

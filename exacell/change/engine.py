@@ -14,28 +14,27 @@ from dataclasses import replace
 from functools import partial
 from time import monotonic
 from types import MappingProxyType
-from typing import Any
 
 from exacell.asm import AsmClient
 from exacell.change.board import Board
 from exacell.change.caching import seen
 from exacell.change.following import Follower, Pause
 from exacell.change.gatekeeper import Gatekeeper, Passage
-from exacell.change.probe import Prober, judged, lists_for
+from exacell.change.probe import Prober, upon, upon_asm
 from exacell.change.running import Outcome, Report, Run, StepResult
 from exacell.change.verdicts import intent, judge, judge_sql, outcome_row, phrase, told_late
 from exacell.change.vigil import Vigil
 from exacell.console import Console
 from exacell.errors import BrokenOffError, ExitCode, JournalError, RefusedError
-from exacell.fleet import Fleet, Upon
+from exacell.fleet import Fleet
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import FLASHCACHE
 from exacell.journal.record import Journal, Row
 from exacell.meanwhile import unless_interrupted
-from exacell.plan.ageing import ages
+from exacell.plan.ageing import ages, ages_in_asm
 from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, as_data
 from exacell.plan.rolling import Lap, laps
-from exacell.transport.base import Judgement, Ours, Reply, State
+from exacell.transport.base import Ours, Reply, State
 from exacell.transport.capabilities import capabilities_of
 from exacell.units import format_duration
 from exacell.uptime import uptime
@@ -380,11 +379,13 @@ class Engine:
             board.set(reply.target, "answered" if reply.state is not State.NOT_ATTEMPTED else "not sent")
 
         pairs = capabilities_of(self._fleet.transport).pairs
-        upon = {cell: _upon(step) for cell, step in steps.items() if pairs and ages(step.statement)}
-        plain = {cell: step.statement for cell, step in steps.items() if cell not in upon}
+        going = {cell: upon(step) for cell, step in steps.items() if pairs and ages(step.statement)}
+        plain = {cell: step.statement for cell, step in steps.items() if cell not in going}
         replies: list[Reply] = []
-        if upon:
-            sent = self._fleet.send_upon(upon, ours=ours, timeout=seconds, within=self._read_timeout, on_reply=answered)
+        if going:
+            sent = self._fleet.send_upon(
+                going, ours=ours, timeout=seconds, within=self._read_timeout, on_reply=answered
+            )
             replies += sent.replies.values()
         if plain:
             sent = self._fleet.send(plain, ours=ours, timeout=seconds, on_reply=answered)
@@ -395,27 +396,18 @@ class Engine:
         by_target = {step.target: step for step in steps}
         waits = f"sent, no answer yet (waited for up to {format_duration(self._write_timeout)})"
         for cluster in dict.fromkeys(step.asm for step in steps if step.asm and step.statement):
-            sql = {step.target: step.statement for step in steps if step.asm == cluster and step.statement}
-            board.set_all(sql, waits)
-            for node, (reply, problem) in self._asm[cluster].send(sql, timeout=self._write_timeout).items():
+            client, seconds = self._asm[cluster], self._write_timeout
+            own = {step.target: step for step in steps if step.asm == cluster and step.statement}
+            board.set_all(own, waits)
+            going = {n: upon_asm(step) for n, step in own.items() if client.pairs and ages_in_asm(step.statement)}
+            plain = {node: step.statement for node, step in own.items() if node not in going}
+            sent = client.send(plain, timeout=seconds, ours=ours) if plain else {}
+            if going:
+                sent |= client.send_upon(going, ours=ours, timeout=seconds, within=self._read_timeout)
+            for node, (reply, problem) in sent.items():
                 results[node] = judge_sql(by_target[node], reply, problem)
 
 
 def _followed(sent: StepResult, end: StepResult | None) -> StepResult:
     """Return how a followed statement ended, with what its target said when it was sent."""
     return sent if end is None else replace(end, said=sent.said, fingerprint=sent.fingerprint, looked=sent.looked)
-
-
-def _upon(step: Step) -> Upon:
-    """Return a step's statement with the look that it goes upon: what it is needed for, and what it needs."""
-    checks = (*step.only_if, *step.needs)
-    lists = lists_for(checks)
-
-    def judge_look(tables: Sequence[Sequence[Mapping[str, Any]]]) -> Judgement:
-        failed = judged(checks, lists, tables)
-        unneeded = next((why for place, why in failed.items() if place < len(step.only_if)), "")
-        if unneeded:
-            return Judgement(why=unneeded, needless=True)
-        return Judgement(why=next(iter(failed.values()), ""))
-
-    return Upon(statement=step.statement, lists=tuple(lists.values()), judge=judge_look)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from exacell.asm import AsmClient
 from exacell.errors import ExacellError
-from exacell.fleet import Answer, Fleet
+from exacell.fleet import Answer, Fleet, Upon
 from exacell.meanwhile import unless_interrupted
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import failure
-from exacell.plan.model import Check
+from exacell.plan.model import Check, Step
+from exacell.transport.base import Judgement
 
 NO_ANSWER = -1
 """The place under which a target that did not answer fails, instead of any of its checks."""
@@ -167,6 +168,31 @@ class Prober:
         except ExacellError as error:
             return {NO_ANSWER: error.message}
         return {NO_ANSWER: _NOT_YET} if facts is None else _failures(checks, asm_records(facts))
+
+
+def upon(step: Step) -> Upon:
+    """Return a step's statement with the look at its cell that it goes upon: what it is needed for, and what it needs."""
+    checks = (*step.only_if, *step.needs)
+    lists = lists_for(checks)
+    return Upon(
+        statement=step.statement,
+        lists=tuple(lists.values()),
+        judge=lambda tables: _meaning(step, judged(checks, lists, tables)),
+    )
+
+
+def upon_asm(step: Step) -> tuple[str, Callable[[AsmFacts], Judgement]]:
+    """Return the same of a step for ASM: its statement, and what the cluster's facts mean for it."""
+    checks = (*step.only_if, *step.needs)
+    return step.statement, lambda facts: _meaning(step, _failures(checks, asm_records(facts)))
+
+
+def _meaning(step: Step, failed: Mapping[int, str]) -> Judgement:
+    """Return what the checks that fail mean, those of ``only_if`` standing before those of ``needs``."""
+    unneeded = next((why for place, why in failed.items() if place < len(step.only_if)), "")
+    if unneeded:
+        return Judgement(why=unneeded, needless=True)
+    return Judgement(why=next(iter(failed.values()), ""))
 
 
 def lists_for(checks: Sequence[Check]) -> dict[str, str]:

@@ -35,14 +35,33 @@ def _upon(result: StepResult, reply: Reply) -> StepResult:
 
 def told_late(result: StepResult) -> StepResult:
     """Return the result as it is told: a statement that was held up behind its look is a failure, whatever it did."""
-    looked = result.looked
-    if looked is None or not looked.sent or looked.age <= LATE:
+    why = why_late(result.looked)
+    if not why:
         return result
-    why = (
+    return replace(result, outcome=Outcome.FAILED, reason=f"{result.reason}; {why}" if result.reason else why)
+
+
+def why_late(looked: Looked | None) -> str:
+    """Return what is told of a statement that left too long after its look; empty when it did not."""
+    if looked is None or not looked.sent or looked.age <= LATE:
+        return ""
+    return (
         f"it left {looked.age:.1f}s after the look at it, because this process stood still in the very moment between the two: "
         "what was written in between may be lost; ask the databases"
     )
-    return replace(result, outcome=Outcome.FAILED, reason=f"{result.reason}; {why}" if result.reason else why)
+
+
+def look_row(looked: Looked | None) -> dict[str, object]:
+    """Return what an outcome's row says of the look: when it was, what it said, how old it was when the statement left."""
+    if looked is None or not looked.at:
+        return {}
+    return {
+        "lookedAt": looked.at,
+        "look": looked.text[:REPLY_KEPT],
+        "looks": looked.looks,
+        "lookMs": round(looked.seconds * 1000, 1),
+        **({"lookAgeMs": round(looked.age * 1000, 1)} if looked.sent else {}),
+    }
 
 
 def _judge(step: Step, reply: Reply) -> StepResult:
@@ -113,22 +132,9 @@ def outcome_row(result: StepResult) -> Row:
             "fingerprint": result.fingerprint,
             "wave": result.wave,
             "mending": result.mending,
-            **_look(result.looked),
+            **look_row(result.looked),
         },
     )
-
-
-def _look(looked: Looked | None) -> dict[str, object]:
-    """Return what an outcome's row says of the look: when it was, what it said, how old it was when the statement left."""
-    if looked is None or not looked.at:
-        return {}
-    return {
-        "lookedAt": looked.at,
-        "look": looked.text[:REPLY_KEPT],
-        "looks": looked.looks,
-        "lookMs": round(looked.seconds * 1000, 1),
-        **({"lookAgeMs": round(looked.age * 1000, 1)} if looked.sent else {}),
-    }
 
 
 def _about(step: Step) -> dict[str, object]:

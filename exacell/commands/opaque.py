@@ -236,6 +236,7 @@ def sh(ctx: Context, call: Call) -> Result:
         StatementError: there is no command, or a flag of exacell's stands among its words.
         RefusedError: a guard forbids it, or it can't be read and was not accepted.
     """
+    from exacell.dcli.upon import single_change
     from exacell.dcli.work import Step
     from exacell.logins import goes_bare, restricted_cells
     from exacell.opaque.scan import command_findings
@@ -246,7 +247,8 @@ def sh(ctx: Context, call: Call) -> Result:
     # One CellCLI statement, or a command that shows something, is let through on every release.
     bare = not findings.unread and goes_bare(text, restricted_cells(ctx, ctx.cells()))
     command = text if bare else carried(wrapped(text), read=not findings.unread)
-    step = Step(command=command, reads=findings.harmless, deadline=_deadline(flags), carries=True)
+    change = single_change(text)
+    step = Step(command=command, reads=findings.harmless, deadline=_deadline(flags), carries=True, change=change)
     return _work(ctx, call, findings, (step,), flags, single=bare)
 
 
@@ -327,7 +329,8 @@ def _work(
 
         refuse_restricted(ctx, f"{name} {call.text_arg('command') or call.text_arg('file')}"[:60], ctx.cells())
     group = Group(ctx=ctx, targets=tuple(target(cell) for cell in ctx.cells()))
-    judgement = judge(group, findings, call, serial=False, flags=flags, what=name)
+    paired = bool(steps[-1].change)
+    judgement = judge(group, findings, call, serial=False, flags=flags, what=name, paired=paired)
     if flags.get("dry-run"):
         for plan in judgement.plans:
             ctx.console.show_plan(plan)
@@ -357,9 +360,9 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
     with record.open() if record is not None else nullcontext():
         if record is not None:
             record.intend(group.targets)
-        why_not = Leaving(group=group, judgement=judgement).why_not
+        leaving = Leaving(group=group, judgement=judgement)
         work = [
-            partial(work_through, group, where, steps, login=group.login, pid=os.getpid(), live=None, why_not=why_not)
+            partial(work_through, group, where, steps, login=group.login, pid=os.getpid(), live=None, leaving=leaving)
             for where in group.targets
         ]
         outcomes = in_parallel(work, limit=group.rack.fanout or group.ctx.settings.fanout, on_end=_unheard)

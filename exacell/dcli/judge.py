@@ -10,6 +10,7 @@ from exacell.change.consent import ask
 from exacell.dcli.reach import Group
 from exacell.dcli.refusing import refuse_unread
 from exacell.dcli.sequence import left_away, plans_in_order
+from exacell.dcli.upon import refuse_wide, stale_by_then, why_wide
 from exacell.errors import RefusedError
 from exacell.factreading import headers_if_needed
 from exacell.language.registry import Call, Value
@@ -17,6 +18,7 @@ from exacell.logins import refuse_writer
 from exacell.opaque.findings import Findings, FoundStatement
 from exacell.plan.guard import facts_needed
 from exacell.plan.model import Plan, Risk, highest
+from exacell.transport.capabilities import capabilities_of
 from exacell.values import dataclass
 
 
@@ -29,12 +31,14 @@ class Judgement:
         opaque: what can't be read, in phrases.
         changes: the CellCLI changes themselves, to be judged once more when they leave.
         accepted: the names whose loss was accepted.
+        wide: changes that can't go upon a look by their own CellCLI, though their proof may go stale.
     """
 
     plans: tuple[Plan, ...] = ()
     opaque: tuple[str, ...] = ()
     changes: tuple[FoundStatement, ...] = ()
     accepted: tuple[str, ...] = ()
+    wide: tuple[str, ...] = ()
 
     @property
     def risk(self) -> str:
@@ -71,7 +75,14 @@ class Judgement:
 
 
 def judge(
-    group: Group, findings: Findings, call: Call, *, serial: bool, flags: Mapping[str, Value], what: str = "dcli"
+    group: Group,
+    findings: Findings,
+    call: Call,
+    *,
+    serial: bool,
+    flags: Mapping[str, Value],
+    what: str = "dcli",
+    paired: bool = False,
 ) -> Judgement:
     """Return what the work is when it may be done on the group; nothing that changes anything is sent.
 
@@ -79,9 +90,11 @@ def judge(
         serial: whether one cell is over before the next one begins.
         flags: the statement's.
         what: its first word, for messages.
+        paired: the work is one change, which its own CellCLI takes upon a look where the transport can do that.
 
     Raises:
-        RefusedError: a guard forbids a change, the rack is read-only, or what can't be read was not accepted.
+        RefusedError: a guard forbids a change, a production rack one whose proof may go stale; the rack is read-only; or what
+            can't be read was not accepted.
     """
     ctx, rack = group.ctx, group.rack
     if findings.harmless:
@@ -103,8 +116,13 @@ def judge(
     accepted = ctx.accepted_loss(call)
     if findings.losses:
         refuse_losses(findings.unread[0], findings.losses, tuple(accepted))
+    plans = _plans(group, findings, accepted, serial=serial)
+    wide = () if paired and capabilities_of(group.transport).pairs else stale_by_then(findings)
+    if wide and plans and rack.production:
+        raise refuse_wide(rack.name, wide[0])
     return Judgement(
-        plans=_plans(group, findings, accepted, serial=serial),
+        plans=plans,
+        wide=wide if plans else (),
         opaque=tuple(findings.unread),
         changes=tuple(findings.changes),
         accepted=tuple(accepted),
@@ -159,7 +177,11 @@ def agree(
         return
     cells = dict.fromkeys(step.target for plan in judgement.plans for step in plan.steps)
     refuse_writer(group.ctx, tuple(cells), "" if login == group.login else login)
-    if group.rack.opaque == "allow" or flags.get("yes"):
+    if group.rack.opaque == "allow":
+        return
+    for statement in judgement.wide:
+        group.ctx.console.say(f"Warning: {why_wide(statement)}")
+    if flags.get("yes"):
         return
     for plan in judgement.plans:
         group.ctx.console.show_plan(plan)

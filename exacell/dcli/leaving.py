@@ -6,16 +6,18 @@ Between the judgement of a command and the moment at which it leaves lie a perso
 
 from __future__ import annotations
 
+from dataclasses import field, replace
 from functools import partial
 
-from exacell.change.probe import Prober
+from exacell.change.probe import Prober, upon
+from exacell.change.vigil import Vigil
 from exacell.dcli.judge import Judgement, facts_for
 from exacell.dcli.reach import Group
 from exacell.dcli.sequence import needs_now, plans_in_order
 from exacell.errors import ExacellError
 from exacell.factreading import gather, headers_if_needed
-from exacell.fleet import problem_of
-from exacell.plan.model import Risk, highest
+from exacell.fleet import Upon, problem_of
+from exacell.plan.model import Plan, Risk, highest
 from exacell.values import dataclass
 
 
@@ -25,6 +27,8 @@ class Leaving:
 
     group: Group
     judgement: Judgement
+    _plans: dict[str, tuple[Plan, ...]] = field(default_factory=dict)
+    """By cell, what its changes do as it was judged when last asked."""
 
     def why_not(self, host: str) -> str:
         """Return why the work must not go to ``host`` now, in one phrase; empty when it may."""
@@ -38,6 +42,20 @@ class Leaving:
             return self._moved(host)
         except ExacellError as error:
             return error.message.removesuffix("; nothing was sent")
+
+    def vigil(self) -> Vigil:
+        """Return what watches, while it is entered, that the rack is still ours."""
+        return Vigil(self.group.ctx.lock().still_mine)
+
+    @property
+    def lost(self) -> str:
+        """Why the rack is not ours any more; empty when it is."""
+        return self.group.ctx.lock().still_mine()
+
+    def upon(self, host: str) -> Upon | None:
+        """Return the one CellCLI change for a cell with the look that it goes upon; None where it has no such plan."""
+        steps = [step for plan in self._plans.get(host, ()) for step in plan.steps if step.target == host]
+        return upon(replace(steps[0], only_if=())) if len(steps) == 1 else None
 
     def _moved(self, cell: str) -> str:
         """Judge the changes anew for one cell, by what it says now.
@@ -54,6 +72,7 @@ class Leaving:
         plans = plans_in_order(
             self.group.rack.name, facts, judgement.changes, accepted=judgement.accepted, headers=headers
         )
+        self._plans[cell] = plans
         confirmed, now = judgement.risk_of(cell), highest(plan.risk for plan in plans)
         # Loss of data stands in no plan here unless it was accepted by name.
         if now.rank > confirmed.rank and now is not Risk.DATA:

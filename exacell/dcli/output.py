@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import field, replace
 
+from exacell.transport.base import Looked
 from exacell.values import dataclass
 
 UNREACHABLE = 255
@@ -29,6 +30,7 @@ class Outcome:
         ran: False when the target was never started, or its end is unknown.
         refused: why nothing more was sent there, in one phrase; empty when nothing stood in the way.
         fingerprint: of the key that logged in, empty when unknown or nothing was sent.
+        looked: the look that its statement went upon, None where it went upon none.
     """
 
     target: str
@@ -38,6 +40,7 @@ class Outcome:
     ran: bool = True
     refused: str = ""
     fingerprint: str = ""
+    looked: Looked | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from exacell.change.caching import seen
-from exacell.change.verdicts import REPLY_KEPT
+from exacell.change.verdicts import REPLY_KEPT, look_row, why_late
 from exacell.dcli.judge import Judgement
 from exacell.dcli.output import UNREACHABLE, Outcome, exit_status
 from exacell.dcli.reach import Group
@@ -122,8 +122,9 @@ def _outcome(outcome: Outcome) -> dict[str, object]:
     elif outcome.status == UNREACHABLE:
         state, reason = "unknown", outcome.said.strip() or "exit status 255"
     elif outcome.status:
-        state, reason = "failed", f"exit status {outcome.status}"
+        state, reason = "failed", why_late(outcome.looked) or f"exit status {outcome.status}"
     else:
         state, reason = "done", ""
     reply = "\n".join(outcome.lines)[:REPLY_KEPT]
-    return {"state": state, "reason": reason, "reply": reply, "fingerprint": outcome.fingerprint}
+    row = {"state": state, "reason": reason, "reply": reply, "fingerprint": outcome.fingerprint}
+    return row | look_row(outcome.looked)

@@ -40,6 +40,7 @@ from exacell.dcli.reach import Group, current_rack, reached
 from exacell.dcli.record import Record
 from exacell.dcli.sshoptions import SshOptions, read_ssh_options
 from exacell.dcli.targets import Target, target, targets_of
+from exacell.dcli.upon import single_change
 from exacell.dcli.vmstat import Table, Watch, read_watch
 from exacell.dcli.work import UNLIMITED, Step, in_parallel, work_through
 from exacell.errors import ExitCode
@@ -127,7 +128,7 @@ class _Run:
         options = self.options
         findings = self._findings()
         with reached(self.ctx, targets, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
-            flags = {**self.ctx.options.flags, **self.call.flags}
+            flags = self.ctx.flags_of(self.call)
             for group in groups:
                 able = capabilities_of(group.transport)
                 refuse_programs(able, "dcli")
@@ -135,8 +136,11 @@ class _Run:
                     refuse_uploads(able, self._text[:60])
                 if options.live and not able.streaming:
                     self.ctx.console.say(f"--live: over {able.name} lines come when their target has ended")
-            judged = [(g, judge(g, findings, self.call, serial=self._serial, flags=flags)) for g in groups]
-            if flags.get("dry-run") or self.ctx.options.dry_run:
+            judged = [
+                (g, judge(g, findings, self.call, serial=self._serial, flags=flags, paired=bool(self._change)))
+                for g in groups
+            ]
+            if flags.get("dry-run"):
                 return self._dry(judged, findings, flags)
             if self._keys or self.delivery is not None:
                 for group in groups:
@@ -193,6 +197,13 @@ class _Run:
     @property
     def _keys(self) -> bool:
         return self.options.push_key or self.options.one_password or self.options.drop_key
+
+    @property
+    def _change(self) -> str:
+        """The one CellCLI change that all of the work is; empty when it is anything else."""
+        options = self.options
+        more = self._keys or self.delivery is not None or options.root_temporary or options.timeout is not None
+        return "" if more else single_change(options.command)
 
     @property
     def _serial(self) -> bool:
@@ -252,7 +263,7 @@ class _Run:
             before = f"cd {TEMPORARY}; " if options.root_temporary else ""
             errors = "2>/dev/null" if options.hide_stderr else "2>&1"
             text = command if self.bare else carried(wrapped(before + command, errors), read=not findings.unread)
-            steps.append(self._step(text, reads=findings.harmless, limited=True, carries=True))
+            steps.append(self._step(text, reads=findings.harmless, limited=True, carries=True, change=self._change))
         if options.drop_key:
             steps.append(self._step(keys.drop_command(line)))
         return steps
@@ -381,8 +392,8 @@ class _Run:
                 self._verbose(f"execute on {where.label}: {step.command}")
             login = self.options.user(group.login)
             printing = self._live_line if live else None
-            why_not = self.leavings[where.label].why_not
-            return work_through(group, where, steps, login=login, pid=os.getpid(), live=printing, why_not=why_not)
+            leaving = self.leavings[where.label]
+            return work_through(group, where, steps, login=login, pid=os.getpid(), live=printing, leaving=leaving)
 
         return in_parallel([partial(work, t) for t in batch], limit=limit, on_end=ended)
 

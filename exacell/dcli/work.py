@@ -6,12 +6,16 @@ import queue
 import threading
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
+from exacell.cellcli.reply import errors as reply_errors
+from exacell.change.verdicts import why_late
+from exacell.dcli.leaving import Leaving
 from exacell.dcli.output import UNREACHABLE, Outcome, decoded, split_lines
 from exacell.dcli.reach import Group
 from exacell.dcli.targets import Target
-from exacell.transport.base import Reply, Request, Role, State, Upload
+from exacell.transport.base import Looked, Ours, Reply, Request, Role, State, Upload
+from exacell.transport.capabilities import capabilities_of
 from exacell.transport.replies import ENDED_BY_SIGNAL
 from exacell.values import dataclass
 
@@ -33,6 +37,7 @@ class Step:
         limit: seconds of ``--timeout``, after which the command there ends itself; None for no limit.
         deadline: seconds after which we give up.
         carries: it is what was judged; what goes before it only makes it ready (a key, a directory, a copy).
+        change: the one CellCLI change that the command is, which goes upon a look by its own CellCLI; empty for none.
     """
 
     command: str
@@ -41,6 +46,7 @@ class Step:
     limit: float | None = None
     deadline: float = UNLIMITED
     carries: bool = False
+    change: str = ""
 
 
 LiveLine = Callable[[str, str], None]
@@ -85,34 +91,43 @@ def work_through(
     login: str,
     pid: int,
     live: LiveLine | None,
-    why_not: WhyNot,
+    leaving: Leaving,
 ) -> Outcome:
     """Carry the steps out on one target and return what became of it.
 
     Args:
         pid: our process, for the line about a time limit.
-        why_not: asked before the first step that changes something, and again when what was judged leaves.
+        leaving: asked before the first step that changes something, and again when what was judged leaves.
     """
     listener = _Listener(target.label, live)
     said: list[str] = []
+    looked: Looked | None = None
     key = ""
     for place, step in enumerate(steps):
-        refused = _refusal(why_not, target.host, step, place)
+        refused = _refusal(leaving.why_not, target.host, step, place)
         if refused:
             listener.end()
             lines = split_lines(decoded(bytes(listener.data)))
             return Outcome(
                 target=target.label, lines=lines, status=1, said=_joined(said), ran=False, refused=refused, fingerprint=key
             )  # fmt: skip
-        reply = _send(group, target, step, login, listener)
+        reply = _sent(group, target, step, login, listener, leaving)
         key = reply.fingerprint or key
         if reply.banner and reply.banner not in said:
             said.append(reply.banner)
         if reply.stderr:
             said.append(reply.stderr)
         if reply.state is State.NOT_ATTEMPTED or (reply.state is State.TIMED_OUT):
-            return Outcome(target=target.label, ran=False, status=1, fingerprint=key)
+            refused = leaving.lost or (reply.looked.refused if reply.looked is not None else "")
+            refused = refused if reply.state is State.NOT_ATTEMPTED else ""
+            return Outcome(
+                target=target.label, ran=False, status=1, refused=refused, fingerprint=key, looked=reply.looked
+            )  # fmt: skip
         status = _status(reply)
+        late = why_late(looked := reply.looked or looked)
+        if late:
+            said.append(late)
+            status = status or 1
         if step.limit is not None and status == TIMED_OUT:
             listener.take(b"" if not listener.data or listener.data.endswith(b"\n") else b"\n")
             listener.take(f"Timeout expired for pid {pid} to {target.label}...\n".encode())
@@ -125,7 +140,9 @@ def work_through(
         status = 0
     listener.end()
     lines = split_lines(decoded(bytes(listener.data)))
-    return Outcome(target=target.label, lines=lines, status=status, said=_joined(said), fingerprint=key)
+    return Outcome(
+        target=target.label, lines=lines, status=status, said=_joined(said), fingerprint=key, looked=looked
+    )  # fmt: skip
 
 
 def _refusal(why_not: WhyNot, host: str, step: Step, place: int) -> str:
@@ -137,7 +154,27 @@ def _refusal(why_not: WhyNot, host: str, step: Step, place: int) -> str:
     return f"{why}; {left}" if why else ""
 
 
-def _send(group: Group, target: Target, step: Step, login: str, listener: _Listener) -> Reply:
+def _sent(group: Group, target: Target, step: Step, login: str, listener: _Listener, leaving: Leaving) -> Reply:
+    """Send a step as long as the rack is ours; one CellCLI change upon a look by its own CellCLI."""
+    if step.reads:
+        return _send(group, target, step, login, listener, None)
+    with leaving.vigil() as vigil:
+        upon = leaving.upon(target.host) if step.change and capabilities_of(group.transport).pairs else None
+        if upon is None:
+            return _send(group, target, step, login, listener, vigil.ours)
+        fleet, seconds = group.ctx.fleet, step.deadline
+        reply = fleet.send_upon(
+            {target.host: upon}, ours=vigil.ours, timeout=seconds, within=group.ctx.settings.timeout, login=login
+        ).replies[target.host]
+    if reply.looked is None or not reply.looked.sent:
+        return reply
+    listener.take(reply.stdout.encode("utf-8", "surrogateescape"))
+    # CellCLI that is fed ends with 0 whatever it said; with -e it ends with 1 behind an error.
+    failed = bool(reply_errors(reply.stdout)) and reply.exit_status == 0
+    return replace(reply, exit_status=1, state=State.FAILED) if failed else reply
+
+
+def _send(group: Group, target: Target, step: Step, login: str, listener: _Listener, ours: Ours | None) -> Reply:
     request = Request(
         target=target.host,
         command=step.command,
@@ -146,6 +183,7 @@ def _send(group: Group, target: Target, step: Step, login: str, listener: _Liste
         login=login,
         on_output=listener.take,
         upload=step.upload,
+        ours=ours,
     )
     return group.transport.run([request], cancel=group.ctx.interrupted).replies[target.host]
 

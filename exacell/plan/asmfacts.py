@@ -60,18 +60,33 @@ _QUERIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 def facts_script() -> str:
     """Return the SQL*Plus script whose answer :func:`read_facts` reads."""
+    return f"{facts_look()}exit\n"
+
+
+def facts_look() -> str:
+    """Return the same for a SQL*Plus that is to stay open: an error ends it as it does in a script."""
     parts = [PREAMBLE]
     for key, (view, columns) in _QUERIES.items():
         fields = "||'|'||".join(columns)
         grouping = " group by group_number" if key == "file" else ""
         parts.append(f"prompt __EXACELL_{key.upper()}__\nselect {fields} from {view}{grouping};\n")
-    return "".join(parts) + f"prompt {END}\nexit\n"
+    return "".join(parts) + f"prompt {END}\n"
 
 
 def change_script(statements: Sequence[str]) -> str:
     """Return the script that runs ``statements`` (SQL without ``;``) and proves with the end marker that all passed."""
+    return PREAMBLE + change_lines(statements)
+
+
+def change_lines(statements: Sequence[str]) -> str:
+    """Return the same for a SQL*Plus that is set up already."""
     body = "".join(f"{statement.rstrip(';')};\n" for statement in statements)
-    return f"{PREAMBLE}{body}prompt {END}\nexit\n"
+    return f"{body}prompt {END}\nexit\n"
+
+
+def has_ended(text: str) -> bool:
+    """Return whether all that is wanted of the answer to a script is there: its end marker, or an error that ends it."""
+    return END in text or bool(sql_errors(text))
 
 
 def sql_errors(text: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import pytest
 from dcli_bench import CELLS, SHORT, Dcli, flushcache, journalled
 
 from exacell.cli import main
+from exacell.emulator.store import rack_files
 from tests.support.patience import patiently
 
 
@@ -114,45 +115,51 @@ def test_live_prints_lines_as_they_arrive(dcli: Dcli, monkeypatch: pytest.Monkey
     assert pieces == ["exa1cel01: a\n", "exa1cel01: b\n"]
 
 
-def test_files_are_copied_where_d_says(dcli: Dcli, tmp_path: Path) -> None:
+def tmp_of(home: Path, cell: str) -> Path:
+    """Where the rack wb keeps a cell's /tmp."""
+    return rack_files(home, "wb").tree(cell) / "tmp"
+
+
+def test_files_are_copied_where_d_says(dcli: Dcli, home: Path) -> None:
     """-f should copy several files into a directory that ends in / and is made, keeping what they hold and may."""
     Path("one").write_bytes(b"\0\xff" * 5000)
     Path("two").write_text("2")
     Path("two").chmod(0o755)
-    done = dcli("-c", "exa1cel01", "-f", "one two", "-d", f"{tmp_path}/there/")
+    done = dcli("-c", "exa1cel01", "-f", "one two", "-d", "/tmp/there/")
     assert (done.code, done.out) == (0, "")
-    assert (
-        Path("there/one").read_bytes() == Path("one").read_bytes() and Path("there/two").stat().st_mode & 0o777 == 0o755
-    )
+    there = tmp_of(home, "exa1cel01") / "there"
+    assert (there / "one").read_bytes() == Path("one").read_bytes()
+    assert (there / "two").stat().st_mode & 0o777 == 0o755
     done = dcli("-c", "exa1cel01", "-f", "one")
     assert done.code == 0 and dcli("-c", "exa1cel01", "wc -c < one").out == "exa1cel01: 10000\n"
 
 
-def test_a_file_may_be_copied_onto_itself(dcli: Dcli, tmp_path: Path) -> None:
-    """Where a target is the very host and path that one copies from, the file keeps what it holds, and -x runs it."""
-    path = tmp_path / "self.sh"
+def test_a_file_may_be_copied_onto_itself(dcli: Dcli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a target's file is the very one that is copied, it keeps what it holds, and -x runs it."""
+    monkeypatch.chdir(tmp_of(home, "exa1cel01"))
+    path = Path("self.sh")
     path.write_text("#!/bin/sh\necho ran\n" + "# filler\n" * 9000)
     path.chmod(0o755)
     before = path.read_bytes()
-    done = dcli("-c", SHORT, "-x", "self.sh", "-d", str(tmp_path))
+    done = dcli("-c", SHORT, "-x", "self.sh", "-d", "/tmp")
     assert (done.code, done.lines) == (0, ["exa1cel01: ran", "exa1cel02: ran"]), done.err
     assert path.read_bytes() == before
     Path("short").write_text("x")
-    assert dcli("-c", "exa1cel01", "-f", "short", "-d", str(path)).code == 0
+    assert dcli("-c", "exa1cel01", "-f", "short", "-d", "/tmp/self.sh").code == 0
     assert path.read_text() == "x"
 
 
-def test_a_copy_that_fails_stops_the_target(dcli: Dcli, tmp_path: Path) -> None:
+def test_a_copy_that_fails_stops_the_target(dcli: Dcli, home: Path) -> None:
     """scp's sentence should be told and nothing be run behind it."""
     flushcache()
-    done = dcli("-c", "exa1cel01", "-x", "flushcache.sh", "-d", f"{tmp_path}/none/x", rack="wt")
+    done = dcli("-c", "exa1cel01", "-x", "flushcache.sh", "-d", "/tmp/none/x", rack="wt")
     assert done.code == 1 and done.out.startswith("exa1cel01:scp: ") and "No such file" in done.out
     Path("folder/in").mkdir(parents=True)
     Path("folder/in/f").write_text("x")
     done = dcli("-c", "exa1cel01", "-f", "folder")
     assert done.code == 1 and "not a regular file" in done.out
-    done = dcli("-c", "exa1cel01", "-f", "folder", "--scp", "-r", "-d", f"{tmp_path}/copied")
-    assert done.code == 0 and Path("copied/in/f").read_text() == "x"
+    done = dcli("-c", "exa1cel01", "-f", "folder", "--scp", "-r", "-d", "/tmp/copied")
+    assert done.code == 0 and (tmp_of(home, "exa1cel01") / "copied/in/f").read_text() == "x"
 
 
 def test_keys_come_and_go(dcli: Dcli) -> None:

@@ -24,8 +24,8 @@ def rack(program: Any) -> Iterator[Any]:
         ("sh", "-y", "touch /tmp/x"),
         ("sh", "-y", "cellcli -e list cell; touch /tmp/x"),
         ("copy", "/etc/hostname"),
-        ("dcli", "-c", CELL, "-f", "/etc/hostname"),
-        ("dcli", "-c", CELL, "-x", "/etc/hostname"),
+        ("dcli", "--accept-opaque", "-c", CELL, "-f", "/etc/hostname"),
+        ("dcli", "--accept-opaque", "-c", CELL, "-x", "/etc/hostname"),
         ("dcli", "-c", CELL, "-k"),
         ("dcli", "-c", CELL, "cellcli -e list cell | grep x"),
         ("dcli", "-c", CELL, "--timeout=5", "cellcli -e list cell"),
@@ -56,4 +56,4 @@ def test_cellcli_goes_through(rack: Any) -> None:
 
 def test_another_login_may_do_more(rack: Any) -> None:
     """root is not restricted, so dcli -l root runs a shell."""
-    assert rack.ok("-r", "r26", "dcli", "-c", CELL, "-l", "root", "echo $((1+1))").out == f"{CELL}: 2\n"
+    assert rack.ok("-r", "r26", "dcli", "-c", CELL, "-l", "root", "uptime | wc -l").out == f"{CELL}: 1\n"

@@ -249,9 +249,14 @@ class FakeTransport:
         if request.role is Role.ASM_READ:
             return Reply(target=target, state=State.OK, stdout=self.asm.facts(), exit_status=0)
         if request.role is Role.ASM_WRITE:
-            assert request.stdin is not None
-            sql = request.stdin.splitlines()[-3].rstrip(";")
-            return self._changing(target, sql, lambda: self.asm.change(target, sql), tail=f"{END}\n")
+            script = request.pair.statement if request.pair is not None else request.stdin
+            assert script is not None
+            sql = script.splitlines()[-3].rstrip(";")
+            return carried_out(
+                request,
+                lambda look: self.asm.facts(),
+                lambda: self._changing(target, sql, lambda: self.asm.change(target, sql), tail=f"{END}\n"),
+            )
         argv = shlex.split(request.command)
         statements = argv[-1].split("; ")
         if request.role is Role.WRITE:

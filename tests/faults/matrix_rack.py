@@ -92,6 +92,7 @@ class MatrixRack:
         offline: the most cells that had disks of a mounted disk group offline after a statement of ours took some offline.
         sent: (host, statement) of every changing statement that was carried out.
         copied: host -> what a script held when it was copied there.
+        yes: whether the operator answers yes to all that exacell asks, as ``exacell -y`` does: dcli and sh take no -y.
     """
 
     def __init__(
@@ -107,6 +108,7 @@ class MatrixRack:
         self.offline = 0
         self.sent: list[tuple[str, str]] = []
         self.copied: dict[str, str] = {}
+        self.yes = False
         with mock.patch.object(rack_world, "RackClock", partial(RackClock, wall=lambda: self.wall)):
             if prepared is None:
                 self.world = RackWorld.create("t1", options)
@@ -226,10 +228,13 @@ class MatrixRack:
         simple = simple_command(command)
         assert simple is not None, f"this needs a shell: {request.command}"
         login = {Role.READ: "cellmonitor", Role.WRITE: "celladmin"}.get(request.role, "grid")
-        words = (simple.program, request.target, login, simple.words[1:], simple.environment, request.stdin or "")
+        stdin = request.stdin or ""
+        if request.pair is not None and request.target in NODES:
+            stdin = request.pair.statement
+        words = (simple.program, request.target, login, simple.words[1:], simple.environment, stdin)
         if not request.role.changes:
             return self._drive(*words)
-        self.sent.append((request.target, simple.words[-1] if simple.program == "cellcli" else (request.stdin or "")))
+        self.sent.append((request.target, simple.words[-1] if simple.program == "cellcli" else stdin))
         return self._audited(lambda: self._drive(*words))
 
     def looked(self, request: Request, look: str) -> str:
@@ -343,7 +348,7 @@ class Operator:
             home=home,
             config=Config(default_rack="t1", racks={"t1": config}),
             console=self.console,
-            options=Options(),
+            options=Options(yes=rack.yes),
             env={"EXACELL_HOME": str(rack.home)},
             transport=RackTransport(rack, self.watch),
         )

@@ -65,12 +65,19 @@ class Reference:
     later: dict[int, list[Moment]]
 
 
+def _rack_of(verb: Verb, folder: Path) -> MatrixRack:
+    """Return the rack that a row starts from, with an operator who says yes."""
+    rack = MatrixRack(folder / "rack", prepared(verb.prepare, verb.rack))
+    rack.yes = True
+    return rack
+
+
 @functools.cache
 def reference(verb: Verb) -> Reference:
     """Return what a row does when nothing goes wrong."""
     folder = scratch()
     try:
-        rack = MatrixRack(folder / "rack", prepared(verb.prepare, verb.rack))
+        rack = _rack_of(verb, folder)
         original = state_of(rack)
         operator = rack.operator()
         operator.must(verb.statement)
@@ -87,7 +94,7 @@ def interfered(verb: Verb) -> tuple[State, ...]:
     for order in ("before", "after"):
         folder = scratch()
         try:
-            rack = MatrixRack(folder / "rack", prepared(verb.prepare, verb.rack))
+            rack = _rack_of(verb, folder)
             if order == "after":
                 rack.operator().must(verb.statement)
             for host, statement in verb.other:
@@ -118,7 +125,7 @@ def cases_of(verb: Verb) -> tuple[Case, ...]:
             fails = Mishap(Kind.ERROR, moment)
             folder = scratch()
             try:
-                rack = MatrixRack(folder / "rack", prepared(verb.prepare, verb.rack))
+                rack = _rack_of(verb, folder)
                 operator = rack.operator(fails)
                 operator.do(verb.statement)
                 found += while_mending(verb, fails, operator.watch.seen)
@@ -209,7 +216,7 @@ def carry_out(case: Case) -> Verdict:
     expected = reference(verb)
     folder = scratch()
     try:
-        rack = MatrixRack(folder / "rack", prepared(verb.prepare, verb.rack))
+        rack = _rack_of(verb, folder)
         rack.other = verb.other
         first = rack.operator(*case.mishaps)
         said = first.do(verb.statement)

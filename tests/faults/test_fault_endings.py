@@ -17,6 +17,7 @@ import pexpect
 import pytest
 
 from exacell.emulator import control, fault_control
+from exacell.emulator.store import rack_files
 from exacell.journal.caching_off import caching_off
 from exacell.journal.record import Entry, Journal
 from tests.support.program import PROMPT, Program, Terminal, told
@@ -186,19 +187,27 @@ def test_what_reads_ends_without_a_reader(site: Site) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(
-    "statement", ["sh --accept-opaque -y {}", "dcli -g {group} -l celladmin --serial {}", "host {}"]
+    "statement",
+    [
+        "sh --accept-opaque -y {}",
+        "dcli --accept-opaque -g {group} -l celladmin --serial {}",
+        "host --accept-opaque {}",
+    ],
 )
 def test_opaque_work_is_told_to_end(site: Site, statement: str, number: signal.Signals) -> None:
     """As after the first Ctrl-C, what a command that exacell can't read has begun may finish, and the journal tells of it."""
     home = site.program.home
-    begun, going_on, finished = home / "begun", home / "on", home / "finished"
+    place = named = home
+    if not statement.startswith("host"):  # An emulated cell has directories of its own.
+        place, named = rack_files(home, "t1").tree(CELL) / "tmp", Path("/tmp")
+    begun, going_on, finished = (place / mark for mark in ("begun", "on", "finished"))
     for mark in (begun, going_on, finished):
         mark.unlink(missing_ok=True)
     group = home / "cells"
     group.write_text(f"{CELL}\n")
     site.seen = len(site.journal.entries())
     text = statement.format(
-        f"'touch {begun}; until test -e {going_on}; do sleep 0.05; done; touch {finished}'", group=group
+        f"'touch {named}/begun; until test -e {named}/on; do sleep 0.05; done; touch {named}/finished'", group=group
     )
     process = site.start("-y", "-c", CELL, text)
     assert process.stdout is not None

@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -298,7 +299,9 @@ def steps_of(script: Path) -> list[Step]:
 def worked(why_not: Callable[[str], str], steps: Sequence[Step]) -> tuple[list[str], str]:
     wire = Wire()
     group: Any = SimpleNamespace(transport=wire, ctx=SimpleNamespace(interrupted=None))
-    outcome = work_through(group, target("c1"), steps, login="", pid=1, live=None, why_not=why_not)
+    vigil = SimpleNamespace(ours=lambda: "")
+    leaving: Any = SimpleNamespace(why_not=why_not, vigil=lambda: nullcontext(vigil), lost="")
+    outcome = work_through(group, target("c1"), steps, login="", pid=1, live=None, leaving=leaving)
     assert outcome.ran == (not outcome.refused) and outcome.status == bool(outcome.refused)
     return wire.sent, outcome.refused
 

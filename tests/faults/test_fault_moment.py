@@ -35,7 +35,7 @@ class Kind:
 
 KINDS = {
     "flash": Kind({}, "alter flashcache all cancel flush"),
-    "pmem": Kind({"model": "x8m", "release": "22.1"}, "alter pmemcache all cancel flush"),
+    "pmem": Kind({"model": "x8m", "release": "22.1", "pmem": "writeback"}, "alter pmemcache all cancel flush"),
 }
 
 

@@ -37,13 +37,22 @@ def course() -> Iterator[Any]:
     found.close()
 
 
+SPARE = 24
+"""So many more races may be drawn."""
+
+
 @pytest.mark.parametrize(("kind", "numbers"), RACES, ids=[kind for kind, _ in RACES])
 def test_a_lost_race_costs_no_data_and_is_told(course: Any, kind: str, numbers: tuple[int, ...]) -> None:
     """Nothing that became dirty after the look goes with a cache, the loser is told, and after a takeover nothing is sent."""
-    for number in numbers:
+    races = struck = 0
+    # Where nobody came between, because our process was done sooner, nothing was raced: another one is drawn.
+    for number in (*numbers, *range(100, 100 + SPARE)):
+        if struck == len(numbers):
+            break
         _, verdict = course.race(number, kind)
-        assert verdict.struck, f"{verdict.script}: nobody came between"
         assert not verdict.lost, f"{verdict.script}: {verdict.problems()}"
         assert not verdict.after, f"{verdict.script}: {verdict.after}"
         assert not verdict.untold, f"{verdict.script}: {verdict.untold}"
         assert not verdict.odd, f"{verdict.script}: {verdict.odd}"
+        races, struck = races + 1, struck + verdict.struck
+    assert struck == len(numbers), f"in {struck} of {races} races somebody came between"

@@ -83,7 +83,8 @@ def _faults(text: str, reading: Reading, run: Run, listing: Mapping[str, Sequenc
         yield from _surroundings(started)
     left = list(run.started)
     skips = "&&" in text or "||" in text
-    stops = run.shell == "zsh" and any(_matches(command, listing) == [] for p in reading.pipelines for command in p)
+    nothing = any(_matches(command, listing) == [] for p in reading.pipelines for command in p)
+    stops = run.shell == "zsh" and (nothing or "no matches found: " in run.said)
     for pipeline in reading.pipelines:
         first = left[: len(pipeline)]
         if _same(pipeline, first, listing):

@@ -91,7 +91,9 @@ def test_command_lines_are_refused_where_there_are_none(run: Run) -> None:
 @pytest.mark.parametrize("name", ["openssh", "clush", "dcli"])
 def test_dcli_runs_over_other_transports(run: Run, name: str) -> None:
     """exacell dcli prints the same over a transport that runs command lines."""
-    code, out, err = run(f"set transport {name}", "dcli -c exa1cel01,exa1cel02 'hostname; exit 3'", form="table")
+    code, out, err = run(
+        f"set transport {name}", "dcli --accept-opaque -c exa1cel01,exa1cel02 'hostname; exit 3'", form="table"
+    )
     assert (code, out) == (1, "exa1cel01: exa1cel01\nexa1cel02: exa1cel02\n"), err
 
 
@@ -109,7 +111,7 @@ def test_a_commands_own_time_limit_is_no_silent_cell(run: Run, name: str, monkey
     def in_time(seconds: float) -> None:
         # With clush a login takes its time from that of the command, and so does whatever is slow here.
         monkeypatch.setattr(work, "_GRACE_S", 2 + seconds)
-        line = f"dcli --timeout {seconds} -c exa1cel01 'echo begun; exec sleep 120'"
+        line = f"dcli --accept-opaque --timeout {seconds} -c exa1cel01 'echo begun; exec sleep 120'"
         code, out, err = run(f"set transport {name}", line, form="table")
         assert (code, out.splitlines()[:1]) == (1, ["exa1cel01: begun"]), err
         assert "Timeout expired for pid" in out

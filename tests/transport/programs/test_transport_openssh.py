@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 import subprocess
 import tempfile
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from exacell.config import RackConfig, Settings
+from exacell.emulator.store import rack_files
 from exacell.errors import ConfigError
 from exacell.transport.base import State, Upload
 from exacell.transport.openssh import OpensshTransport
@@ -115,15 +115,16 @@ def test_standard_input_is_given(made: Any) -> None:
     assert reply.stdout.strip() == "30000"
 
 
-def test_output_arrives_while_the_command_runs(made: Any, tmp_path: Path) -> None:
+def test_output_arrives_while_the_command_runs(made: Any, rack: Any) -> None:
     """on_output hears the first line while the command is still waiting for the second."""
-    heard, pieces = tmp_path / "heard", list[bytes]()
+    # The cell's own /tmp: an emulated cell has directories of its own.
+    heard, pieces = rack_files(rack.home, "t1").tree("exa1cel01") / "tmp" / "heard", list[bytes]()
 
     def hear(piece: bytes) -> None:
         pieces.append(piece)
         heard.touch()
 
-    command = f"echo one; until test -e {shlex.quote(str(heard))}; do sleep 0.05; done; echo two"
+    command = "echo one; until test -e /tmp/heard; do sleep 0.05; done; echo two"
     reply = made(OpensshTransport).run([read("exa1cel01", command, on_output=hear)]).replies["exa1cel01"]
     assert (pieces, reply.stdout) == ([b"one\n", b"two\n"], "one\ntwo\n")
 
