@@ -87,7 +87,9 @@ def candidates(words: Sequence[str], env: Mapping[str, str]) -> Iterator[tuple[s
         rest = kept
         if typed.startswith("-"):
             yield from _statement(rest, typed, values, env)
-            yield from (pair for pair in _options(typed, values, env) if is_option(pair[0]))
+            # Behind a statement there is no room for another one.
+            ours = (pair for pair in _options(typed, values, env) if is_option(pair[0]))
+            yield from (pair for pair in ours if pair[0] not in ("-e", "--execute", "-f", "--file"))
             return
     if not rest and typed.startswith("-"):
         yield from _options(typed, values, env)

@@ -266,7 +266,8 @@ def _value_rest(command: Command, text: str, base: int, words: list[Word]) -> tu
             raise
     elif rest.required:
         raise _missing(command, rest, base + len(text))
-    return Call(command=command, args=args, flags=flags, text=kept), flags
+    written, _ = _without(text, base, [word for word in tail if word not in bare])
+    return Call(command=command, args=args, flags=flags, text=written), flags
 
 
 def _check_value(param: Param, value: str, *, bounded: bool) -> None:

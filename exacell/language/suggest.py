@@ -204,6 +204,8 @@ def _rest(command: Command, parts: list[Piece], known: Known) -> Iterator[Sugges
         yield from _statement(behind, known)
     else:
         yield from _values(rest, behind[-1].text, behind[-1].start, known)
+        if rest.kind is Kind.UNTIL and len(behind) > 1:  # Its other parameters may stand anywhere.
+            yield from _keys(fixed, behind[:-1], behind[-1], known)
 
 
 def _own_options(options: Sequence[Flag], behind: list[Piece], known: Known) -> Iterator[Suggestion]:

@@ -163,6 +163,7 @@ def test_wait_takes_its_interval_and_its_limit_anywhere(text: str) -> None:
     line = parse_line(text)
     assert line is not None and line.call is not None
     assert line.call.args == {"every": 5.0, "for": 3600.0, "what": "until all flashcache.status = normal"}
+    assert "for" in line.text and "every" in line.text and "-n" not in line.text
 
 
 def test_a_command_for_the_shell_keeps_its_words() -> None:
