@@ -15,6 +15,7 @@ _PLACE = re.compile(r"\[([^\]]+)\]\(#[\w-]*\)")
 _FILE = re.compile(r"\bdocs/([\w.-]+?)\.(?:md|toml)\b")
 
 _FOLDERS = "tests|benchmarks"
+_SAID = {"tests": "a test", "benchmarks": "a benchmark", "make": "make"}
 _TARGETS = "demo|faults|fuzz|lint|man|mutants|races|test"
 _CODE = re.compile(rf"`[^`\n]*\b(?:({_FOLDERS})/|make (?:{_TARGETS})\b)[^`\n]*`")
 _LINE = re.compile(rf"^(?:python )?({_FOLDERS})/([\w.-]+?)(?:\.py)?(?=\s|$)", re.MULTILINE)
@@ -34,6 +35,6 @@ def shown_page(text: str, *, source: bool) -> str:
     text = _FILE.sub(r"`help docs \1`", text)
     if source:
         return text
-    text = _CODE.sub(lambda match: f"exacell's source ({match[1] or 'make'})", text)
-    text = _LINE.sub(r"(in exacell's source: \1, \2)", text)
-    return _LOOSE.sub(r"exacell's source (\1)", text)
+    text = _CODE.sub(lambda match: f"{_SAID[match[1] or 'make']} in exacell's source", text)
+    text = _LINE.sub(lambda match: f"({_SAID[match[1]]} in exacell's source: {match[2]})", text)
+    return _LOOSE.sub(lambda match: f"{_SAID[match[1]]} in exacell's source", text)

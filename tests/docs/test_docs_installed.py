@@ -292,9 +292,9 @@ def test_no_error_names_a_file_that_is_not_there(built: Path) -> None:
         ("[below](#the-door)", "below", None),
         ("(docs/transports.md: `x`)", "(`help docs transports`: `x`)", None),
         ("![a top](pictures/top.svg)", "(a picture: a top)", None),
-        ("(`tests/x`, `make races`)", "(`tests/x`, `make races`)", "(exacell's source (tests), exacell's source (make))"),
-        ("python benchmarks/x.py  # all", "python benchmarks/x.py  # all", "(in exacell's source: benchmarks, x)  # all"),
-        ("as tests/x says", "as tests/x says", "as exacell's source (tests) says"),
+        ("(`tests/x`, `make races`)", "(`tests/x`, `make races`)", "(a test in exacell's source, make in exacell's source)"),
+        ("python benchmarks/x.py  # all", "python benchmarks/x.py  # all", "(a benchmark in exacell's source: x)  # all"),
+        ("as tests/x says", "as tests/x says", "as a test in exacell's source says"),
         ("`make` and makes do", "`make` and makes do", None),
     ],
 )  # fmt: skip
