@@ -406,11 +406,11 @@ def _object(subject: ObjectType) -> Iterator[str]:
 
 def _kind(attribute: Attribute) -> str:
     parts = [str(attribute.kind)]
-    parts += ["modifiable"] if attribute.modifiable else []
+    parts += ["modifiable"] if attribute.modifiable else ["given with CREATE"] if attribute.created else []
     parts += ["hidden"] if attribute.hidden else []
     parts += [f"since {attribute.lifetime.since}"] if attribute.lifetime.since else []
     parts += [f"until {attribute.lifetime.until}"] if attribute.lifetime.until else []
-    return ", ".join(parts) + (f": {attribute.note}" if attribute.note else "")
+    return ", ".join(parts) + (f": {attribute.about}" if attribute.about else "")
 
 
 def _attribute(object_name: str, name: str) -> Iterator[str]:
@@ -428,6 +428,9 @@ def _attribute(object_name: str, name: str) -> Iterator[str]:
     if values:
         yield ""
         yield from _columns(values)
+    if not attribute.printed:
+        yield from ["", "It is only written: cells do not print it."]
+        return
     if attribute.hidden:
         yield from ["", "DETAIL leaves it out: name it behind ATTRIBUTES."]
     yield ""

@@ -14,6 +14,7 @@ from exacell.emulator.clusters import Cluster
 from exacell.emulator.database_io import growth, watched
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun, PhysicalDisk
 from exacell.emulator.iorm_models import Directive, IormPlan
+from exacell.emulator.metric_store import MetricStore
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell
 from exacell.emulator.names import cell_address
@@ -55,6 +56,7 @@ def build_cell(
     now: float,
     release: Release = SHARES_SINCE,
     pmem_mode: str = "writethrough",
+    history: MetricStore,
 ) -> tuple[Cell, CellMetrics, dict[str, dict[str, float]]]:
     """Return the n-th cell of a new rack, its counters, and what of them each database has caused."""
     host = f"exa1cel{number:02d}"
@@ -94,7 +96,8 @@ def build_cell(
         _add_pmem_cache(
             cell, model.pmem, rng, release, "WriteBack" if pmem_mode == "writeback" else "WriteThrough", seed
         )
-    metrics = CellMetrics(past=f"{seed}|{host}")
+    metrics = CellMetrics(past=f"{seed}|{host}", collections=history.of(host))
+    metrics.collections.forget_after(float("-inf"))
     return cell, metrics, _run_before(cell, metrics, databases, rng, now)
 
 

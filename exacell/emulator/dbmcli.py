@@ -70,6 +70,16 @@ def _hardware() -> Mapping[str, Any]:
     return tomllib.loads(resources.files("exacell").joinpath("emulator/data/dbservers.toml").read_text("utf-8"))
 
 
+def server_processors(model: str) -> int:
+    """Return how many processors the database servers have that go with a model of cells, threads counted."""
+    return 2 * int(_hardware()[model]["cores"])
+
+
+def server_memory_gb(model: str) -> int:
+    """Return the memory of the database servers that go with a model of cells."""
+    return int(_hardware()[model]["memory_gb"])
+
+
 def server_row(rack: Rack, node: str) -> Row:
     """Return the one row of LIST DBSERVER."""
     release, hardware = rack.release, _hardware()[rack.spec.model]
@@ -80,7 +90,7 @@ def server_row(rack: Rack, node: str) -> Row:
         "name": node,
         "bbuStatus": "normal",
         "coreCount": f"{hardware['cores']}/{hardware['cores']}",
-        "cpuCount": f"{2 * hardware['cores']}/{2 * hardware['cores']}",
+        "cpuCount": f"{server_processors(rack.spec.model)}/{server_processors(rack.spec.model)}",
         "diagHistoryDays": 7,
         "fanCount": hardware["fan_count"],
         "fanStatus": "normal",

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from exacell.emulator.asm.view import AsmDiskView
 from exacell.emulator.cache_models import CacheMember
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk
+from exacell.emulator.kept import row_of
 from exacell.emulator.messages import (
     ASM_UNREACHABLE,
     FLUSH_COMPLETE,
@@ -19,7 +20,7 @@ from exacell.emulator.messages import (
 )
 from exacell.emulator.models import FIRST_OFFSET, Cell
 from exacell.emulator.place import Place
-from exacell.emulator.values import Row, Size, Time, Value
+from exacell.emulator.values import Row, Size, Value
 from exacell.units import format_size
 
 _FLUSH_ERRORS = {"stale": FLUSH_ERROR_STALE, "error": FLUSH_ERROR_WRITE}
@@ -43,22 +44,12 @@ def cell_disk_row(cell: Cell, disk: CellDisk) -> Row:
         flush = _member_flush(cell.member(disk.name))
     free = max(0, cell.free_space(disk.name))
     row: Row = {
-        "name": disk.name,
-        "comment": disk.comment,
-        "creationTime": Time(disk.creation_time),
-        "deviceName": disk.device_name,
-        "devicePartition": disk.device_partition,
+        **row_of("CELLDISK", disk),
         "diskType": disk.disk_type.printed,
-        "errorCount": disk.error_count,
         "flushStatus": flush[0],
         "flushError": flush[1],
         "freeSpace": Size(free),
-        "id": disk.id,
-        "interleaving": disk.interleaving,
-        "lun": disk.lun,
         "physicalDisk": cell.physical_disks[disk.physical_disk].serial,
-        "size": Size(disk.size_bytes),
-        "status": disk.status,
     }
     if disk.disk_type is DiskType.HARD:
         row["raidLevel"] = "0"
@@ -95,26 +86,15 @@ def grid_disk_row(place: Place, disk: GridDisk) -> Row:
     """Return the row of one grid disk; what ASM knows of it is left out when CELLSRV is down."""
     cell = place.cell
     row: Row = {
-        "name": disk.name,
-        "availableTo": disk.available_to,
+        **row_of("GRIDDISK", disk),
         "cachedBy": "",
-        "cachingPolicy": disk.caching_policy,
-        "cellDisk": disk.cell_disk,
-        "comment": disk.comment,
-        "creationTime": Time(disk.creation_time),
         "diskType": disk.disk_type.printed,
         "errorCount": 0,
-        "id": disk.id,
-        "offset": Size(disk.offset),
-        "size": Size(disk.size_bytes),
-        "status": disk.status,
     }
     if place.rack.release.number >= (18,):
         row["sparse"] = disk.virtual_size is not None
-    if disk.storage_pool:
-        row["storagePool"] = disk.storage_pool
-    if disk.virtual_size is not None:
-        row["virtualSize"] = Size(disk.virtual_size)
+    if not disk.storage_pool:
+        del row["storagePool"]
     if disk.disk_type.is_cached and disk.caching_policy == "default":
         # A flush of persistent memory is complete when its disks are gone from here. Source: Oracle DBMMN,
         # disable-write-back-pmem-cache.
@@ -146,17 +126,11 @@ def lun_rows(place: Place) -> list[Row]:
     rows: list[Row] = []
     for lun in place.cell.luns.values():
         row: Row = {
-            "name": lun.name,
-            "cellDisk": lun.cell_disk,
-            "deviceName": lun.device_name,
+            **row_of("LUN", lun),
             "diskType": lun.disk_type.printed,
             "errorCount": 0,
             "id": lun.name,
-            "isSystemLun": lun.is_system,
-            "lunSize": Size(lun.size_bytes),
             "lunUID": lun.name,
-            "physicalDrives": lun.physical_disk,
-            "status": lun.status,
         }
         if lun.disk_type is DiskType.HARD:
             row["raidLevel"] = "0"
@@ -171,27 +145,10 @@ def physical_disk_rows(place: Place) -> list[Row]:
     """Return the rows of LIST PHYSICALDISK in slot order, hard disks first."""
     rows: list[Row] = []
     for disk in place.cell.physical_disks.values():
-        row: Row = {
-            "name": disk.name,
-            "deviceName": disk.device_name,
-            "diskType": disk.disk_type.printed,
-            "id": disk.serial,
-            "luns": disk.lun,
-            "makeModel": disk.make_model,
-            "physicalFirmware": disk.firmware,
-            "physicalInsertTime": Time(disk.insert_time),
-            "physicalSerial": disk.serial,
-            "physicalSize": Size(disk.size_bytes),
-            "slotNumber": disk.slot,
-            "status": disk.status,
-        }
+        row: Row = {**row_of("PHYSICALDISK", disk), "diskType": disk.disk_type.printed, "id": disk.serial}
         if disk.disk_type is DiskType.HARD:
-            row |= {
-                "deviceId": disk.device_id,
-                "enclosureDeviceId": disk.name.split(":")[0],
-                "errMediaCount": 0,
-                "errOtherCount": 0,
-                "physicalInterface": disk.interface,
-            }
+            row |= {"enclosureDeviceId": disk.name.split(":")[0], "errMediaCount": 0, "errOtherCount": 0}
+        else:
+            del row["deviceId"], row["physicalInterface"]
         rows.append(row)
     return rows

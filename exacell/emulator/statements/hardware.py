@@ -18,7 +18,7 @@ from exacell.emulator.metric_scene import IB_PORTS
 from exacell.emulator.models import Cell
 from exacell.emulator.place import Place
 from exacell.emulator.program import Pause
-from exacell.emulator.schema import object_types
+from exacell.emulator.settable import checked_values
 from exacell.emulator.statements.effects import Effects, line, named, require_cellsrv
 
 _DROPPED = " - dropped for replacement"
@@ -124,12 +124,9 @@ def alter_offload_groups(place: Place, statement: AdminStatement) -> Effects:
     """Start, stop or restart offload groups, or set their comment; a cell has system groups alone, whose packages stay."""
     known = [group.name for group in offload_groups(place)]
     chosen = list(known) if statement.names is None else list(named(statement.names, known, "Offload group"))
-    for name in statement.values:
-        attribute = object_types()["OFFLOADGROUP"].attribute(name, place.rack.release.number)
-        if attribute is None:
-            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="OFFLOADGROUP")
-        if attribute.name != "comment":
-            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="OFFLOADGROUP")
+    values = checked_values("OFFLOADGROUP", statement.values, place.rack.release.number)
+    if "package" in values:
+        raise CellError(Code.READ_ONLY, attribute="package", object="OFFLOADGROUP")
     for found in chosen:
         if isinstance(found, CellError):
             yield line(found.line)
@@ -138,7 +135,7 @@ def alter_offload_groups(place: Place, statement: AdminStatement) -> Effects:
             state = "stopped" if statement.words == ("SHUTDOWN",) else "running"
             place.cell.offload_settings[f"{found}|runtimeState"] = state
         else:
-            place.cell.offload_settings[f"{found}|comment"] = statement.values["comment"]
+            place.cell.offload_settings[f"{found}|comment"] = values["comment"]
         yield line(f"OffloadGroup {found} successfully altered")
 
 
@@ -146,13 +143,7 @@ def alter_software_update(place: Place, statement: AdminStatement) -> Effects:
     """Set where and when software is updated. There is no store to upgrade from here, so no upgrade ever starts."""
     if statement.words:
         raise CellError(Code.NO_UPDATE, store=place.cell.update_settings.get("store", ""))
-    for name, text in statement.values.items():
-        attribute = object_types()["SOFTWAREUPDATE"].attribute(name, place.rack.release.number)
-        if attribute is None:
-            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="SOFTWAREUPDATE")
-        if not attribute.modifiable:
-            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="SOFTWAREUPDATE")
-        place.cell.update_settings[attribute.name] = text
+    place.cell.update_settings |= checked_values("SOFTWAREUPDATE", statement.values, place.rack.release.number)
     yield line("Software Update successfully altered.")
 
 
