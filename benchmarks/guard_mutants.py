@@ -267,8 +267,16 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "context.py": (("set_mode",), ("tests/cli",)),
     "logins.py": ((), ("tests/change/test_change_privilege.py", "tests/dcli/test_dcli_refused.py")),
     "commands/opaque.py": (
-        ("_accepted", "sql_asm", "sql_db", "_change", "sh", "_leading_flags", "_work"),
+        ("_accepted", "sql_asm", "sql_db", "_change", "sh", "_work"),
         ("tests/dcli", "tests/care"),
+    ),
+    "language/shellwords.py": (
+        (),
+        (
+            "tests/opaque/test_opaque_carriers.py",
+            "tests/opaque/test_opaque_door.py",
+            "tests/language/test_language_line.py",
+        ),
     ),
     "transport/capabilities.py": (
         (),
