@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from exacell.emulator.asm.view import AsmDiskView
-from exacell.emulator.cache_models import CacheMember
+from exacell.emulator.cache_models import CacheMember, FlashCache
+from exacell.emulator.disk_health import DROPPED
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk
 from exacell.emulator.kept import row_of
 from exacell.emulator.messages import (
@@ -20,6 +21,7 @@ from exacell.emulator.messages import (
 )
 from exacell.emulator.models import FIRST_OFFSET, Cell
 from exacell.emulator.place import Place
+from exacell.emulator.profiles import CACHED_BY_ONE_SINCE
 from exacell.emulator.values import Row, Size, Value
 from exacell.units import format_size
 
@@ -49,7 +51,7 @@ def cell_disk_row(cell: Cell, disk: CellDisk) -> Row:
         "flushStatus": flush[0],
         "flushError": flush[1],
         "freeSpace": Size(free),
-        "physicalDisk": cell.physical_disks[disk.physical_disk].serial,
+        "physicalDisk": cell.physical_disks[disk.physical_disk].serial if disk.lun else "",
     }
     if disk.disk_type is DiskType.HARD:
         row["raidLevel"] = "0"
@@ -82,6 +84,15 @@ def asm_view(place: Place, name: str) -> AsmDiskView:
     )
 
 
+def _cached_by(place: Place, cache: FlashCache, disk: GridDisk) -> list[str]:
+    """Return the cell disks of a cache that hold data of a grid disk: all of them on old releases, later one."""
+    members = sorted(cache.members)
+    if place.rack.release.number < CACHED_BY_ONE_SINCE or not members:
+        return members
+    of_medium = sorted(d.name for d in place.cell.cell_disks.values() if d.disk_type is disk.disk_type)
+    return [members[of_medium.index(disk.cell_disk) % len(members)]]
+
+
 def grid_disk_row(place: Place, disk: GridDisk) -> Row:
     """Return the row of one grid disk; what ASM knows of it is left out when CELLSRV is down."""
     cell = place.cell
@@ -100,7 +111,7 @@ def grid_disk_row(place: Place, disk: GridDisk) -> Row:
         # disable-write-back-pmem-cache.
         pairs = ((cell.flash_cache, cell.write_back), (cell.pmem_cache, cell.pmem_write_back))
         caches = [cache for cache, write_back in pairs if cache is not None and write_back and not cache.flushed]
-        row["cachedBy"] = ", ".join(name for cache in caches for name in sorted(cache.members))
+        row["cachedBy"] = ", ".join(name for cache in caches for name in _cached_by(place, cache, disk))
     if cell.cellsrv_up:
         asm = asm_view(place, disk.name)
         row["asmDeactivationOutcome"] = asm.deactivation_outcome
@@ -146,6 +157,8 @@ def physical_disk_rows(place: Place) -> list[Row]:
     rows: list[Row] = []
     for disk in place.cell.physical_disks.values():
         row: Row = {**row_of("PHYSICALDISK", disk), "diskType": disk.disk_type.printed, "id": disk.serial}
+        if disk.status.endswith(DROPPED):
+            del row["luns"]
         if disk.disk_type is DiskType.HARD:
             row |= {"enclosureDeviceId": disk.name.split(":")[0], "errMediaCount": 0, "errOtherCount": 0}
         else:

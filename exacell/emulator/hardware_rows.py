@@ -135,7 +135,7 @@ def disk_map_rows(place: Place) -> list[Row]:
     cell = place.cell
     rows: list[Row] = []
     for row in physical_disk_rows(place):
-        member = next((d for d in cell.cell_disks.values() if d.physical_disk == row["name"]), None)
+        member = next((d for d in cell.cell_disks.values() if d.lun and d.physical_disk == row["name"]), None)
         grid_disks = ", ".join(disk.name for disk in cell.grid_disks_on(member.name)) if member else ""
         rows.append(
             {

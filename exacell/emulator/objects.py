@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from exacell.emulator.active_requests import active_request_rows
 from exacell.emulator.cache_rows import flash_cache_rows, flash_log_rows, pmem_cache_rows, pmem_log_rows
 from exacell.emulator.content_rows import flash_cache_content_rows, memory_content_rows
 from exacell.emulator.disk_rows import cell_disk_rows, grid_disk_rows, lun_rows, physical_disk_rows
@@ -79,12 +80,12 @@ def cell_rows(place: Place) -> list[Row]:
 
 
 def nothing(place: Place) -> list[Row]:
-    """Return no rows: a cell without requests or diagnostic packages."""
+    """Return no rows: a cell without diagnostic packages."""
     return []
 
 
 ROWS: Mapping[str, Callable[[Place], list[Row]]] = {
-    "ACTIVEREQUEST": nothing,
+    "ACTIVEREQUEST": active_request_rows,
     "CELL": cell_rows,
     "CELLDISK": cell_disk_rows,
     "CLUSTER": cluster_rows,

@@ -22,15 +22,9 @@ OWN_SYNTAX = {
 
 NOT_SET = {
     ("CELL", "flashCacheCompress"): "none of the emulated models can compress: it is only ever FALSE",
-    ("CELL", "securityPrivKey"): "it is never printed",
-    ("CELL", "securityPrivKeyPW"): "it is never printed",
-    ("CELL", "securityPubKey"): "it is never printed",
-    ("CELL", "smtpPwd"): "it is never printed",
-    ("USER", "password"): "it is never printed",
-    ("CELLDISK", "interleaving"): "set where the release has it: a cell disk has to be made for it",
     ("OFFLOADGROUP", "package"): "system groups keep theirs",
 }
-"""Settable attributes that can't be seen to be set, and why."""
+"""Settable attributes that are printed and can't be set to anything else, and why."""
 
 PERSISTENT_MEMORY = frozenset(
     (

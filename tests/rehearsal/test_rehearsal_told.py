@@ -26,7 +26,8 @@ def rows(**after: str) -> list[tuple[object, ...]]:
             now = {known: text for known, text in now.items() if not known.startswith(path)}
         else:
             now[path] = value
-    return [(r["object"], r["name"], r["attribute"], r["before"], r["after"]) for r in told(BEFORE, {"exa1cel01": now})]
+    found = told(BEFORE, {"exa1cel01": now})
+    return [(r["object"], r["name"], r["attribute"], r["before"], r["after"]) for r in found]
 
 
 def test_nothing_is_told_of_nothing() -> None:

@@ -18,7 +18,7 @@ from exacell.emulator.grammar_changes import EXASCALE_SERVICES
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import DISABLED, RUNNING, STOPPED, Cell
 from exacell.emulator.place import Place
-from exacell.emulator.profiles import ONLINE_MODE_SINCE, REDUNDANCY_CHECK_SINCE
+from exacell.emulator.profiles import ONLINE_MODE_SINCE, REDUNDANCY_CHECK_SINCE, STOPPED_MODE_UNTIL
 from exacell.emulator.program import Pause
 from exacell.emulator.schema import Attribute
 from exacell.emulator.scrubbing import alter_schedule
@@ -118,14 +118,14 @@ def _snmp_users(present: str, name: str, text: str) -> str:
 
 
 def _new_mode(place: Place, attribute: Attribute, text: str) -> str:
-    cell, mode = place.cell, checked(attribute, text)
-    if place.rack.release.number >= ONLINE_MODE_SINCE:
+    cell, mode, release = place.cell, checked(attribute, text), place.rack.release.number
+    if release >= STOPPED_MODE_UNTIL:
         require_cellsrv(cell)
-    elif cell.cellsrv_up and mode.lower() != cell.mode.lower():
+    elif release < ONLINE_MODE_SINCE and cell.cellsrv_up and mode.lower() != cell.mode.lower():
         raise CellError(Code.MODE_NEEDS_SHUTDOWN)
     if mode.lower() != cell.mode.lower() and cell.flash_cache is not None:
         raise CellError(Code.MODE_NEEDS_DROP, name=cell.flash_cache.name)
-    return mode
+    return text if release < STOPPED_MODE_UNTIL else mode
 
 
 def _new_pmem_mode(place: Place, mode: str) -> str:

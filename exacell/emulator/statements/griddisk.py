@@ -73,11 +73,12 @@ def _nth_values(values: Mapping[str, str], index: int, count: int) -> dict[str, 
 
 def _create_one(place: Place, name: str, disk: str, values: Mapping[str, str]) -> str:
     cell = place.cell
-    _check_name(place, name)
     if cell.cell_disks[disk].disk_type is DiskType.PMEM:
         raise CellError(Code.BAD_VALUE, value=disk, attribute="cellDisk", rule="a cell disk that is not PMEM")
+    # Told before a name in use: the dead grid disk still has it. Source: a published session of a replaced disk.
     if cell.cell_disks[disk].status != "normal":
         raise CellError(Code.CELLDISK_NOT_NORMAL, disk=disk)
+    _check_name(place, name)
     free = free_bytes(cell, [disk])[disk]
     size = round_down(size_of(values["size"])) if "size" in values else free
     if "size" in values and size < ALLOCATION_UNIT:
@@ -158,6 +159,9 @@ def alter(place: Place, statement: AlterGridDisk) -> Effects:
 
 def _alter_one(place: Place, disk: GridDisk, statement: AlterGridDisk) -> None:
     if statement.action == "ACTIVE":
+        under = place.cell.cell_disks[disk.cell_disk]
+        if under.status != "normal":
+            raise CellError(Code.NOT_NORMAL, kind="Cell disk", name=under.name, status=under.status)
         if disk.status != "active":
             disk.status = "active"
             _changed(place, disk.name, "active")
