@@ -131,7 +131,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "plan/diskgroup_add.py": ((), DISKGROUP),
     "plan/saved.py": (("moved", "refuse_other_plan"), ("tests/change/test_change_saved_and_drift.py",)),
-    "change/carrying.py": (("refuse_plan",), ("tests/change/test_change_carrying.py",)),
+    "change/carrying.py": (("refuse_plan", "wide_moment"), ("tests/change/test_change_carrying.py",)),
     "change/confirming.py": (
         (
             "guarded",
@@ -168,7 +168,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "care/asmlosses.py": ((), ("tests/care/test_care_asmlosses.py",)),
     "dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py")),
-    "dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py",)),
+    "dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py", "tests/dcli/test_dcli_upon.py")),
+    "dcli/upon.py": ((), ("tests/dcli/test_dcli_upon.py",)),
     "dcli/work.py": (("_refusal",), ("tests/faults/test_fault_leaving.py",)),
     "plan/watch.py": (("feed", "_why_failed"), ("tests/plan/test_plan_watch.py",)),
     "change/engine.py": (
@@ -257,8 +258,16 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "context.py": (("set_mode",), ("tests/cli",)),
     "logins.py": ((), ("tests/change/test_change_privilege.py", "tests/dcli/test_dcli_refused.py")),
     "commands/opaque.py": (
-        ("_accepted", "sql_asm", "sql_db", "_change", "sh", "_leading_flags", "_work"),
+        ("_accepted", "sql_asm", "sql_db", "_change", "sh", "_work"),
         ("tests/dcli", "tests/care"),
+    ),
+    "language/shellwords.py": (
+        (),
+        (
+            "tests/opaque/test_opaque_carriers.py",
+            "tests/opaque/test_opaque_door.py",
+            "tests/language/test_language_line.py",
+        ),
     ),
     "transport/capabilities.py": (
         (),

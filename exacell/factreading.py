@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from exacell.arrivals import Recording, told_while_waiting
 from exacell.cellset import fold
 from exacell.errors import ExacellError, InterruptedByUserError, RefusedError, ReplyError
-from exacell.fleet import MUTE, problem_of
+from exacell.fleet import problem_of
+from exacell.hanging import MUTE
 from exacell.meanwhile import unless_interrupted
 from exacell.plan import doubts
 from exacell.plan import facts as f

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import VOLATILE, fold_records
 from exacell.cellcli.ownname import OWN_NAME, for_cell, has_own_name
+from exacell.cellcli.printing import NO_ANSWER, always_prints
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object
@@ -181,19 +182,25 @@ def _run_again(ctx: Context, services: Sequence[str], cells: Iterable[str]) -> N
         ctx.console.say(line)
 
 
-def _ask(ctx: Context, text: str, timeout: float | None) -> tuple[FleetResult, dict[str, Reply], list[str], ExitCode]:
+def _ask(
+    ctx: Context, statement: List | Describe, timeout: float | None
+) -> tuple[FleetResult, dict[str, Reply], list[str], ExitCode]:
     """Return what the cells answer, the good replies, a line for each problem, and the exit code."""
+    text = render(statement)
     result = ctx.fleet.send(dict.fromkeys(ctx.cells(), text), role=Role.READ, timeout=timeout, cancel=ctx.interrupted)
     good: dict[str, Reply] = {}
     problems: list[str] = []
     # LIST DIAGPACK prints bare names.
-    indents = capabilities_of(ctx.transport).indents and "DIAGPACK" not in text.upper()
+    indents = capabilities_of(ctx.transport).indents and statement.object != "DIAGPACK"
+    prints = always_prints(statement)
     for reply in result.replies.values():
-        found = errors(reply.stdout) or errors(reply.stderr)
+        found = (() if _tells_alerts(statement, reply.stdout) else errors(reply.stdout)) or errors(reply.stderr)
         if found:
             problems.append(f"{reply.target}: " + "; ".join(f"{e.code}: {e.message}" for e in found))
         elif reply.state is not State.OK:
             problems.append(f"{reply.target}: {problem_of(reply)}")
+        elif prints and not (reply.stdout if _may_be_empty(statement) else reply.stdout.strip()):
+            problems.append(f"{reply.target}: {NO_ANSWER}")
         elif stray := stray_line(reply.stdout, indents=indents):
             problems.append(
                 f"{reply.target}: '{stray}' is no answer of CellCLI; exacell sh shows all that the cell sends"
@@ -207,6 +214,20 @@ def _ask(ctx: Context, text: str, timeout: float | None) -> tuple[FleetResult, d
     return result, good, problems, code
 
 
+def _tells_alerts(statement: List | Describe, text: str) -> bool:
+    """Return whether an answer has rows of alerts, whose messages may begin a line with the code of an error."""
+    return statement.object == "ALERTHISTORY" and text.lstrip("\r\n").startswith("\t")
+
+
+def _may_be_empty(statement: List | Describe) -> bool:
+    """Return whether an object may have none of the values that were asked for, so that its row is blank."""
+    return (
+        isinstance(statement, List)
+        and bool(statement.attributes)
+        and "name" not in map(str.lower, statement.attributes)
+    )
+
+
 def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, compared: bool = False) -> Result:
     kind = find_object(statement.object)
     assert kind is not None
@@ -215,7 +236,7 @@ def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, co
     stripped = not capabilities_of(ctx.transport).indents  # only XML survives a dcli that takes blanks away
     if precise or ((statement.all_attributes or stripped) and form != "raw"):
         return _list_xml(ctx, statement, kind)
-    result, good, problems, code = _ask(ctx, render(statement), timeout)
+    result, good, problems, code = _ask(ctx, statement, timeout)
     raw = [(cell, reply.stdout) for cell, reply in good.items() if reply.stdout and not reply.stdout.isspace()]
     if statement.detail and form == "table" and not compared:
         text = _detail_text(statement, good)
@@ -292,7 +313,7 @@ def _list_xml(ctx: Context, statement: List, kind: ObjectType) -> Result:
 
 
 def _describe(ctx: Context, statement: Describe, timeout: float | None) -> Result:
-    result, good, problems, code = _ask(ctx, render(statement), timeout)
+    result, good, problems, code = _ask(ctx, statement, timeout)
     records = [
         {"cell": cell, "name": row.name, "modifiable": row.modifiable, "hidden": row.hidden}
         for cell, reply in good.items()

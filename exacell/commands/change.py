@@ -81,9 +81,11 @@ _SHOWN = "-n behind dcli, sh, copy and run shows what of it changes cells"
     group=GROUP,
     effect=Effect.READ,
     summary="carry a statement or a recipe out on an emulated copy of the rack as it is now, and show what it would leave",
-    details="The copy gets the rack's cell disks, grid disks, caches, logs, IORM plans and disk groups, and ends with the "
-    "rehearsal. The rack is only read and its journal gets nothing. What would be refused on the rack is refused on the copy. "
-    "Counters, alerts and timing are the emulator's own, and so is every answer: it proves the plan, not the hardware.",
+    details="The copy gets every value that somebody can have set on the cells, their disks, caches, logs, IORM plans, "
+    "thresholds, alerts and other objects, and the disk groups; it ends with the rehearsal. A value that it can't have is named, "
+    "and nothing is rehearsed then. Passwords and keys stay on the rack. The rack is only read and its journal gets nothing. "
+    "What would be refused on the rack is refused on the copy. "
+    "Counters and timing are the emulator's own, and so is every answer: it proves the plan, not the hardware.",
     example="rehearse resize flashcache size=288g",
     params=(_STATEMENT,),
     recipe_ok=False,

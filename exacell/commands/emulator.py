@@ -253,6 +253,8 @@ _FAULTS = (
     "cellsrv-down",
     "stuck-flush",
     "flash-disk",
+    "hard-disk",
+    "replace",
     "host-key",
     "disk-full",
     "restart",
@@ -283,12 +285,21 @@ _FAULT_OPTIONS = (
         choices=("stale", "error", "endless"),
         help="stuck-flush: FC_BY_STALE_DIRTY above 0 (stale), a flushError, or it just never ends",
     ),
-    Param(name="disk", kind=Kind.TEXT, help="flash-disk, bad-sector, disk-full: the disk (the first; disk-full: all)"),
+    Param(
+        name="disk",
+        kind=Kind.TEXT,
+        help="flash-disk, hard-disk, bad-sector, disk-full: the disk (the first; disk-full: all); replace: which",
+    ),
     Param(
         name="status",
         kind=Kind.CHOICE,
-        choices=("failed", "warning - predictive failure", "warning - poor performance"),
-        help="flash-disk: what the disk then is (failed)",
+        choices=("failed", "not present", "warning - predictive failure", "warning - poor performance"),
+        help="flash-disk, hard-disk: what the disk then is (failed)",
+    ),
+    Param(
+        name="bare",
+        kind=Kind.BOOL,
+        help="replace: nothing is made on the new disk; cell disk and grid disks are left to you (no)",
     ),
     Param(name="down", kind=Kind.DURATION, help="restart: how long CELLSRV is away, on the rack's clock (10s)"),
 )
@@ -347,6 +358,8 @@ def fault(ctx: Context, call: Call) -> Result:
         count = control.clear_faults(home, name, None if where == "all" else hosts, only or None)
         return Result(notes=[f"{counted(count, 'fault')} cleared on {name}"])
     rows = control.fault(home, name, hosts, kind, **given) if kind else control.faults(home, name)
+    if kind == "replace" and "after" not in given:
+        return Result(notes=[f"a new disk is in the place of {given['disk']} on {where}"])
     return Result(records=[_fault_row(row) for row in rows], columns=_FAULT_COLUMNS, data=True)
 
 

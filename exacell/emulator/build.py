@@ -150,7 +150,7 @@ def _add_pmem(cell: Cell, pmem: PersistentMemory, rng: random.Random, deployed: 
             lun=lun,
             make_model=pmem.make_model,
             firmware=pmem.firmware,
-            serial=f"8089-a2-{_serial(rng)}",
+            serial=f"8089-a2-{new_serial(rng)}",
             size_bytes=pmem.physical,
             slot=f"CPU: {processor}; DIMM: {dimm}",
             interface="",
@@ -243,7 +243,8 @@ def _device(kind: str, index: int) -> str:
     return f"/dev/sd{letters[index]}" if index < 26 else f"/dev/sd{letters[index // 26 - 1]}{letters[index % 26]}"
 
 
-def _serial(rng: random.Random) -> str:
+def new_serial(rng: random.Random) -> str:
+    """Return the serial number of a new disk."""
     return "".join(rng.choice("0123456789ABCDEFGHJKLMNPQRSTUVWXYZ") for _ in range(6))
 
 
@@ -261,7 +262,7 @@ def _add_hard_disks(cell: Cell, model: HardwareModel, rng: random.Random, deploy
             lun=lun,
             make_model=hard.make_model,
             firmware="0B25",
-            serial=_serial(rng),
+            serial=new_serial(rng),
             size_bytes=hard.physical,
             slot=str(slot),
             interface=hard.interface,
@@ -306,7 +307,7 @@ def _add_flash_disks(
             lun=lun,
             make_model=flash.make_model,
             firmware=flash.firmware,
-            serial=f"10{_serial(rng)}",
+            serial=f"10{new_serial(rng)}",
             size_bytes=flash.physical,
             slot=f"PCI Slot: {slot}; FDOM: {fdom}",
             interface="",

@@ -139,7 +139,7 @@ def fill(
     for name in ("tmp", "var/tmp"):
         (tree / name).mkdir(exist_ok=True)
         (tree / name).chmod(0o1777)
-    for name in ("etc/opt", "var/lib", "var/log", "var/spool"):
+    for name in ("etc/opt", "var/lib", "var/log/exadatatmp", "var/spool"):
         (tree / name).mkdir(parents=True, exist_ok=True)
     for name, target in (("var/run", "/run"), ("etc/mtab", "/proc/mounts")):
         link_to(tree / name, target)

@@ -16,13 +16,12 @@ from typing import NamedTuple
 from exacell.emulator.host_date import formatted
 from exacell.emulator.host_machine import FileSystem, Machine
 from exacell.emulator.host_proc import memory_figures
+from exacell.emulator.host_vmstat import MOST, vmstat
 from exacell.emulator.program import Out, Pause, Program
 
 Look = Callable[[], Machine]
 """Returns the machine as it is now."""
 
-_MOST = 1000
-"""Reports that one call prints when it is told no number: nobody leaves one running for ever by mistake."""
 _UNITS = {"b": 1024, "k": 1, "m": 1 / 1024, "g": 1 / 1024 / 1024}
 
 
@@ -40,7 +39,7 @@ def _repeat(words: Sequence[str]) -> _Repeat | None:
     numbers = [int(word) for word in words]
     if not numbers:
         return _Repeat(1, 1)
-    return _Repeat(numbers[0], numbers[1] if len(numbers) == 2 else _MOST)
+    return _Repeat(numbers[0], numbers[1] if len(numbers) == 2 else MOST)
 
 
 # -- uptime, w, free ---------------------------------------------------------------------------------------------------
@@ -146,37 +145,7 @@ def processes(look: Look, argv: Sequence[str]) -> Program:
     return 0
 
 
-# -- vmstat, iostat ----------------------------------------------------------------------------------------------------
-
-_VMSTAT = (
-    "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n"
-    " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
-)
-
-
-def vmstat(look: Look, argv: Sequence[str]) -> Program:
-    """Run ``vmstat [-n] [interval [count]]``."""
-    options = [word for word in argv if word.startswith("-")]
-    repeat = _repeat([word for word in argv if not word.startswith("-")])
-    if repeat is None or any(word not in ("-n", "-w", "-S", "--one-header", "--wide") for word in options):
-        yield Out("\nUsage:\n vmstat [options] [delay [count]]\n", err=True)
-        return 1
-    yield Out(_VMSTAT)
-    for number in range(repeat.reports):
-        if number:
-            yield Pause(repeat.interval)
-        machine = look()
-        figures = memory_figures(machine)
-        user, system, waiting, _idle = (round(share) for share in machine.shares)
-        moved = [round(sum(device.rates[place] for device in machine.devices)) for place in (2, 3)]
-        requests = round(sum(device.rates[0] + device.rates[1] for device in machine.devices))
-        yield Out(
-            f"{round(machine.load[0]):>2} {0:>2} {0:>6} {figures['MemFree']:>6} {figures['Buffers']:>6} {figures['Cached']:>6}"
-            f" {0:>4} {0:>4} {moved[0]:>5} {moved[1]:>5} {requests + 900:>4} {requests * 2 + 1500:>4}"
-            f" {user:>2} {system:>2} {100 - user - system - waiting:>2} {waiting:>2} {0:>2}\n"
-        )
-    return 0
-
+# -- iostat -----------------------------------------------------------------------------------------------------------
 
 _EXTENDED = (
     "Device:         rrqm/s   wrqm/s     r/s     w/s    rkB/s    wkB/s avgrq-sz avgqu-sz   await r_await w_await  svctm"

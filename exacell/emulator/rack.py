@@ -338,6 +338,11 @@ class Rack:
         progress.loads.append(load)
         return load
 
+    def running_loads(self) -> list[Load]:
+        """Return the loads that have begun and are not over at the time to which the state has been advanced."""
+        now = self._progress.advanced
+        return [load for load in self._progress.loads if load.start <= now < load.end]
+
     # -- storing -------------------------------------------------------------------------------------------------
 
     def to_state(self) -> dict[str, Any]:

@@ -226,14 +226,18 @@ def _dbplan_changes(fact: CellFacts, value: Value) -> tuple[Change, ...]:
     return (Change(object="iormplan", name=fact.cell, attribute="dbPlan", before=fact.iorm_text or "-", after=after),)
 
 
+_PLANS = ("dbPlan", "catPlan", "clusterPlan")
+
+
 def _iorm_proof(statement: CellChange) -> tuple[Check, ...]:
-    """The dbplan that was sent, in the one spelling in which plans are compared, where it can be read; the objective."""
-    value, objective = statement.setting("dbplan"), statement.setting("objective")
+    """The plans that were sent, in the one spelling in which plans are compared, where they can be read; the objective."""
+    objective = statement.setting("objective")
     proofs = []
     try:
-        if value is not None:
-            wanted = render_plan(parse_plan(render_value(value)))
-            proofs.append(Check(object="iormplan", attribute="dbPlan", value=wanted))
+        for name in _PLANS:
+            if (value := statement.setting(name)) is not None:
+                wanted = render_plan(parse_plan(render_value(value)))
+                proofs.append(Check(object="iormplan", attribute=name, value=wanted))
     except ExacellError:
         return ()
     if isinstance(objective, Scalar):

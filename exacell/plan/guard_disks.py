@@ -80,7 +80,7 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
                 c,
                 statement,
                 Risk.REDUNDANCY,
-                needs=free[c],
+                needs=(*free[c], *_inactive(hit[c], statement)),
                 expect=expect[c],
                 inverse=gone,
                 proves=proves[c],
@@ -286,6 +286,15 @@ def _proof(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...
     sizes = tuple(dict.fromkeys((wanted, round_down(wanted))))
     resized = Check(object="griddisk", attribute="size", op=Op.IN, value=sizes, where=where)
     return (resized, *settings_proof(statement, where["name"]))
+
+
+def _inactive(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
+    """What must hold right before DROP without FORCE: no disk is active, because the cell drops none of those."""
+    if any(flag in statement.flags for flag in ("PREPARE", "CANCEL")):
+        return ()
+    names = tuple(grid.name for grid in grids)
+    why = f"CellCLI drops no active grid disk: ALTER GRIDDISK {','.join(names[:_NAMED])} INACTIVE goes before it"
+    return (Check(object="griddisk", attribute="status", op=Op.NE, value="active", where={"name": names}, why=why),)
 
 
 def slow(statement: CellChange) -> bool:

@@ -70,6 +70,18 @@ def test_resizing_free_disks_looks_again() -> None:
     assert only(guard("alter griddisk all flashdisk comment='x' where size > 1G", fact)).expect == 0
 
 
+def test_an_active_disk_is_not_dropped() -> None:
+    """A DROP without FORCE needs disks that are not active, and says that ALTER GRIDDISK … INACTIVE goes before it."""
+    fact = with_flash_grids(cell())
+    (status,) = [
+        check for check in only(guard("drop griddisk ssd_FD_00_exa1cel01", fact)).needs if check.attribute == "status"
+    ]
+    assert (status.op, status.value, status.where) == (Op.NE, "active", {"name": ("ssd_FD_00_exa1cel01",)})
+    assert "ALTER GRIDDISK ssd_FD_00_exa1cel01 INACTIVE" in status.why
+    forced = only(guard("drop griddisk ssd_FD_00_exa1cel01 force", fact, accepted=[CELLS[0]]))
+    assert all(check.attribute != "status" for check in forced.needs)
+
+
 def test_cells_without_such_disks_are_left_out() -> None:
     """Only cells that have the disks are sent anything; when none has, DROP has nothing to do, and all else is an error."""
     plan = guard("drop griddisk ssd_FD_00_exa1cel02", *(with_flash_grids(c) for c in rack().values()))

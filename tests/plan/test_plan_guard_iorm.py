@@ -8,6 +8,7 @@ from plan_factory import CELLS, cell
 from plan_guarding import guard, only
 
 from exacell.cellcli.iorm import parse as parse_iorm
+from exacell.change.probe import judged, lists_for
 from exacell.plan.model import Undo
 
 
@@ -63,3 +64,19 @@ def test_a_dbplan_that_cannot_be_compared_is_shown_as_a_whole() -> None:
     assert shown(f"alter iormplan dbplan={new}", iorm=None, iorm_text="") == [("exa1cel01", "dbPlan", "-", new)]
     assert shown("alter iormplan dbplan=SPOT") == [("exa1cel01", "dbPlan", cell().iorm_text, "SPOT")]
     assert shown('alter iormplan dbplan=""', iorm=None) == [("exa1cel01", "dbPlan", cell().iorm_text, "-")]
+
+
+def test_every_plan_that_is_sent_is_read_back() -> None:
+    """A category plan and a cluster plan are read back as the dbplan is, each under its own name."""
+    text = "alter iormplan catplan=((name='Batch', level=1, allocation=20)), clusterplan=\"\", dbplan=((name='SPOT',share=1))"
+    proves = only(guard(text, cell())).proves
+    assert [(check.object, check.attribute) for check in proves] == [
+        ("iormplan", "dbPlan"), ("iormplan", "catPlan"), ("iormplan", "clusterPlan"),
+    ]  # fmt: skip
+    assert (
+        lists_for(proves)["iormplan"]
+        == "list iormplan attributes name, dbPlan, objective, status, catPlan, clusterPlan"
+    )
+    held = {"name": "x", "dbPlan": "((name=spot,share=1))", "catPlan": "((name=batch,level=1,allocation=20))"}
+    assert judged(proves, ["iormplan"], [[held]]) == {}
+    assert set(judged(proves, ["iormplan"], [[{**held, "catPlan": ""}]])) == {1}

@@ -35,7 +35,7 @@ _KEPT_TEXTS = 400_000
 """Values of a history that are kept between computing their widths and printing them."""
 _SAMPLED = 48
 """Minutes, evenly spread, that a longer history's width is taken from, besides those at which values are large."""
-_TYPED = ("Number", "%")
+_TYPED = ("Number", "%", "MB/sec")
 """Units whose values print 0 and 0.0 differently."""
 _REMEMBERED = 2048
 """Texts of one metric's values that are remembered."""

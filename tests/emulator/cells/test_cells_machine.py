@@ -95,6 +95,15 @@ def test_reports_repeat_on_the_racks_clock(bench: Bench) -> None:
         assert [event for event in program if isinstance(event, Pause)] == [Pause(5)] * 2
 
 
+def test_vmstat_shows_what_its_options_ask_for(bench: Bench) -> None:
+    """-a shows inactive and active memory, -S counts in larger units, -V says the version, and no more."""
+    titles, figures = (tell(bench, "vmstat", "-a").splitlines()[row].split() for row in (1, 2))
+    assert titles[4:6] == ["inact", "active"] and len(figures) == len(titles)
+    whole, counted = (int(tell(bench, "vmstat", *words).splitlines()[2].split()[3]) for words in ((), ("-S", "M")))
+    assert counted == whole // 1024
+    assert tell(bench, "vmstat", "-V").startswith("vmstat from procps")
+
+
 def test_uptime_and_df_agree_with_cellcli(bench: Bench) -> None:
     """uptime is LIST CELL's upTime, and the root file system as full as CL_FSUT says."""
     bench.pass_time(2 * 3600)
@@ -158,7 +167,12 @@ def test_formats_of_large_and_small_moments() -> None:
         ("rpm", ("-e", "cell"), "only -q NAME"),
         ("rpm", ("-q", "emacs"), "package emacs is not installed"),
         ("df", ("--total",), "invalid option"),
-        ("vmstat", ("-d",), "Usage"),
+        ("vmstat", ("-d",), "vmstat: invalid option -- 'd'"),
+        ("vmstat", ("--nosuch", "1"), "vmstat: unrecognized option '--nosuch'"),
+        ("vmstat", ("0",), "vmstat: delay must be positive integer"),
+        ("vmstat", ("x",), "vmstat: failed to parse argument: 'x'"),
+        ("vmstat", ("1", "2", "3"), "Usage"),
+        ("vmstat", ("-S", "g"), "-S requires k, K, m or M"),
         ("iostat", ("-Q",), "Usage"),
         ("free", ("-x",), "invalid option"),
         ("uptime", ("-x",), "invalid option"),
