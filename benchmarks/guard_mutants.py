@@ -27,10 +27,10 @@ GUARD = (
     "tests/plan/test_plan_guard.py",
     "tests/plan/test_plan_doubts.py",
     "tests/plan/test_plan_approved_raw.py",
-    "tests/plan/test_plan_doubts.py",
+    "tests/plan/test_plan_asmgone.py",
     *(
         f"tests/plan/test_plan_guard_{noun}.py"
-        for noun in ("caches", "pmem", "disks", "cell", "iorm", "names", "releases")
+        for noun in ("caches", "pmem", "disks", "create", "resize", "cell", "stopped", "iorm", "names", "releases")
     ),
 )
 ROLLING = ("tests/plan/test_plan_rolling.py",)
@@ -65,6 +65,14 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/guard_settings.py": ((), GUARD),
     "plan/guard_targets.py": ((), (*GUARD, "tests/plan/test_plan_already.py")),
     "plan/guard_steps.py": ((), GUARD),
+    "plan/guard_stopped.py": ((), GUARD),
+    "plan/asmgone.py": ((), ("tests/plan/test_plan_asmgone.py",)),
+    "plan/asmsize.py": ((), ("tests/plan/test_plan_guard_resize.py",)),
+    "plan/guard_create.py": ((), GUARD),
+    "plan/guard_free.py": ((), GUARD),
+    "plan/guard_names.py": ((), ("tests/plan/test_plan_nearby.py", "tests/plan/test_plan_guard_iorm.py")),
+    "plan/nearby.py": ((), ("tests/plan/test_plan_nearby.py",)),
+    "plan/guard_resize.py": ((), GUARD),
     "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
     "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),
     "plan/replay.py": (("overlaps",), ROLLING),
@@ -117,8 +125,6 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "plan/diskgroup.py": (
         (
-            "_refuse_few",
-            "_refuse_mismatch",
             "_refuse_strangers",
             "_checked_files",
             "_existing",
@@ -130,8 +136,9 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         DISKGROUP,
     ),
     "plan/diskgroup_add.py": ((), DISKGROUP),
+    "plan/diskgroup_fit.py": ((), DISKGROUP),
     "plan/saved.py": (("moved", "refuse_other_plan"), ("tests/change/test_change_saved_and_drift.py",)),
-    "change/carrying.py": (("refuse_plan",), ("tests/change/test_change_carrying.py",)),
+    "change/carrying.py": (("refuse_plan", "wide_moment"), ("tests/change/test_change_carrying.py",)),
     "change/confirming.py": (
         (
             "guarded",
@@ -168,7 +175,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "care/asmlosses.py": ((), ("tests/care/test_care_asmlosses.py",)),
     "dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py")),
-    "dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py",)),
+    "dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py", "tests/dcli/test_dcli_upon.py")),
+    "dcli/upon.py": ((), ("tests/dcli/test_dcli_upon.py",)),
     "dcli/work.py": (("_refusal",), ("tests/faults/test_fault_leaving.py",)),
     "plan/watch.py": (("feed", "_why_failed"), ("tests/plan/test_plan_watch.py",)),
     "change/engine.py": (
@@ -247,6 +255,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("pending", "runs", "newest_stopped", "_taken_back", "_left_open", "undoes", "half_undone", "_own"),
         ("tests/change/test_change_pending.py", "tests/change/test_change_stopped.py"),
     ),
+    "change/lookingback.py": ((), ("tests/faults/test_fault_other_hands.py",)),
     "journal/actor.py": (("alive",), ("tests/journal", "tests/change/test_change_racklock.py")),
     "journal/file.py": (("explains", "whole_head", "kept_head", "refuse_cut", "damage", "pieces"), ("tests/journal",)),
     "journal/schema.py": (("strange",), ("tests/journal",)),
@@ -257,8 +266,16 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "context.py": (("set_mode",), ("tests/cli",)),
     "logins.py": ((), ("tests/change/test_change_privilege.py", "tests/dcli/test_dcli_refused.py")),
     "commands/opaque.py": (
-        ("_accepted", "sql_asm", "sql_db", "_change", "sh", "_leading_flags", "_work"),
+        ("_accepted", "sql_asm", "sql_db", "_change", "sh", "_work"),
         ("tests/dcli", "tests/care"),
+    ),
+    "language/shellwords.py": (
+        (),
+        (
+            "tests/opaque/test_opaque_carriers.py",
+            "tests/opaque/test_opaque_door.py",
+            "tests/language/test_language_line.py",
+        ),
     ),
     "transport/capabilities.py": (
         (),
@@ -288,7 +305,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "passthrough.py": (ONLY_CALLS, ("tests/dcli", "tests/cellcli")),
     "language/shorthand.py": (("_refuse_short_change",), ("tests/language",)),
     "language/line.py": (ONLY_CALLS, ("tests/language",)),
-    "cellcli/iorm.py": (("_check", "_check_plan"), ("tests/cellcli",)),
+    "cellcli/iorm.py": (
+        ("_check", "_check_plan", "over_allocated"),
+        ("tests/cellcli", "tests/plan/test_plan_guard_iorm.py"),
+    ),
     "journal/stream.py": (ONLY_CALLS, ("tests/journal",)),
     "commands/recipes.py": (ONLY_CALLS, ("tests/recipes",)),
     "commands/care.py": (ONLY_CALLS, ("tests/care",)),

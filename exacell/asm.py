@@ -20,6 +20,7 @@ from exacell.plan.asmfacts import (
     read_facts,
     sql_errors,
 )
+from exacell.plan.asmsize import SIZES_SCRIPT, Told, read_sizes
 from exacell.transport.base import Judgement, Ours, Pair, Reply, Request, Role, State, Transport
 from exacell.transport.capabilities import capabilities_of
 
@@ -70,6 +71,18 @@ class AsmClient:
             f"no database node of the ASM cluster {self.config.name} answered: {'; '.join(problems)}",
             hint="check nodes, home, sid and user of the rack's [asm.…] table",
         )
+
+    def sizes(self, node: str) -> tuple[Told, ...]:
+        """Return how large each instance takes the grid disks of its disk groups to be, as one node tells.
+
+        Raises:
+            TransportError: the node can't be reached.
+            ReplyError: its answer is an error.
+        """
+        reply = self._ask(node, SIZES_SCRIPT, Role.ASM_READ)
+        if not _answered(reply):
+            raise TransportError(f"{node}: {_said(reply)}")
+        return read_sizes(node, reply.stdout)
 
     def _ask(self, node: str, script: str, role: Role, timeout: float | None = None) -> Reply:
         request = Request(target=node, command=self.command(node), role=role, stdin=script, timeout=timeout)

@@ -141,6 +141,12 @@ def fold(names: Iterable[str]) -> str:
     return CellSet(names).fold()
 
 
+def fold_briefly(names: Sequence[str], longest: int = 300) -> str:
+    """Return names folded; where that has more than ``longest`` characters, the first name and how many more there are."""
+    folded = fold(names)
+    return folded if len(folded) <= longest else f"{names[0]} and {len(names) - 1} more"
+
+
 def folded_names(names: Sequence[str]) -> str:
     """Return names as somebody may type them back: folded, in quotes where a shell would read brackets; else a list.
 

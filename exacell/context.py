@@ -471,6 +471,11 @@ class Context:
 
     # -- talk ----------------------------------------------------------------------------------------------------
 
+    @property
+    def replaying(self) -> bool:
+        """Whether the statement comes from an earlier change (``undo 3``, ``resume 3``), so that nobody typed its names now."""
+        return " " in self.origin
+
     def pending(self) -> tuple[str, ...]:
         """Return one line for each thing that an earlier change left behind, with the statement that mends it."""
         if self.rack is None or not any(

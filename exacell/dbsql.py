@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from exacell.care.sqltext import ROWS, Rows, query_script, read_rows
+from exacell.care.sqltext import ROWS, Rows, query_script, read_rows, sent_script
 from exacell.errors import ConfigError, ReplyError, StatementError, TransportError
 from exacell.fleet import problem_of
-from exacell.plan.asmfacts import END, change_script, sql_errors
+from exacell.plan.asmfacts import END, sql_errors
 from exacell.transport.base import Reply, Request, Role, State
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def query_asm(ctx: Context, name: str, sql: str) -> tuple[str, Rows]:
 
 def change_request(ctx: Context, *, asm: str = "", database: str = "", sql: str, user: str = OWNER) -> Request:
     """Return the request that runs one changing statement on one instance."""
-    script = change_script([sql])
+    script = sent_script(sql)
     if database:
         node = home_of(ctx, database, user=user)
         return database_request(ctx, database, node, script, user=user, role=Role.ASM_WRITE)
@@ -143,7 +143,24 @@ def problem_in(reply: Reply) -> str:
     errors = sql_errors(reply.stdout)
     if errors:
         return " / ".join(errors[:4])
-    return "" if END in reply.stdout else problem_of(reply)
+    warned = _WARNED.search(reply.stdout)
+    if warned is not None:
+        return f"{warned[0]}; dba_errors says which"
+    return "" if END in reply.stdout else _ended_early(reply)
+
+
+_WARNED = re.compile(r"Warning: .*compilation errors", re.IGNORECASE)
+"""What SQL*Plus says of stored code that was kept, and can't run.
+
+Source: Oracle SQL*Plus User's Guide, Creating Stored Procedures."""
+
+
+def _ended_early(reply: Reply) -> str:
+    """Return what is known of a script of SQL*Plus that did not come to its end."""
+    if reply.problem or reply.state is not State.OK:
+        return problem_of(reply)
+    last = next((line.strip() for line in reversed(reply.stdout.splitlines()) if line.strip()), "nothing")
+    return f"SQL*Plus ended early; its last words: {last[:200]}"
 
 
 def _rows(reply: Reply) -> Rows:
@@ -152,7 +169,7 @@ def _rows(reply: Reply) -> Rows:
     if errors:
         raise ReplyError(f"{reply.target}: " + " / ".join(errors[:4]))
     if END not in reply.stdout:
-        raise ReplyError(f"{reply.target}: SQL*Plus ended early: {problem_of(reply)}")
+        raise ReplyError(f"{reply.target}: {_ended_early(reply)}")
     return read_rows(reply.stdout)
 
 

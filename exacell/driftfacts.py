@@ -1,4 +1,4 @@
-"""What drift and a rehearsal compare: everything that cells and ASM tell, in neutral form."""
+"""What drift compares: everything that cells and ASM tell of what makes a cell what it is, in neutral form."""
 
 from __future__ import annotations
 
@@ -27,10 +27,17 @@ def read_cells(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], Exit
 def read_all(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
     """Return the same of the selected cells and, under ``ASM name``, of the rack's ASM clusters."""
     facts, problems, code = read_cells(ctx)
+    groups, silent = read_groups(ctx)
+    return {**facts, **groups}, [*problems, *silent], worst([code, ExitCode.FAILED]) if silent else code
+
+
+def read_groups(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Return what is compared of the disk groups of the rack's ASM clusters, under ``ASM name``, and the problems."""
+    facts: dict[str, dict[str, str]] = {}
+    problems: list[str] = []
     for name in ctx.need_rack().asm:
         try:
             facts[ASM + name] = of_asm(asm_records(ctx.asm(name).facts())["asm.diskgroup"])
         except ExacellError as error:
             problems.append(f"{ASM}{name}: {error.message}")
-            code = worst([code, ExitCode.FAILED])
-    return facts, problems, code
+    return facts, problems

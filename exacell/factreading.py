@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from exacell.arrivals import Recording, told_while_waiting
+from exacell.cellcli.statement import Change, Statement
 from exacell.cellset import fold
 from exacell.errors import ExacellError, InterruptedByUserError, RefusedError, ReplyError
-from exacell.fleet import MUTE, problem_of
+from exacell.fleet import problem_of
+from exacell.hanging import MUTE
 from exacell.meanwhile import unless_interrupted
 from exacell.plan import doubts
 from exacell.plan import facts as f
+from exacell.plan.asmgone import headers_over
+from exacell.plan.asmsize import sizes_over
+from exacell.plan.guard_stopped import STOPPED_FACTS, may_be_stopped
 from exacell.plan.saved import moved
 from exacell.units import and_more
 
@@ -169,21 +174,66 @@ def headers_if_needed(ctx: Context, facts: Mapping[str, f.CellFacts]) -> Mapping
 
     Only asked when a grid disk still names a disk group that it may have left (asmModeStatus UNUSED or DROPPED).
     """
-    doubtful = any(
-        grid.asm_group and grid.asm_mode in ("UNUSED", "DROPPED") for fact in facts.values() for grid in fact.grid_disks
-    )
+    doubtful = [
+        grid
+        for fact in facts.values()
+        for grid in fact.grid_disks
+        if grid.asm_group and grid.asm_mode in ("UNUSED", "DROPPED")
+    ]
     rack = ctx.need_rack()
     if not doubtful or not rack.asm:
         return None
-    headers: dict[str, str] = {}
+    clusters = []
     for name in rack.asm:
         try:
-            found = ctx.asm(name).facts().headers()
+            clusters.append(ctx.asm(name).facts())
         except ExacellError as error:
             ctx.console.say(f"ASM cluster {name}: {error.message}")
             return None
-        for disk, header in found.items():
-            # The worst word of any cluster counts: a disk is free only where all of them let go.
-            if headers.get(disk) in (None, "FORMER", "CANDIDATE"):
-                headers[disk] = header
-    return headers
+    return headers_over(clusters, doubtful)
+
+
+def facts_with_cellsrv_stopped(ctx: Context, statements: Sequence[Statement], cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the LIST statements that tell what a mode of the flash cache needs, where CELLSRV of all cells is stopped for it.
+
+    None when the statements do anything else, CELLSRV of a cell runs, or a cell does not say.
+    """
+    if not cells or len(statements) != 1 or not may_be_stopped(statements[0]):
+        return ()
+    answers = ctx.fleet.query(list(cells), [f.CELL]).good
+    told = [f.build(cell, [f.CELL], answer.tables).cellsrv.lower() for cell, answer in answers.items()]
+    return STOPPED_FACTS if len(told) == len(cells) and set(told) == {"stopped"} else ()
+
+
+def with_asm_sizes(
+    ctx: Context, facts: Mapping[str, f.CellFacts], statements: Iterable[Statement]
+) -> dict[str, f.CellFacts]:
+    """Return the facts with the size that ASM has of each grid disk in use, when a statement gives grid disks another size.
+
+    Disks of which that can't be told keep None.
+    """
+    rack = ctx.need_rack()
+    resizes = any(_resizes(statement) for statement in statements)
+    used = [grid for fact in facts.values() for grid in fact.grid_disks if grid.asm_mode == "ONLINE"]
+    if not resizes or not used or not rack.asm:
+        return dict(facts)
+    clusters = []
+    for name in rack.asm:
+        try:
+            asm = ctx.asm(name).facts()
+            clusters.append((asm, ctx.asm(name).sizes(asm.node)))
+        except ExacellError as error:
+            ctx.console.say(f"ASM cluster {name}: {error.message}")
+            return dict(facts)
+    sizes = sizes_over(clusters, used)
+    return {
+        cell: replace(
+            fact,
+            grid_disks=tuple(replace(grid, asm_size=sizes.get(grid.name.lower())) for grid in fact.grid_disks),
+        )
+        for cell, fact in facts.items()
+    }
+
+
+def _resizes(statement: Statement) -> bool:
+    return isinstance(statement, Change) and statement.object == "GRIDDISK" and statement.setting("size") is not None

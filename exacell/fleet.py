@@ -21,6 +21,7 @@ from exacell.cellcli.reply import errors as reply_errors
 from exacell.cellcli.reply import read_columns, read_xml_documents, stray_line, values
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.errors import ExitCode, RefusedError, ReplyError
+from exacell.hanging import MUTE, PATIENCE, Hanging
 from exacell.meanwhile import Meanwhile
 from exacell.transport.base import (
     Feed,
@@ -41,9 +42,6 @@ from exacell.vault import reveal
 
 Record = Mapping[str, Any]
 
-MUTE = (State.UNREACHABLE, State.TIMED_OUT, State.NOT_ATTEMPTED)
-"""States of a reply in which the cell itself said nothing: what is asked next would wait as long again."""
-
 _GREETING = 1.0
 """Seconds for which cells are waited for that have not said their release, before the others are asked."""
 
@@ -55,10 +53,12 @@ class Answer:
     Attributes:
         tables: typed records per statement, in the order asked; empty when ``problem`` is set.
         problem: one line without the cell's name; empty when all statements were answered.
+        cellsrv_start: when CELLSRV was started, epoch ms on the cell's clock, as each XML answer says; 0 where it does not.
     """
 
     cell: str
     tables: tuple[Sequence[Record], ...] = ()
+    cellsrv_start: int = 0
     problem: str = ""
     reply: Reply
 
@@ -117,11 +117,13 @@ class Fleet:
     """Statements to cells over one transport. Thread-safe as the transport is.
 
     Args:
-        like: another fleet of the same rack, with which this one shares what is learned about releases.
+        like: another fleet of the same rack, with which this one shares what is learned about releases, and which cells hung.
+        patience: seconds that a read may take: a cell that hung gets no more when it is asked again, nor more than 10.
     """
 
-    def __init__(self, transport: Transport, *, like: Fleet | None = None) -> None:
+    def __init__(self, transport: Transport, *, like: Fleet | None = None, patience: float = PATIENCE) -> None:
         self.transport = transport
+        self._hanging: Hanging = like._hanging if like is not None else Hanging(patience)
         self._releases: dict[str, str] = like._releases if like is not None else {}
         self._lives: dict[str, int] = like._lives if like is not None else {}
         self._lock: threading.Lock = like._lock if like is not None else threading.Lock()
@@ -133,12 +135,22 @@ class Fleet:
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
     ) -> FleetResult:
-        """Send requests as they are; see :meth:`Transport.run`. Everything that this fleet sends goes through here."""
-        return self.transport.run(requests, on_reply=on_reply, cancel=cancel)
+        """Send requests as they are; see :meth:`Transport.run`. Everything that this fleet sends goes through here.
+
+        Which cells did not answer a read in time, and did not since, is remembered.
+        """
+        result = self.transport.run(requests, on_reply=on_reply, cancel=cancel)
+        self._hanging.learn(requests, result)
+        return result
 
     def strangers(self, cells: Sequence[str]) -> list[str]:
-        """Return the cells whose release is not known, or may not be the same since they were reconnected to."""
-        return [cell for cell in cells if cell not in self._releases or self._life(cell) != self._lives.get(cell)]
+        """Return the cells whose release is not known, or may not be the same since they were reconnected to, or hung."""
+        hung = set(self._hanging.among(cells))
+        return [
+            cell
+            for cell in cells
+            if cell in hung or cell not in self._releases or self._life(cell) != self._lives.get(cell)
+        ]
 
     def releases(
         self,
@@ -163,7 +175,8 @@ class Fleet:
         """Learn the releases of those cells whose release is not known, and of those that were reconnected to.
 
         A cell that gets another release restarts, so what is remembered here cannot outlive it. ``on_reply`` is told of
-        each reply once it is remembered.
+        each reply once it is remembered. A cell that hung is waited for only a short time, unless a time is
+        given.
 
         Returns:
             the replies of the cells that said nothing at all (``MUTE``), so that nobody need wait for them again.
@@ -181,12 +194,18 @@ class Fleet:
 
         asked = ["list cell attributes name, releaseVersion"]
         command, feed = wire.command(asked), _feed(asked)
-        requests = [Request(target=c, command=command, role=Role.READ, timeout=timeout, feed=feed) for c in unknown]
+        # A time that somebody gives is theirs to give.
+        short, hung = self._hanging.patience, set(self._hanging.among(unknown) if timeout is None else ())
+        requests = [
+            Request(target=c, command=command, role=Role.READ, timeout=short if c in hung else timeout, feed=feed)
+            for c in unknown
+        ]
         result = self.run(requests, on_reply=arrived, cancel=cancel)
         for reply in result.ok:
             if reply.target not in told:
                 self._remember(reply)  # Where the transport tells of replies at the end only.
-        return {reply.target: reply for reply in result.in_state(*MUTE)}
+        mute = {reply.target: reply for reply in result.in_state(*MUTE)}
+        return {cell: self._hanging.still(reply, short) if cell in hung else reply for cell, reply in mute.items()}
 
     def _remember(self, reply: Reply) -> None:
         if reply.state is not State.OK:
@@ -324,6 +343,9 @@ class Fleet:
             documents = read_xml_documents(reply.stdout)
         except ReplyError as error:
             return Answer(cell=reply.target, problem=error.message, reply=reply)
+        if not documents and not reply.stdout.strip():
+            # In XML every LIST has a document, also without objects.
+            return Answer(cell=reply.target, problem="no answer: CellCLI printed nothing", reply=reply)
         sent = sum(statement is not None for statement in asked)
         if len(documents) != sent:
             return Answer(
@@ -336,7 +358,10 @@ class Fleet:
             tuple(values(record, kind) for record in next(left).records) if statement is not None else ()
             for statement, kind in zip(asked, objects, strict=True)
         )
-        return Answer(cell=reply.target, tables=tables, reply=reply)
+        # Source: the context element of a captured XML answer, reference cellcli.md 3.1.
+        starts = [document.context.get("ossStartTimestamp", "") for document in documents]
+        started = max((int(text) for text in starts if text.isdecimal()), default=0)
+        return Answer(cell=reply.target, tables=tables, cellsrv_start=started, reply=reply)
 
     def send_upon(
         self,
@@ -453,7 +478,26 @@ class Fleet:
                     in_pieces=in_pieces,
                 )
             )
-        return self.run(requests, on_reply=on_reply, cancel=cancel)
+        hung = set(self._hanging.among(statements) if role is Role.READ and timeout is None else ())
+        if not hung:
+            return self.run(requests, on_reply=on_reply, cancel=cancel)
+        late = [request for request in requests if request.target in hung]
+        again = Meanwhile(partial(self._again, late, on_reply, cancel))
+        others = [request for request in requests if request.target not in hung]
+        replies = dict(self.run(others, on_reply=on_reply, cancel=cancel).replies) if others else {}
+        replies |= again.result()
+        return FleetResult(targets=tuple(statements), replies=replies)
+
+    def _again(
+        self, requests: Sequence[Request], on_reply: ReplyHandler | None, cancel: threading.Event | None
+    ) -> dict[str, Reply]:
+        """Send to cells that hung what they answer a short look for; the reply of the others is that to the look."""
+        mute = self.greet([request.target for request in requests], cancel=cancel)
+        for reply in mute.values() if on_reply is not None else ():
+            assert on_reply is not None
+            on_reply(reply)
+        well = [request for request in requests if request.target not in mute]
+        return {**mute, **(self.run(well, on_reply=on_reply, cancel=cancel).replies if well else {})}
 
 
 def _large_answer(reply: Reply, object_type: str) -> Answer:

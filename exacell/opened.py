@@ -31,6 +31,7 @@ class Opened:
         self._given = given
         self._transport: Transport | None = None
         self._fleet: Fleet | None = None
+        self._patience = float("inf")
         self._asm: dict[str, AsmClient] = {}
         self._lock = threading.RLock()
 
@@ -63,6 +64,7 @@ class Opened:
                     from exacell.transport.choice import make_transport
 
                     self._transport = make_transport(rack, settings)
+            self._patience = rack.command_timeout or settings.timeout
             self._transport.read_only = read_only
             if more_to_come and hasattr(self._transport, "expects_more"):
                 self._transport.expects_more = True
@@ -74,7 +76,7 @@ class Opened:
 
         with self._lock:
             if self._fleet is None:
-                self._fleet = Fleet(transport)
+                self._fleet = Fleet(transport, patience=self._patience)
             return self._fleet
 
     def asm(self, cluster: AsmConfig, transport: Transport, console: Console) -> AsmClient:

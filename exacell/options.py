@@ -1,4 +1,4 @@
-"""The command line before the statement: ``exacell [options] [statement…]``. Pure: argv in, a frozen value out."""
+"""The command line around the statement: ``exacell [options] [statement…] [options]``. Pure: argv in, a frozen value out."""
 
 from __future__ import annotations
 
@@ -36,12 +36,14 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="version", short="V", help="say the version"),
     Option(name="help", short="h", help="this page; 'exacell help STATEMENT' tells more"),
 )
-"""Every option before the statement, in the order of ``--help``."""
+"""Every option before or behind the statement, in the order of ``--help``."""
 
 _BY_SHORT = {option.short: option for option in OPTIONS if option.short}
 _BY_LONG = {option.name: option for option in OPTIONS}
 
 _STATEMENT_FLAGS = ("dry-run", "yes")
+_LEFT_BEHIND = ("dry-run", "yes", "version", "help")
+"""Behind the statement these are its own words: two flags of it, and what asks for its page of help."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,30 +70,89 @@ class CommandLine:
 def read_argv(argv: Sequence[str]) -> CommandLine:
     """Return what ``argv`` (without the program's name) says.
 
-    Options end at the first word that is none, or at ``--``. What an option takes may follow it as the next word,
-    directly (``-rt1``) or behind ``=`` (``--rack=t1``).
+    Options stand before or behind the statement, up to ``--``. Behind ``dcli``, ``sh``, ``host``, ``alias`` and ``!`` all words
+    are that command's. What an option takes may follow it as the next word, directly (``-rt1``) or behind ``=`` (``--rack=t1``).
 
     Raises:
-        StatementError: an unknown option, or one whose value is missing.
+        StatementError: an unknown option, one whose value is missing, or -e behind a statement.
     """
-    values: dict[str, str] = {}
-    switches: set[str] = set()
-    flags: dict[str, str | None] = {}
-    rest = list(argv)
-    while rest and rest[0].startswith("-") and rest[0] != "-":
-        word = rest.pop(0)
-        if word == "--":
-            break
-        for option, value in _split(word, rest, flags):
+    reader = _Reader(list(argv))
+    reader.before()
+    words = reader.behind()
+    return CommandLine(
+        values=reader.values, switches=frozenset(reader.switches), flags=reader.flags, words=tuple(words)
+    )
+
+
+class _Reader:
+    """Takes the options out of ``rest``, the words that are left."""
+
+    def __init__(self, rest: list[str]) -> None:
+        self.rest = rest
+        self.values: dict[str, str] = {}
+        self.switches: set[str] = set()
+        self.flags: dict[str, str | None] = {}
+        self._ended = False
+
+    def before(self) -> None:
+        """Take the options that stand before the statement."""
+        while self.rest and self.rest[0].startswith("-") and self.rest[0] != "-":
+            word = self.rest.pop(0)
+            if word == "--":
+                self._ended = True
+                return
+            self._take(word)
+
+    def behind(self) -> list[str]:
+        """Return the statement's words without the options that stand among or behind them."""
+        from exacell.language.text import takes_all_words
+
+        given = self.values.get("execute", "")
+        if self._ended or takes_all_words(" ".join([given, *self.rest] if given else self.rest)):
+            return self.rest
+        words: list[str] = []
+        if self.rest[:1] == ["cellcli"]:  # What stands between cellcli and its -e is CellCLI's own.
+            while self.rest and (self.rest[0] == "cellcli" or self.rest[0].startswith("-")):
+                words.append(self.rest.pop(0))
+                if words[-1] == "-e":
+                    break
+        while self.rest:
+            word = self.rest.pop(0)
+            if word == "--":
+                return words + self.rest
+            if not is_option(word):
+                words.append(word)
+                continue
+            if _short(word) == "e" or word.partition("=")[0] == "--execute":
+                raise StatementError("-e and a statement were both given: one of them is the statement")
+            self._take(word)
+        return words
+
+    def _take(self, word: str) -> None:
+        """Take the options in one word, and the values that they need from the next ones."""
+        for option, value in _split(word, self.rest, self.flags):
             if option.name in _STATEMENT_FLAGS:
-                flags[option.name] = None
+                self.flags[option.name] = None
             elif not option.value:
-                switches.add(option.name)
-            elif option.name == "execute" and "execute" in values:
-                values["execute"] += "; " + value
+                self.switches.add(option.name)
+            elif option.name == "execute" and "execute" in self.values:
+                self.values["execute"] += "; " + value
             else:
-                values[option.name] = value
-    return CommandLine(values=values, switches=frozenset(switches), flags=flags, words=tuple(rest))
+                self.values[option.name] = value
+
+
+def _short(word: str) -> str:
+    return word[1:2] if word.startswith("-") and not word.startswith("--") else ""
+
+
+def is_option(word: str) -> bool:
+    """Whether a word behind the statement's first one is an option and no word of the statement."""
+    short = _BY_SHORT.get(_short(word))
+    if short is not None:
+        # -y and -n are the statement's own flags; -yo csv is an option with one of them in front.
+        return short.name not in _LEFT_BEHIND or (short.name in _STATEMENT_FLAGS and len(word) > 2)
+    option = _BY_LONG.get(word[2:].partition("=")[0]) if word.startswith("--") else None
+    return option is not None and option.name not in (*_LEFT_BEHIND, "format")  # --format is each statement's own, too.
 
 
 def _split(word: str, rest: list[str], flags: dict[str, str | None]) -> Iterator[tuple[Option, str]]:
@@ -138,7 +199,7 @@ def usage() -> str:
     """Return the page of ``--help``: options and groups of statements, on one screen of 80 by 24."""
     from exacell.language.registry import commands
 
-    lines = ["usage: exacell [options] [statement]   (none: a prompt, or a script on stdin)"]
+    lines = ["usage: exacell [options] [statement] [options]     (none: a prompt, or stdin)"]
     for option in OPTIONS:
         if option.name not in ("version", "help"):
             short = f"-{option.short}, " if option.short else "    "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import VOLATILE, fold_records
 from exacell.cellcli.ownname import OWN_NAME, for_cell, has_own_name
+from exacell.cellcli.printing import NO_ANSWER, always_prints
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object
@@ -50,7 +51,7 @@ def pass_through(ctx: Context, line: Line) -> Result:
 
 def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
     # A read needs none of this, which takes as long to import as a cell to answer.
-    from exacell.factreading import headers_if_needed
+    from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, with_asm_sizes
     from exacell.plan.guard import facts_needed, guard_plan
     from exacell.plan.guard_targets import means
     from exacell.plan.model import Plan
@@ -59,8 +60,10 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
 
     statement, line = _without_secrets(statement, line)
     _refuse_own_name(statement, line.text)
-    facts = ctx.facts(*facts_needed(statement))
+    needed = facts_with_cellsrv_stopped(ctx, (statement,), ctx.cells()) or facts_needed(statement)
+    facts = ctx.facts(*needed)
     told = _told(ctx, statement, facts)
+    _refuse_slip(ctx, statement, line.text, told)
     done = _unchanged(ctx, statement, facts, told)
     if isinstance(statement, Change) and statement.verb != "CREATE" and has_own_name("".join(statement.names)):
         # The guard gives each cell the names of its own disks.
@@ -73,12 +76,13 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
         return ctx.change(Plan(statement=line.text, rack=ctx.need_rack().name, done=done), call)
     plan = guard_plan(
         ctx.need_rack().name,
-        facts,
+        with_asm_sizes(ctx, facts, (statement,)),
         statement,
         text=line.text,
         accepted=ctx.accepted_loss(call),
         headers=headers,
         may_ask=True,
+        exact=ctx.replaying,
     )
     plan = with_inverse(with_changes(plan, statement, told))
     unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
@@ -106,6 +110,15 @@ def _refuse_own_name(statement: Change | Grant, text: str) -> None:
             "ALTER and DROP change and CREATE GRIDDISK makes; nothing was sent",
             hint="on <cell> … with the name in full",
         )
+
+
+def _refuse_slip(ctx: Context, statement: Change | Grant, text: str, told: _Told) -> None:
+    """Refuse to drop a threshold, role or user that is nowhere while one of nearly that name is."""
+    from exacell.plan.nearby import refuse_slip
+
+    if isinstance(statement, Change) and statement.verb == "DROP" and not ctx.replaying:
+        known = {str(row.get("name")) for rows in told.values() for row in rows}
+        refuse_slip(text, statement.object.lower(), statement.names, sorted(known))
 
 
 def _on(statement: Change | Grant, cell: str) -> Change | Grant:
@@ -182,13 +195,14 @@ def _run_again(ctx: Context, services: Sequence[str], cells: Iterable[str]) -> N
 
 
 def _ask(
-    ctx: Context, text: str, timeout: float | None, *, in_pieces: bool = False
+    ctx: Context, statement: List | Describe, timeout: float | None, *, in_pieces: bool = False
 ) -> tuple[FleetResult, dict[str, Reply], list[str], ExitCode]:
     """Return what the cells answer, the good replies, a line for each problem, and the exit code.
 
     Args:
         in_pieces: where the answers together are large, the replies may hold them on disk.
     """
+    text = render(statement)
     result = ctx.fleet.send(
         dict.fromkeys(ctx.cells(), text), role=Role.READ, timeout=timeout, cancel=ctx.interrupted, in_pieces=in_pieces
     )
@@ -200,20 +214,27 @@ def _ask(
     good: dict[str, Reply] = {}
     problems: list[str] = []
     # LIST DIAGPACK prints bare names.
-    indents = capabilities_of(ctx.transport).indents and "DIAGPACK" not in text.upper()
+    indents = capabilities_of(ctx.transport).indents and statement.object != "DIAGPACK"
+    prints = always_prints(statement)
     for reply in replies:
-        found = errors(reply.stdout) or errors(reply.stderr)
+        found = (() if _tells_alerts(statement, reply.stdout) else errors(reply.stdout)) or errors(reply.stderr)
         wrong, stray = "", ""
         if reply.large is not None:
             from exacell.largelist import wrong_with
 
+            # What is large was not refused: the words of an error are an alert's own.
             wrong, stray = wrong_with(reply, indents=indents)
+            wrong = "" if statement.object == "ALERTHISTORY" else wrong
         if wrong:
             problems.append(f"{reply.target}: {wrong}")
         elif found:
             problems.append(f"{reply.target}: " + "; ".join(f"{e.code}: {e.message}" for e in found))
         elif reply.state is not State.OK:
             problems.append(f"{reply.target}: {problem_of(reply)}")
+        elif (
+            reply.large is None and prints and not (reply.stdout if _may_be_empty(statement) else reply.stdout.strip())
+        ):
+            problems.append(f"{reply.target}: {NO_ANSWER}")
         elif stray := stray or stray_line(reply.stdout, indents=indents and reply.large is None):
             problems.append(
                 f"{reply.target}: '{stray}' is no answer of CellCLI; exacell sh shows all that the cell sends"
@@ -227,6 +248,20 @@ def _ask(
     return result, good, problems, code
 
 
+def _tells_alerts(statement: List | Describe, text: str) -> bool:
+    """Return whether an answer has rows of alerts, whose messages may begin a line with the code of an error."""
+    return statement.object == "ALERTHISTORY" and text.lstrip("\r\n").startswith("\t")
+
+
+def _may_be_empty(statement: List | Describe) -> bool:
+    """Return whether an object may have none of the values that were asked for, so that its row is blank."""
+    return (
+        isinstance(statement, List)
+        and bool(statement.attributes)
+        and "name" not in map(str.lower, statement.attributes)
+    )
+
+
 def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, compared: bool = False) -> Result:
     kind = find_object(statement.object)
     assert kind is not None
@@ -235,8 +270,9 @@ def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, co
     stripped = not capabilities_of(ctx.transport).indents  # only XML survives a dcli that takes blanks away
     if precise or ((statement.all_attributes or stripped) and form != "raw"):
         return _list_xml(ctx, statement, kind, form)
-    in_pieces = form == "raw" or not (statement.detail or compared)
-    result, good, problems, code = _ask(ctx, render(statement), timeout, in_pieces=in_pieces)
+    # Alerts of several lines are told apart in the whole text.
+    in_pieces = form == "raw" or not (statement.detail or compared or statement.object == "ALERTHISTORY")
+    result, good, problems, code = _ask(ctx, statement, timeout, in_pieces=in_pieces)
     if any(reply.large is not None for reply in good.values()):
         found = _large(good.values(), _columns(statement, kind), statement.object, form)
         return replace(found, named=len(result.targets) > 1, problems=problems, exit_code=code)
@@ -361,7 +397,7 @@ def _large_xml(answers: Answers, object_type: str, columns: Sequence[str], form:
 
 
 def _describe(ctx: Context, statement: Describe, timeout: float | None) -> Result:
-    result, good, problems, code = _ask(ctx, render(statement), timeout)
+    result, good, problems, code = _ask(ctx, statement, timeout)
     records = [
         {"cell": cell, "name": row.name, "modifiable": row.modifiable, "hidden": row.hidden}
         for cell, reply in good.items()

@@ -32,10 +32,10 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 @lru_cache(maxsize=1024)
 def parse_size(text: str) -> int:
-    """Return the bytes that ``text`` means, for example 309237645312 for ``288g``.
+    """Return the bytes that ``text`` means, for example 309237645312 for ``288g``; a part of a byte is rounded down.
 
     Raises:
-        UnitError: it is no size, or not a whole number of bytes.
+        UnitError: it is no size, or a fraction without a unit.
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
@@ -43,8 +43,10 @@ def parse_size(text: str) -> int:
     with localcontext() as exact:
         exact.prec = 100
         size = Decimal(match[1]) * _SUFFIX[match[2].upper()]
-        if size != int(size):
-            raise UnitError(f"'{text}' is not a whole number of bytes")
+        if size != int(size) and not match[2]:
+            raise UnitError(
+                f"'{text}' is not a whole number of bytes: a size has K, M, G or T behind it, for example 288G"
+            )
         return int(size)
 
 

@@ -110,6 +110,20 @@ def words(findings: Sequence[Finding]) -> dict[str, str]:
     return row
 
 
+NO_ANSWER = "no answer"
+"""The word of a cell that said nothing."""
+
+
+def silent(problem: str) -> Finding:
+    """Return the finding of a cell that gave no answer, for ``problem``."""
+    return Finding(area="services", level=Level.UNKNOWN, word=NO_ANSWER, text=problem, way="")
+
+
+def silent_words() -> dict[str, str | None]:
+    """Return the matrix row of a cell that gave no answer: what is not known is None, never ``ok``."""
+    return {**dict.fromkeys(AREAS), "services": NO_ANSWER}
+
+
 def worst(findings: Iterable[Finding]) -> Level:
     """Return the worst level, OK when there is no finding."""
     return max((finding.level for finding in findings), key=lambda level: level.rank, default=Level.OK)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from exacell.errors import StatementError
-from exacell.plan.asmfacts import END
+from exacell.errors import RefusedError, StatementError
+from exacell.plan.asmfacts import END, PREAMBLE
 from exacell.values import dataclass
 
 ROWS = "__EXACELL_ROWS__"
@@ -31,19 +31,60 @@ _TOKEN = re.compile(
 )
 
 
+SLASH = "/\n"
+_UNIT = re.compile(
+    r"\s*(?:(?:<<\s*\w+\s*>>\s*)*(?:begin|declare)|with\s+(?:function|procedure)"
+    r"|create\s+(?:or\s+replace\s+)?(?:and\s+(?:resolve|compile)\s+)?(?:(?:non)?editionable\s+)?"
+    r"(?:function|procedure|package|trigger|type|library|java))\b",
+    re.IGNORECASE,
+)
+"""What holds PL/SQL, in which ``;`` ends a part. Source: Oracle SQL*Plus User's Guide, Running PL/SQL Blocks."""
+
+_BOUND = re.compile(
+    r"\s*(alter\s+session|set(?:\s+\w+)?|savepoint|commit|rollback|lock\s+table|create\s+private\s+temporary\s+table)\b",
+    re.IGNORECASE,
+)
+"""What lasts as long as its session or transaction. Source: Oracle SQL Language Reference, Types of SQL Statements."""
+
+
+def is_unit(sql: str) -> bool:
+    """Return whether a statement is PL/SQL or holds it: a block, stored code, or WITH FUNCTION."""
+    return _UNIT.match(bare_of(sql)) is not None
+
+
+def refuse_session_bound(sql: str) -> None:
+    """Return when a statement does something that is still there when its session has ended.
+
+    Raises:
+        RefusedError: it has none; says so, and what to send in its place.
+    """
+    found = _BOUND.match(bare_of(sql))
+    if found is None:
+        return
+    what = " ".join(found[1].lower().split())
+    raise RefusedError(
+        f"{what} ends with its session, and sql opens a session for each statement: it would change nothing; nothing was sent",
+        hint="send it in one block with what it is for: begin execute immediate 'alter session ...'; ...; end;"
+        if what == "alter session"
+        else "send it in one block with what it is for: begin ... end;",
+    )
+
+
 def one_line(sql: str) -> str:
-    """Return the statement on one line: comments gone, line ends blanks, no ``;`` at the end.
+    """Return the statement on one line: comments gone, line ends blanks, no ``;`` and no line of ``/`` at the end.
 
     Raises:
         StatementError: there is no statement, or a second one behind ``;``, or a quote is open.
     """
-    line = "".join(text for text, _ in _pieces(sql)).replace("\n", " ").strip()
+    text = "".join(text for text, _ in _pieces(sql)).strip()
+    ended = re.sub(r"(?:(?<=;)\s*|\n\s*)/\Z", "", text) if is_unit(text) else re.sub(r"(?<![;\s])\s*\n\s*/\Z", "", text)
+    line = ended.replace("\n", " ").strip()
     while line.endswith(";"):
         line = line[:-1].rstrip()
     if not line or line == "/":
         raise StatementError("the SQL is empty")
     bare = bare_of(line)
-    if ";" in bare and not re.match(r"\s*(begin|declare)\b", bare, re.IGNORECASE):
+    if ";" in bare and not is_unit(line):
         raise StatementError("one statement at a time: there is more behind ;")
     if "'" in bare:
         raise StatementError("a quote is open in the SQL")
@@ -89,6 +130,15 @@ def mounts(sql: str) -> str:
 def query_script(sql: str) -> str:
     """Return the SQL*Plus script whose answer :func:`read_rows` reads."""
     return f"{SETTINGS}prompt {ROWS}\n{sql};\nprompt {END}\nexit\n"
+
+
+def sent_script(sql: str) -> str:
+    """Return the SQL*Plus script that runs one statement other than a query, and says at its end that it passed.
+
+    A ``;`` ends SQL; PL/SQL is sent by a line that holds only a ``/``.
+    Source: Oracle SQL*Plus User's Guide, Running PL/SQL Blocks.
+    """
+    return f"{PREAMBLE}{sql};\n{SLASH if is_unit(sql) else ''}prompt {END}\nexit\n"
 
 
 @dataclass(frozen=True, kw_only=True)

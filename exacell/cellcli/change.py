@@ -26,6 +26,8 @@ NOTHING = ObjectType(
 )
 """Stands for the object of CALIBRATE, which has none."""
 
+_MEDIA_WORDS = ("FLASHDISK", "HARDDISK", "PMEM")
+
 _ADDED_TO = frozenset(("snmpsubscriber+", "emailsubscriber+"))
 """Lists of ALTER CELL to which ``+=`` adds; it means nothing else anywhere. Source: Oracle ASXQI, configuring-snmp-subscriber."""
 
@@ -97,6 +99,12 @@ class _Reader:
         if self.form.names == 1 and len(names) > 1:
             raise self.cursor.wrong(f"{self.title} takes one name", at=names[1], through=names[-1])
         for token in names:
+            if self.form.all and self.form.media and token.is_word(*_MEDIA_WORDS):
+                raise self.cursor.wrong(
+                    f"'{token.text}' is a medium, not the name of a {self.subject.name}: in quotes it is a name",
+                    at=token,
+                    hint=f"did you mean ALL {token.value.upper()}?",
+                )
             if problem := check_name(self.change.verb, self.subject.name, token.value):
                 raise self.cursor.wrong(problem, at=token)
         self.change = replace(self.change, names=tuple(token.value for token in names))

@@ -17,6 +17,8 @@ IDENTITY = ("name", "role", "type", "asmcluster")
 """Attributes that say which database (or profile) a directive is for."""
 ALLOCATION = ("level", "allocation")
 """Attributes that divide by levels instead of shares."""
+NUMBERS = ("share", "limit", *ALLOCATION)
+"""Attributes that are whole numbers."""
 CACHES = ("flashcache", "pmemcache", "xrmemcache")
 """Caches that a directive can close, and divide with attributes that end in min, limit and size."""
 QUOTAS = tuple(f"{cache}{part}" for cache in CACHES for part in ("min", "limit", "size"))
@@ -40,7 +42,9 @@ class DirectiveAttribute:
 
     @property
     def meaning(self) -> str | int:
-        """What the value means: bytes for sizes, else the text in lower case."""
+        """What the value means: bytes for sizes, the number for numbers, else the text in lower case."""
+        if self.key in NUMBERS and self.value.isascii() and self.value.isdigit():
+            return int(self.value)
         if self.key in QUOTAS:
             try:
                 return parse_size(self.value)

@@ -38,6 +38,7 @@ __all__ = [
     "diff",
     "find",
     "inherited",
+    "over_allocated",
     "parse",
     "remove",
     "render",
@@ -70,6 +71,30 @@ class DirectiveChange:
     attribute: str
     before: str | None
     after: str | None
+
+
+_WHOLE = 100
+"""Percent of a level that its directives may have together: a cell says CELL-00006 to more."""
+
+
+def over_allocated(plan: IormPlan) -> str:
+    """Return which level has more than 100 % allocated, and to whom; empty where none has.
+
+    Directives of one role count together with those of none. Source: reference cellcli.md 1.7 (CELL-00006) and 7.1.
+    """
+    roles = dict.fromkeys(directive.get("role") for directive in plan.directives)
+    for role in roles:
+        shares: dict[str, list[tuple[str, int]]] = {}
+        for directive in plan.directives:
+            level, percent = directive.get("level"), directive.get("allocation") or ""
+            if level and percent.isdecimal() and directive.get("role") in (None, role):
+                shares.setdefault(level, []).append((directive.label, int(percent)))
+        for level, given in sorted(shares.items()):
+            total = sum(percent for _, percent in given)
+            if total > _WHOLE:
+                whose = ", ".join(f"{name} {percent}" for name, percent in given)
+                return f"level {level} has {total} % allocated ({whose}), {_WHOLE} % is all that there is"
+    return ""
 
 
 def inherited(plan: IormPlan) -> Mapping[str, DirectiveAttribute]:

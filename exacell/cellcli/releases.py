@@ -35,6 +35,14 @@ def missing(statement: Statement, release: str) -> tuple[str, ...]:
     return tuple(_missing(statement, release))
 
 
+def ended_action(statement: Change, release: str) -> str:
+    """Return that ``release`` does not know an action any more, one line; empty when it does, or may come to know it."""
+    action = _ACTIONS.get((statement.object, statement.action))
+    if action is None or not action.until or action.includes(release):
+        return ""
+    return _line(f"{statement.verb} {statement.object} {statement.action}", action, release)
+
+
 @lru_cache(maxsize=1024)
 def fitted(statement: str, release: str) -> str | None:
     """Return the LIST ``statement`` without the attributes that ``release`` has not; None when it has no such object.

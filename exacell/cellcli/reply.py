@@ -15,6 +15,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from exacell.cellcli.alertrows import OBJECT as ALERTS
+from exacell.cellcli.alertrows import alert_rows
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
 from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.typed import Value, typed_value, values
@@ -63,6 +65,8 @@ def read_columns(text: str, columns: Sequence[str], object_type: str = "") -> li
         object_type: for the spelling of the attributes; empty keeps them as given.
     """
     names = spelled(columns, object_type)
+    if object_type.upper() == ALERTS:
+        return [_record(cells, names) for cells in alert_rows(text.replace("\r", "").split("\n"), names)]
     plain = plain_columns(text, len(names))
     if plain is not None:
         return [dict(zip(names, row, strict=True)) for row in zip(*plain, strict=True)]
@@ -132,7 +136,8 @@ def read_detail(text: str, object_type: str = "") -> list[Record]:
             records.append(current)
         current[name] = value
         last = name
-    return records
+    # A quoted text of several lines lost its quotes on none of them.
+    return [{name: _unquoted(value) if "\n" in value else value for name, value in row.items()} for row in records]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,6 +298,8 @@ def _label(line: str, found: ObjectType | None, *, indented: bool) -> tuple[str,
         return None
     name = match["label"]
     known = found is not None and found.attribute(name) is not None
+    if indented and found is not None and found.name == ALERTS and "\t" not in line.partition(":")[2]:
+        return None  # What a message says, in its own words: a TAB stands behind each label of the cell's.
     # A label of a release that the schema doesn't know still has a TAB after it, or nothing in the label column.
     if not known and "\t" not in match["pad"] and not (indented and not match["value"]):
         return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, overload
 
+from exacell.cellcli.alertrows import OBJECT as ALERTS
 from exacell.cellcli.reply import plain_columns, read_columns, spelled
 
 Columns = tuple[Sequence[str], ...]
@@ -82,7 +83,7 @@ def read_rows(answers: Mapping[str, str], columns: Sequence[str], object_type: s
     parts: list[tuple[str, Columns]] = []
     alike = "cell" not in names and 0 < len(set(names)) == len(names)
     for cell, text in answers.items() if alike else ():
-        found = plain_columns(text, len(names))
+        found = plain_columns(text, len(names)) if object_type.upper() != ALERTS else None
         if found is None:
             records = read_columns(text, columns, object_type)
             if any(len(record) != len(names) for record in records):

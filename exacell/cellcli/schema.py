@@ -16,6 +16,8 @@ from exacell.beside import data_beside
 from exacell.values import dataclass
 
 _ABSENT = "-"
+_UNDESCRIBED = frozenset("uw")
+_HIDDEN = _UNDESCRIBED | {"h"}
 
 
 class Kind(StrEnum):
@@ -72,15 +74,44 @@ class Lifetime:
 
 @dataclass(frozen=True, kw_only=True)
 class Attribute:
-    """One attribute of an object type. ``hidden`` ones appear only when they are named. ``note`` may be empty."""
+    """One attribute of an object type.
+
+    Attributes:
+        modifiable: ALTER takes it. ``created`` ones are given with CREATE and stay.
+        hidden: it appears only when it is named, and where it is not ``described`` DESCRIBE does not tell of it either.
+        printed: cells print it; False where it is only ever written.
+        values: what it may be; empty when that is not known, or anything of its kind.
+        default: what cells print when nothing was set; may be empty.
+        secret: ``value``, ``clause``, or the names that are secret within its parentheses, with commas; empty for none.
+        copied: a copy of a rack has the rack's own value. ``uncopied`` is why one can't; empty where it follows from others.
+        note: may be empty.
+    """
 
     object: str
     name: str
     kind: Kind
     modifiable: bool
+    created: bool
     hidden: bool
+    described: bool
+    printed: bool
     lifetime: Lifetime
+    values: tuple[str, ...]
+    default: str
+    secret: str
+    copied: bool
+    uncopied: str
     note: str
+
+    @property
+    def settable(self) -> bool:
+        """Whether somebody can have set it: with ALTER or with CREATE."""
+        return self.modifiable or self.created
+
+    @property
+    def about(self) -> str:
+        """What is known of its values: which they are, and a note; empty when nothing is."""
+        return "; ".join(part for part in (", ".join(self.values), self.note) if part)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,14 +169,23 @@ class Metric:
 def objects() -> Mapping[str, ObjectType]:
     """Return every object type, keyed by its name in capitals, in alphabetical order."""
     attributes: dict[str, dict[str, Attribute]] = {}
-    for owner, name, kind, flags, since, until, note in _rows("attributes.tsv"):
+    for row in _rows("attributes.tsv"):
+        owner, name, kind, flags, since, until, values, default, secret, copied, _detail, note = row
         attributes.setdefault(owner, {})[name.lower()] = Attribute(
             object=owner,
             name=name,
             kind=Kind(kind),
             modifiable="m" in flags,
-            hidden="h" in flags or "u" in flags,
+            created="c" in flags,
+            hidden=not _HIDDEN.isdisjoint(flags),
+            described=_UNDESCRIBED.isdisjoint(flags),
+            printed="w" not in flags,
             lifetime=_lifetime(since, until),
+            values=() if values == _ABSENT or ".." in values else tuple(values.replace("+", "|").split("|")),
+            default=_text(default),
+            secret=_text(secret),
+            copied=copied == "yes",
+            uncopied=copied.removeprefix("no: ") if copied.startswith("no: ") else "",
             note=_text(note),
         )
     found: dict[str, ObjectType] = {}
@@ -189,8 +229,25 @@ class Secret:
 
 @cache
 def secrets() -> tuple[Secret, ...]:
-    """Return what the table says of secrets, in its order."""
-    return tuple(Secret(object=owner, name=name, place=place) for owner, name, place, _ in _rows("secrets.tsv"))
+    """Return the names whose values are secret, in the table's order.
+
+    Every statement is looked through for them, so the other columns are not looked at.
+    """
+    found = ((row[0], row[1], row[8]) for row in _rows("attributes.tsv"))
+    return tuple(
+        Secret(object=owner, name=part, place=place)
+        for owner, name, secret in found
+        if secret != _ABSENT
+        for place, part in _secret_names(name, secret)
+    )
+
+
+_WHOLE = {"value": "attribute", "clause": "clause"}
+
+
+def _secret_names(name: str, secret: str) -> list[tuple[str, str]]:
+    """Return (place, name) for what the table says of an attribute's secrets: the whole of it, or parts in its parentheses."""
+    return [(_WHOLE[secret], name)] if secret in _WHOLE else [("inside", part) for part in secret.split(",")]
 
 
 @cache

@@ -9,7 +9,8 @@ from exacell.cellcli.secrets import masked
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.output.result import Column, Record
 from exacell.plan.estimate import stage_seconds
-from exacell.plan.model import Gate, Plan, Step, Undo
+from exacell.plan.model import Gate, Plan, Step
+from exacell.plan.takenback import risk_of, taken_back
 from exacell.transport.base import State
 from exacell.units import counted
 
@@ -37,20 +38,18 @@ def planned_records(plan: Plan) -> list[Record]:
             "stage": title,
             "outcome": "planned",
             "statement": masked(step.statement) or None,
-            "risk": str(step.risk),
+            "risk": str(risk_of(plan, step)),
             "seconds": seconds[title],
-            "undo": _taken_back(step),
+            "undo": _taken_back(plan, step),
         }
         for title, step in _steps(plan)
     ]
 
 
-def _taken_back(step: Step) -> str | None:
-    """Return what takes the step back, why nothing can, or None where there is nothing to take back."""
-    if step.undo is Undo.NOTHING or not step.inverse:
-        return None
-    inverse = masked(step.inverse)
-    return f"cannot be undone: {inverse}" if step.undo is Undo.IMPOSSIBLE else inverse
+def _taken_back(plan: Plan, step: Step) -> str | None:
+    """Return what takes the step back, as the plan on the screen says it, or None where there is nothing to take back."""
+    back = taken_back(plan, step)
+    return None if back is None else masked(str(back))
 
 
 def planned_columns(plan: Plan) -> tuple[Column, ...]:

@@ -13,7 +13,7 @@ from exacell.fleet import Answer, Fleet, Upon
 from exacell.meanwhile import unless_interrupted
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
-from exacell.plan.checks import failure
+from exacell.plan.checks import PLANS, failure
 from exacell.plan.model import Check, Step
 from exacell.transport.base import Judgement
 
@@ -39,7 +39,7 @@ _STATEMENTS: Mapping[str, str] = {
     "flashlogmetric": "list metriccurrent where name = 'FL_BY_KEEP'",
 }
 
-_ANY_ATTRIBUTE = frozenset(("cell", "celldisk", "griddisk"))
+_ANY_ATTRIBUTE = frozenset(("cell", "celldisk", "griddisk", "iormplan"))
 """Objects of which checks may name any attribute."""
 
 
@@ -227,10 +227,10 @@ def _failures(checks: Sequence[Check], tables: Mapping[str, Sequence[Mapping[str
 
 
 def _normal(name: str, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows with an IORM plan as one text, which checks compare by its meaning."""
+    """Return the rows with each IORM plan as one text, which checks compare by its meaning."""
     if name != "iormplan":
         return list(rows)
-    return [{**row, "dbPlan": _text(row.get("dbPlan"))} for row in rows]
+    return [{**row, **{key: _text(value) for key, value in row.items() if key.lower() in PLANS}} for row in rows]
 
 
 def _text(value: object) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from exacell.cellcli.printing import NO_ANSWER, always_prints
 from exacell.cellcli.reply import errors as reply_errors
 from exacell.cellcli.reply import successes
+from exacell.cellcli.statement import parse
 from exacell.change.running import Outcome, StepResult
+from exacell.errors import ExacellError
 from exacell.fleet import problem_of
 from exacell.journal.record import Row
 from exacell.plan.asmfacts import sql_errors
@@ -75,11 +78,23 @@ def _judge(step: Step, reply: Reply) -> StepResult:
     if reply.state is not State.OK:
         reason = problem_of(reply)
         return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=reason, said=reply.stdout, fingerprint=who)
+    if _is_mute(step, reply):
+        return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=NO_ANSWER, fingerprint=who)
     count = len(successes(reply.stdout))
     if count < step.expect:
         reason = f"{count} of {step.expect} objects were reported done: {problem_of(reply)}"
         return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=reason, said=reply.stdout, fingerprint=who)
     return StepResult(step=step, outcome=Outcome.DONE, said=reply.stdout, fingerprint=who)
+
+
+def _is_mute(step: Step, reply: Reply) -> bool:
+    """Return whether a cell printed nothing at all to a statement to which it always prints something."""
+    if reply.stdout.strip() or reply.stderr.strip():
+        return False
+    try:
+        return always_prints(parse(step.statement))
+    except ExacellError:
+        return False  # It is no CellCLI statement, such as a command for the host's shell.
 
 
 def judge_sql(step: Step, reply: Reply, problem: str) -> StepResult:

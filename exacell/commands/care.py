@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from exacell.errors import ExacellError, ExitCode
 from exacell.language.registry import Call, Effect, Kind, Param, command
@@ -55,8 +55,9 @@ def observe(ctx: Context) -> tuple[dict[str, Observed], Answers]:
     example="show health",
 )
 def show_health(ctx: Context, call: Call) -> Result:
-    """Return one record per cell that answered: a word per area, and the findings as sentences."""
-    from exacell.care.health import AREAS, Level, all_online, examine, words, worst
+    """Return one record per cell: a word per area, and the findings as sentences. Of a cell that gave no answer the one about
+    services says so, with the reason among the findings; the others are null."""
+    from exacell.care.health import AREAS, Level, all_online, examine, silent, silent_words, words, worst
     from exacell.journal.offline import observe_online
     from exacell.output.care import advice_lines, headlines, matrix_lines
 
@@ -67,14 +68,19 @@ def show_health(ctx: Context, call: Call) -> Result:
     acted = [(cell, item) for cell, found in findings.items() for item in headlines(found)]
     acted.sort(key=lambda one: -one[1].level.rank)
     advice = advice_lines(((cell, item.text, item.way) for cell, item in acted), MOST_WAYS, rest="findings")
-    rows = [
-        {"cell": cell, **words(found), "findings": tuple(item.text for item in found)}
-        for cell, found in findings.items()
-    ]
+    told: dict[str, dict[str, Any]] = {
+        cell: {**words(found), "findings": tuple(item.text for item in found)} for cell, found in findings.items()
+    }
+    # A cell that hangs is the one to look at: it has its line in the matrix.
+    mute = {cell: answer.problem for cell, answer in answers.answers.items() if cell not in seen}
+    told |= {cell: {**silent_words(), "findings": (problem,)} for cell, problem in mute.items()}
+    findings |= {cell: (silent(problem),) for cell, problem in mute.items()}
+    rows = [{"cell": cell, **told[cell]} for cell in answers.answers]
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
-        return matrix_lines(rows, findings, AREAS, width=width, color=color, header=header)
+        return matrix_lines(shown, findings, AREAS, width=width, color=color, header=header)
 
+    shown = [{**row, **{area: row[area] or "-" for area in AREAS}} for row in rows]
     broken = any(worst(found) is Level.BAD for found in findings.values())
     well = f"{_counted(len(seen))} well" + (" of those that answered" if answers.problems else "")
     well = well if seen and not advice else ""

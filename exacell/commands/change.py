@@ -81,9 +81,11 @@ _SHOWN = "-n behind dcli, sh, copy and run shows what of it changes cells"
     group=GROUP,
     effect=Effect.READ,
     summary="carry a statement or a recipe out on an emulated copy of the rack as it is now, and show what it would leave",
-    details="The copy gets the rack's cell disks, grid disks, caches, logs, IORM plans and disk groups, and ends with the "
-    "rehearsal. The rack is only read and its journal gets nothing. What would be refused on the rack is refused on the copy. "
-    "Counters, alerts and timing are the emulator's own, and so is every answer: it proves the plan, not the hardware.",
+    details="The copy gets every value that somebody can have set on the cells, their disks, caches, logs, IORM plans, "
+    "thresholds, alerts and other objects, and the disk groups; it ends with the rehearsal. A value that it can't have is named, "
+    "and nothing is rehearsed then. Passwords and keys stay on the rack. The rack is only read and its journal gets nothing. "
+    "What would be refused on the rack is refused on the copy. "
+    "Counters and timing are the emulator's own, and so is every answer: it proves the plan, not the hardware.",
     example="rehearse resize flashcache size=288g",
     params=(_STATEMENT,),
     recipe_ok=False,
@@ -220,13 +222,15 @@ def undo_run(ctx: Context, call: Call) -> Result:
     group=GROUP,
     effect=Effect.READ,
     summary="what earlier changes left behind: unfinished, caching off, services stopped, disks offline, unconfirmed",
-    details="Every start of exacell says the same in one line each.",
+    details="Every start of exacell says the same in one line each, from the journal alone. pending asks the cells first: what "
+    "was started, activated or switched on by other hands is left out, here and at later starts.",
     example="pending",
 )
 def pending(ctx: Context, call: Call) -> Result:
     """Return one record for each."""
-    from exacell.change.pending import pending as left_behind
+    from exacell.change.lookingback import look
 
+    left, notes = look(ctx)
     rows = [
         {
             "cell": None,
@@ -236,8 +240,7 @@ def pending(ctx: Context, call: Call) -> Result:
             "mend": p.mend,
             "says": p.sentence,
         }
-        for p in left_behind(ctx.journal, ctx.need_rack().name)
+        for p in left
     ]
-    return Result(
-        records=rows, columns=[*(Column(n) for n in ("change", "state", "mend")), Column("says", "prose")], data=True
-    )
+    columns = [*(Column(n) for n in ("change", "state", "mend")), Column("says", "prose")]
+    return Result(records=rows, columns=columns, data=True, notes=list(notes))

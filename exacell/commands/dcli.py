@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell.dcli.offered import DCLI_OPTIONS
-from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
+from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.language.shellwords import ACCEPT, stray_flag
 from exacell.output.result import Result
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
         ),
     ),
     options=DCLI_OPTIONS,
-    flags=(Flag(name="accept-opaque", help="run what exacell can't read, unguarded"),),
+    flags=(ACCEPT,),
     recipe_ok=False,
 )
 def dcli(ctx: Context, call: Call) -> Result:
@@ -43,20 +44,20 @@ def dcli(ctx: Context, call: Call) -> Result:
 
     from exacell.dcli.run import run_dcli
     from exacell.errors import StatementError
-    from exacell.opaque.door import ACCEPT, stray_flag
 
     text = call.text_arg("words")
     try:
         argv = shlex.split(text)
     except ValueError as error:
         raise StatementError(f"dcli: the words can't be cut as a shell would: {error}") from error
-    accepted = argv[:1] == [ACCEPT]
-    if accepted:
+    if argv[:1] == [f"--{ACCEPT.name}"]:
         argv, call = argv[1:], replace(call, flags={**call.flags, "accept-opaque": True})
-    stray = stray_flag(argv)
+    ended = argv[:1] == ["--"]
+    argv = argv[1:] if ended else argv
+    stray = "" if ended else stray_flag(argv)
     if stray:
         raise StatementError(
             f"dcli: {stray} stands among dcli's words, where it is the command's own; nothing was sent",
-            hint=f"exacell {stray} dcli … for exacell's flag; in quotes with the command where the command means it",
+            hint=f"exacell {stray} dcli … for exacell's flag; dcli -- … where the command means it",
         )
     return run_dcli(ctx, argv, call)

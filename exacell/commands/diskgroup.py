@@ -107,12 +107,13 @@ def show_disks(ctx: Context, call: Call) -> Result:
 def create(ctx: Context, call: Call) -> Result:
     """Return one record per node with its outcome."""
     from exacell.plan import facts as f
+    from exacell.plan.asmspace import AU_SIZES
     from exacell.plan.diskgroup import Wanted, create_plan, instance_nodes
     from exacell.plan.griddisk import members
 
     name, prefix = call.text_arg("name"), call.text_arg("prefix")
     au_size = call.int_arg("au_size") or 0
-    if au_size not in (1 << power for power in range(20, 27)):
+    if au_size not in AU_SIZES:
         raise RefusedError(f"create diskgroup {name}: au_size is 1M, 2M, 4M, 8M, 16M, 32M or 64M")
     if len(name) > 30:
         raise RefusedError(
@@ -145,9 +146,12 @@ def create(ctx: Context, call: Call) -> Result:
 def drop(ctx: Context, call: Call) -> Result:
     """Return one record per node with its outcome."""
     from exacell.plan.diskgroup import drop_plan, instance_nodes
+    from exacell.plan.nearby import refuse_slip
 
     client = ctx.asm(call.text_arg("asm"))
     asm = client.facts()
+    if not ctx.replaying:
+        refuse_slip(call.text, "disk group", (call.text_arg("name").upper(),), [group.name for group in asm.groups])
     plan = drop_plan(
         ctx.need_rack().name,
         asm,

@@ -95,11 +95,15 @@ _COLUMNS = tuple(
     dry_runs=False,
     summary="start an emulated rack; every process then reaches it with -r NAME",
     details="Its state, ports and host keys survive stop and start; reset=yes begins anew. Its clock runs speed= times "
-    "as fast as yours. Starting a running rack says so.",
+    "as fast as yours. Starting a running rack says so. port22=yes is for ssh clients that insist on port 22: each host then "
+    "has a loopback address of its own (emulator hosts NAME), which takes root or net.ipv4.ip_unprivileged_port_start=22.",
     example="emulator start t1",
     params=(
         _NAME,
         *_OPTIONS,
+        Param(
+            name="port22", kind=Kind.BOOL, help="an address for each host, with port 22, from now on (as last time; no)"
+        ),
         Param(name="reset", kind=Kind.BOOL, default="no", help="forget the old state first"),
     ),
     recipe_ok=False,
@@ -120,7 +124,14 @@ def start_rack(ctx: Context, name: str, call: Call) -> tuple[Any, bool]:
     for key, value in given.items():
         if isinstance(value, tuple):
             given[key] = ",".join(value)
-    return control.start(ctx.home.config_dir, name, options=given, reset=bool(call.args.get("reset")))
+    port22 = call.args.get("port22")
+    return control.start(
+        ctx.home.config_dir,
+        name,
+        options=given,
+        reset=bool(call.args.get("reset")),
+        port22=None if port22 is None else bool(port22),
+    )
 
 
 @command(
@@ -175,6 +186,24 @@ def ssh_config(ctx: Context, call: Call) -> Result:
     return Result(text=control.ssh_config(ctx.home.config_dir, call.text_arg("name")))
 
 
+@command(
+    "emulator hosts",
+    group=GROUP,
+    effect=Effect.READ,
+    summary="the addresses with port 22 of the hosts of a rack that was started with port22=yes, for /etc/hosts",
+    details="For ssh clients that insist on port 22 and read no ssh_config. The key is id_ed25519 beside the file that emulator "
+    "status -o json names as sshConfig.",
+    example="emulator hosts t1",
+    params=(_NAME,),
+    recipe_ok=False,
+)
+def hosts(ctx: Context, call: Call) -> Result:
+    """Return the text."""
+    from exacell.emulator import control
+
+    return Result(text=control.hosts(ctx.home.config_dir, call.text_arg("name")))
+
+
 _PROFILES = ("redo", "oltp", "dw", "mixed", "batch")
 
 
@@ -222,6 +251,8 @@ _FAULTS = (
     "cellsrv-down",
     "stuck-flush",
     "flash-disk",
+    "hard-disk",
+    "replace",
     "host-key",
     "disk-full",
     "restart",
@@ -252,12 +283,21 @@ _FAULT_OPTIONS = (
         choices=("stale", "error", "endless"),
         help="stuck-flush: FC_BY_STALE_DIRTY above 0 (stale), a flushError, or it just never ends",
     ),
-    Param(name="disk", kind=Kind.TEXT, help="flash-disk, bad-sector, disk-full: the disk (the first; disk-full: all)"),
+    Param(
+        name="disk",
+        kind=Kind.TEXT,
+        help="flash-disk, hard-disk, bad-sector, disk-full: the disk (the first; disk-full: all); replace: which",
+    ),
     Param(
         name="status",
         kind=Kind.CHOICE,
-        choices=("failed", "warning - predictive failure", "warning - poor performance"),
-        help="flash-disk: what the disk then is (failed)",
+        choices=("failed", "not present", "warning - predictive failure", "warning - poor performance"),
+        help="flash-disk, hard-disk: what the disk then is (failed)",
+    ),
+    Param(
+        name="bare",
+        kind=Kind.BOOL,
+        help="replace: nothing is made on the new disk; cell disk and grid disks are left to you (no)",
     ),
     Param(name="down", kind=Kind.DURATION, help="restart: how long CELLSRV is away, on the rack's clock (10s)"),
 )
@@ -316,6 +356,8 @@ def fault(ctx: Context, call: Call) -> Result:
         count = control.clear_faults(home, name, None if where == "all" else hosts, only or None)
         return Result(notes=[f"{counted(count, 'fault')} cleared on {name}"])
     rows = control.fault(home, name, hosts, kind, **given) if kind else control.faults(home, name)
+    if kind == "replace" and "after" not in given:
+        return Result(notes=[f"a new disk is in the place of {given['disk']} on {where}"])
     return Result(records=[_fault_row(row) for row in rows], columns=_FAULT_COLUMNS, data=True)
 
 

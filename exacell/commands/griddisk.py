@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell import cellset
-from exacell.errors import StatementError
+from exacell.errors import ExacellError, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
 
@@ -88,13 +88,19 @@ def show(ctx: Context, call: Call) -> Result:
     effect=Effect.WRITE,
     summary="make one grid disk of equal, explicit size on every flash (or hard) cell disk",
     details="Without size= every disk gets what is free on the fullest disk of all cells, rounded down to 16M. "
-    "If the flash cache owns the space, the way to make room is named.",
+    "If the flash cache owns the space, the way to make room is named. usable= counts the copies, what ASM needs for itself "
+    "and what it keeps free for the mirrors. Refused while a disk is not normal, and for a prefix that grid disks on another "
+    "kind of disk have.",
     example="carve griddisk prefix=ssddisk -y",
     params=(
         _PREFIX,
         Param(name="size", kind=Kind.SIZE, help="of each grid disk"),
         Param(name="free", kind=Kind.CHOICE, choices=("all",), help="all: take what is free (the default)"),
-        Param(name="usable", kind=Kind.SIZE, help="what a disk group of redundancy= on them shall hold, over the rack"),
+        Param(
+            name="usable",
+            kind=Kind.SIZE,
+            help="usable_file_mb that an empty disk group of redundancy= on them shall have",
+        ),
         Param(
             name="redundancy",
             kind=Kind.CHOICE,
@@ -102,6 +108,7 @@ def show(ctx: Context, call: Call) -> Result:
             default="normal",
             help="for usable=",
         ),
+        Param(name="au_size", kind=Kind.SIZE, default="4m", help="for usable=: the disk group's allocation unit"),
         Param(
             name="media",
             kind=Kind.CHOICE,
@@ -116,29 +123,62 @@ def show(ctx: Context, call: Call) -> Result:
 def carve(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
     from exacell.plan import facts as f
+    from exacell.plan.asmspace import AU_SIZES, Keeping
     from exacell.plan.carve import carve_plan
 
     given = [name for name in ("size", "free", "usable") if call.args.get(name) is not None]
     if len(given) > 1:
         raise StatementError(f"carve griddisk: {' and '.join(f'{g}=' for g in given)} exclude each other")
-    facts = ctx.facts(f.CELL, f.FLASHCACHE, f.CELLDISK, f.GRIDDISK)
+    au_size = call.int_arg("au_size") or 0
+    if au_size not in AU_SIZES:
+        raise StatementError("carve griddisk: au_size is 1M, 2M, 4M, 8M, 16M, 32M or 64M")
+    facts = ctx.facts(f.CELL, f.FLASHCACHE, f.CELLDISK, f.GRIDDISK, f.FLASH_PHYSICALDISK)
     asm = call.text_arg("asm")
     if asm and call.text_arg("availableTo"):
         raise StatementError("carve griddisk: asm= and availableTo= exclude each other")
     groups = {group.name for group in ctx.asm(asm).facts().groups} if asm else None
+    usable = call.int_arg("usable")
+    keeping = Keeping(
+        redundancy=call.text_arg("redundancy"),
+        au_size=au_size,
+        by_failgroup=_kept_by_failgroup(ctx, asm) if usable is not None else None,
+    )
     plan = carve_plan(
         ctx.need_rack().name,
         facts,
         prefix=call.text_arg("prefix"),
         media=call.text_arg("media"),
         each=call.int_arg("size"),
-        usable=call.int_arg("usable"),
-        redundancy=call.text_arg("redundancy"),
+        usable=usable,
+        keeping=keeping,
         statement=call.text,
         groups=groups,
         available_to=call.text_arg("availableTo") or None,
     )
     return ctx.change(plan, call)
+
+
+def _kept_by_failgroup(ctx: Context, asm: str) -> bool | None:
+    """Return whether the rack's ASM keeps the space of a whole failure group free for the mirrors, as its disk groups tell.
+
+    Args:
+        asm: the ASM cluster that is asked; empty asks all.
+
+    Returns:
+        True where any of them does; None where none could be asked or none tells.
+    """
+    from exacell.plan.asmspace import keeps_failgroup
+
+    told: list[bool] = []
+    for name in (asm,) if asm else ctx.need_rack().asm:
+        try:
+            found = keeps_failgroup(ctx.asm(name).facts())
+        except ExacellError as error:
+            ctx.console.say(f"ASM cluster {name}: {error.message}")
+            continue
+        if found is not None:
+            told.append(found)
+    return any(told) if told else None
 
 
 @command(
@@ -149,7 +189,11 @@ def carve(ctx: Context, call: Call) -> Result:
     details="Refused while ASM uses one of them, whatever is given. regrow=yes then re-creates the flash cache over all "
     "the flash that is free, with its own flush.",
     example="release griddisk prefix=ssddisk regrow=yes -y",
-    params=(_PREFIX, Param(name="regrow", kind=Kind.BOOL, default="no", help="give the space to the flash cache")),
+    params=(
+        _PREFIX,
+        Param(name="media", kind=Kind.CHOICE, choices=("flash", "hard"), help="only those on such disks"),
+        Param(name="regrow", kind=Kind.BOOL, default="no", help="give the space to the flash cache"),
+    ),
 )
 def release(ctx: Context, call: Call) -> Result:
     """Return one record per cell with its outcome."""
@@ -157,14 +201,19 @@ def release(ctx: Context, call: Call) -> Result:
     from exacell.factreading import headers_if_needed
     from exacell.plan import facts as f
     from exacell.plan.griddisk import release_plan
+    from exacell.plan.nearby import refuse_slip
 
     facts = ctx.facts(*planning_facts(), f.IORMPLAN)
+    if not ctx.replaying:
+        known = dict.fromkeys(grid.prefix for fact in facts.values() for grid in fact.grid_disks if grid.prefix)
+        refuse_slip(call.text, "grid disk with the prefix", (call.text_arg("prefix"),), known)
     plan = release_plan(
         ctx.need_rack().name,
         facts,
         prefix=call.text_arg("prefix"),
         headers=headers_if_needed(ctx, facts),
         regrow=bool(call.args.get("regrow")),
+        media=call.text_arg("media"),
         statement=call.text,
     )
     return ctx.change(plan, call)

@@ -171,8 +171,9 @@ def _pages() -> Iterator[str]:
 
 
 def _docs(name: str) -> list[str]:
-    """Return the lines of a page of the documentation, as they are written."""
-    from exacell.core.packaged import packaged_files
+    """Return the lines of a page of the documentation, without names of files that are not there."""
+    from exacell.core.packaged import has_source, packaged_files
+    from exacell.core.pages import shown_page
 
     pages = packaged_files("docs", *_PAGES)
     plain = name.removeprefix("docs/")
@@ -182,7 +183,7 @@ def _docs(name: str) -> list[str]:
         raise StatementError(
             f"the documentation has no page '{name}'", suggestions=near, hint="" if near else "help docs lists them"
         )
-    return place.read_text(encoding="utf-8").splitlines()
+    return shown_page(place.read_text(encoding="utf-8"), source=has_source()).splitlines()
 
 
 def _code(text: str) -> Iterator[str]:
@@ -275,7 +276,8 @@ def _flag_row(flag: Flag) -> tuple[str, str]:
 
 
 def _flags() -> Iterator[str]:
-    yield "Flags of statements that change something; -y, -n and the long ones may stand before or behind the statement."
+    yield "Flags of statements, which may stand before or behind them."
+    yield "Behind dcli, sh, host and ! all words are the command's: exacell's flags stand before it, and -- ends them."
     yield ""
     yield from _columns([_flag_row(flag) for flag in COMMON_FLAGS])
     yield ""
@@ -404,11 +406,11 @@ def _object(subject: ObjectType) -> Iterator[str]:
 
 def _kind(attribute: Attribute) -> str:
     parts = [str(attribute.kind)]
-    parts += ["modifiable"] if attribute.modifiable else []
+    parts += ["modifiable"] if attribute.modifiable else ["given with CREATE"] if attribute.created else []
     parts += ["hidden"] if attribute.hidden else []
     parts += [f"since {attribute.lifetime.since}"] if attribute.lifetime.since else []
     parts += [f"until {attribute.lifetime.until}"] if attribute.lifetime.until else []
-    return ", ".join(parts) + (f": {attribute.note}" if attribute.note else "")
+    return ", ".join(parts) + (f": {attribute.about}" if attribute.about else "")
 
 
 def _attribute(object_name: str, name: str) -> Iterator[str]:
@@ -426,6 +428,9 @@ def _attribute(object_name: str, name: str) -> Iterator[str]:
     if values:
         yield ""
         yield from _columns(values)
+    if not attribute.printed:
+        yield from ["", "It is only written: cells do not print it."]
+        return
     if attribute.hidden:
         yield from ["", "DETAIL leaves it out: name it behind ATTRIBUTES."]
     yield ""

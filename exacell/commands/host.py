@@ -6,9 +6,9 @@ import subprocess
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from exacell.commands.opaque import ACCEPT, command_given
 from exacell.errors import BrokenOffError, ExitCode, JournalError, RefusedError
 from exacell.language.registry import Call, Effect, Kind, Param, Value, command
+from exacell.language.shellwords import ACCEPT, command_given
 from exacell.output.result import Result
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def host(ctx: Context, call: Call) -> Result:
         RefusedError: a change is found in it, or it can't be read and was not accepted.
         JournalError: the journal can't be written; nothing was run.
     """
-    text, flags = command_given(ctx, call)
+    text, flags = command_given(call, ctx.flags_of(call))
     findings = judged(ctx, text, flags, statement=call.text)
     if flags.get("dry-run"):
         return Result(notes=[f"-n: host {text[:_SHOWN]} was not run"])

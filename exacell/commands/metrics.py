@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from exacell.errors import ExitCode, RefusedError
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 GROUP = "metrics"
 
 KINDS = ("flashlog", "flashcache")
+
+OLDEST = timedelta(seconds=90)
+"""How old the last collection of a cell that collects once a minute may be when it is read."""
 
 
 @command(
@@ -43,12 +46,14 @@ def snap(ctx: Context, call: Call) -> Result:
     from exacell.sampling import read_counters, wait_for_collection
     from exacell.store import Store
 
-    read = wait_for_collection if call.args.get("fresh") else read_counters
+    fresh = bool(call.args.get("fresh"))
+    read = wait_for_collection if fresh else read_counters
+    # A new collection comes behind this moment; the last one may be a minute old.
+    began = datetime.now(UTC) - (timedelta() if fresh else OLDEST)
     cells, problems, code = read(ctx, kind)
     if not cells:
         return Result(problems=problems or (f"no cell gave {kind} counters",), exit_code=code or ExitCode.FAILED)
-    taken = datetime.now(UTC).isoformat(timespec="milliseconds")
-    snapshot = Snapshot(rack=rack, name=name, kind=kind, taken=taken, cells=cells)
+    snapshot = Snapshot(rack=rack, name=name, kind=kind, taken=_now(datetime.now(UTC)), began=_now(began), cells=cells)
     replaced = Store(ctx.home.state_dir / "store.db").save(snapshot)
     rows = [
         {
@@ -62,6 +67,10 @@ def snap(ctx: Context, call: Call) -> Result:
     ]
     notes = (f"snapshot {name} of {kind} replaced the older one",) if replaced else ()
     return Result(records=rows, fold=True, data=True, notes=notes, problems=problems, exit_code=code)
+
+
+def _now(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds")
 
 
 def _iso(ms: int) -> str:
@@ -92,51 +101,68 @@ def snaps(ctx: Context, call: Call) -> Result:
     group=GROUP,
     effect=Effect.READ,
     summary="what happened between two snapshots, per cell and over the rack",
-    details="Only counters are subtracted. A counter that fell has restarted (flush, new cache, CELLSRV restart): that "
-    "cell has no difference, and the rack has no figure. flashWinPercent = flash first / (flash first + disk first).",
+    details="Only counters are subtracted. Counters begin anew with a flush, a new cache or log, and a restart of CELLSRV, and a "
+    "large load behind that hides it: so the counters, the time at which CELLSRV was started, this host's journal and the "
+    "cells' own metric history are asked. Such a cell has no difference, and the rack has no figure. Snapshots that differ in "
+    "release, flash cache mode or size, flash log, services or IORM plan are refused, with what differs; --anyway shows the "
+    "delta and marks each row with it. flashWinPercent = flash first / (flash first + disk first).",
     example="delta before after",
     params=(
         Param(name="before", kind=Kind.SNAPSHOT, positional=True, required=True, help="the earlier snapshot"),
         Param(name="after", kind=Kind.SNAPSHOT, positional=True, required=True, help="the later one"),
     ),
+    flags=(
+        Flag(name="anyway", help="also between snapshots that are not alike; each row is marked with what differs"),
+    ),
 )
 def show_delta(ctx: Context, call: Call) -> Result:
-    """Return one record per cell and, last of each kind, the rack's with a null cell."""
-    from exacell.cellcli.schema import metrics as metric_table
-    from exacell.metrics.delta import delta
+    """Return one record per cell and, last of each kind, the rack's with a null cell.
+
+    Raises:
+        RefusedError: the snapshots have no counters in common, or were taken under different conditions.
+    """
+    from exacell.comparing import compare
     from exacell.store import Store
 
     rack = ctx.need_rack().name
     store = Store(ctx.home.state_dir / "store.db")
-    first = {s.kind: s for s in store.find(rack, call.text_arg("before"))}
-    second = {s.kind: s for s in store.find(rack, call.text_arg("after"))}
+    names = call.text_arg("before"), call.text_arg("after")
+    first, second = ({s.kind: s for s in store.find(rack, name)} for name in names)
     kinds = [kind for kind in KINDS if kind in first and kind in second]
     if not kinds:
         raise RefusedError(
-            f"{call.text_arg('before')} holds {', '.join(first)} and {call.text_arg('after')} holds {', '.join(second)}: "
-            "they have no counters in common"
+            f"{names[0]} holds {', '.join(first)} and {names[1]} holds {', '.join(second)}: they have no counters in common"
+        )
+    compared = compare(ctx, [(first[kind], second[kind]) for kind in kinds])
+    if compared.unlike and not call.flag("anyway"):
+        raise RefusedError(
+            f"{names[0]} and {names[1]} are not alike: {'; '.join(compared.unlike)}",
+            hint="their difference would tell of that as well as of the load; --anyway shows it and marks it",
         )
     rows: list[dict[str, Any]] = []
     problems: list[str] = []
     figures: dict[str, None] = {}
-    for kind in kinds:
-        cumulative = [m.name for m in metric_table().values() if m.metric_type == "Cumulative" and m.unit != "%"]
-        found = delta(first[kind], second[kind], cumulative)
+    for kind, found in zip(kinds, compared.deltas, strict=True):
         problems += [f"{d.cell or 'rack'}: {d.invalid}" for d in found if d.invalid]
         for item in found:
             figures |= dict.fromkeys(item.figures)
-            rows.append(_row(kind, first[kind], second[kind], item))
-    columns = (Column("cell"), Column("kind"), Column("seconds", "number"), *(Column(n, "number") for n in figures))
+            rows.append(_row(kind, first[kind], second[kind], item, compared.unlike))
+    columns = [Column("cell"), Column("kind"), Column("seconds", "number"), *(Column(n, "number") for n in figures)]
+    notes = list(compared.notes)
+    if compared.unlike:
+        columns.append(Column("unlike"))
+        notes += [f"not alike: {line}" for line in compared.unlike]
     return Result(
         records=rows,
         columns=columns,
         data=True,
-        problems=problems,
+        notes=notes,
+        problems=tuple(dict.fromkeys(problems)),
         exit_code=ExitCode.FAILED if problems else ExitCode.DONE,
     )
 
 
-def _row(kind: str, before: Snapshot, after: Snapshot, item: CellDelta) -> dict[str, Any]:
+def _row(kind: str, before: Snapshot, after: Snapshot, item: CellDelta, unlike: Sequence[str]) -> dict[str, Any]:
     passport: Mapping[str, str] = {}
     if item.cell is not None and item.cell in after.cells:
         passport = after.cells[item.cell].passport
@@ -147,6 +173,8 @@ def _row(kind: str, before: Snapshot, after: Snapshot, item: CellDelta) -> dict[
         "to": after.name,
         "seconds": item.seconds,
         "valid": not item.invalid,
+        **({"void": item.invalid} if item.invalid else {}),
+        **({"unlike": list(unlike)} if unlike else {}),
         **item.figures,
         "deltas": dict(item.values),
         **({"passport": dict(passport)} if passport else {}),

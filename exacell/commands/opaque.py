@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell.errors import ExitCode, RefusedError, StatementError
-from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
+from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.language.shellwords import ACCEPT, command_given
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from exacell.opaque.errors import UnreadError
     from exacell.opaque.findings import Findings
 
-ACCEPT = Flag(name="accept-opaque", help="run what exacell can't read, unguarded")
 _SQL = Param(name="text", kind=Kind.TEXT, positional=True, required=True, help="one statement, in quotes")
 
 
@@ -31,7 +31,8 @@ _SQL = Param(name="text", kind=Kind.TEXT, positional=True, required=True, help="
     group="ASM",
     effect=Effect.OPAQUE,
     summary="one SQL statement on an ASM instance; a query just answers",
-    details="A query of Oracle's own views with SQL's own functions only reads, and never asks. drop diskgroup, alter diskgroup "
+    details="PL/SQL is one statement too; what ends with its session (alter session) is refused. "
+    "A query of Oracle's own views with SQL's own functions only reads, and never asks. drop diskgroup, alter diskgroup "
     "... mount and ... rebalance power n are planned and guarded as if typed in exacell's words. Anything else exacell can't "
     "read: refused on production and read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
     example='sql asm "select name, state, free_mb from v$asm_diskgroup"',
@@ -44,11 +45,12 @@ def sql_asm(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: a guard forbids it, or it can't be read and was not accepted.
     """
-    from exacell.care.sqltext import mounts, one_line, own_statement
+    from exacell.care.sqltext import mounts, one_line, own_statement, refuse_session_bound
     from exacell.dbsql import query_asm
     from exacell.language.line import with_call_flags
 
     sql, name = one_line(call.text_arg("text")), call.text_arg("asm")
+    refuse_session_bound(sql)
     unread = _unread(sql)
     if unread is None:
         node, rows = query_asm(ctx, name, sql)
@@ -82,9 +84,10 @@ def _mount(ctx: Context, call: Call, group: str, name: str) -> Result:
     group="ASM",
     effect=Effect.OPAQUE,
     summary="one SQL statement on a database, as SYSDBA on the first node that runs it; a query just answers",
-    details="The instance is found by its process and its home by oraenv, as the owner of the database software. A query of "
-    "Oracle's own views with SQL's own functions only reads. Anything else exacell can't read, a query of users' tables, too: "
-    "refused on production and read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
+    details="The instance is found by its process and its home by oraenv, as the owner of the database software. "
+    "PL/SQL is one statement too; what ends with its session (alter session) is refused. A query of Oracle's own views with "
+    "SQL's own functions only reads. Anything else exacell can't read, a query of users' tables, too: refused on "
+    "production and read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
     example='sql db=SPOT "select name, open_mode from v$database"',
     params=(
         _SQL,
@@ -99,10 +102,11 @@ def sql_db(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: it can't be read and was not accepted.
     """
-    from exacell.care.sqltext import one_line
+    from exacell.care.sqltext import one_line, refuse_session_bound
     from exacell.dbsql import query_database
 
     sql = one_line(call.text_arg("text"))
+    refuse_session_bound(sql)
     database, user = call.text_arg("db"), call.text_arg("user", "oracle")
     unread = _unread(sql)
     if unread is not None:
@@ -168,6 +172,7 @@ def _change(
 ) -> Result:
     """Have SQL that can't be judged confirmed, journal it, send it and return what the instance said."""
     from exacell.care.asmlosses import asm_losses, refuse_losses
+    from exacell.care.sqltext import is_unit
     from exacell.change.consent import ask
     from exacell.dbsql import change_request, problem_in
     from exacell.dcli.judge import Judgement
@@ -180,7 +185,7 @@ def _change(
     refuse_losses(sql[:60], asm_losses(sql), ctx.accepted_loss(call))
     request = change_request(ctx, asm=asm, database=database, sql=sql, user=user)
     where = f"{database or 'ASM'} on {request.target}"
-    ctx.console.say(f"{where} would get: {sql}")
+    ctx.console.say(f"{where} would get: {sql}{';' if is_unit(sql) else ''}")
     if flags.get("dry-run"):
         return Result(notes=["-n: nothing was sent"])
     ctx.lock().refuse_held()  # Nobody is asked for what is refused then.
@@ -237,7 +242,7 @@ def sh(ctx: Context, call: Call) -> Result:
     from exacell.opaque.scan import command_findings
     from exacell.opaque.wrapping import carried, wrapped
 
-    text, flags = command_given(ctx, call)
+    text, flags = command_given(call, ctx.flags_of(call))
     findings = command_findings(text)
     # One CellCLI statement, or a command that shows something, is let through on every release.
     bare = not findings.unread and goes_bare(text, restricted_cells(ctx, ctx.cells()))
@@ -245,47 +250,6 @@ def sh(ctx: Context, call: Call) -> Result:
     change = single_change(text)
     step = Step(command=command, reads=findings.harmless, deadline=_deadline(flags), carries=True, change=change)
     return _work(ctx, call, findings, (step,), flags, single=bare)
-
-
-def command_given(ctx: Context, call: Call) -> tuple[str, Mapping[str, Value]]:
-    """Return the command for a shell that a statement holds, without the quotes around all of it, and its flags.
-
-    exacell's flags stand before the command, and ``--`` ends them: behind that everything is the command's.
-
-    Raises:
-        StatementError: there is none, or a flag of exacell's stands among its words.
-    """
-    from exacell.language.words import split_words
-    from exacell.opaque.door import stray_flag
-
-    name = call.command.name
-    text, flags, ended = _leading_flags(call.text_arg("command"), ctx.flags_of(call))
-    words = split_words(text)
-    if not words:
-        raise StatementError(f"{name} needs a command: {call.command.example}")
-    stray = "" if ended else stray_flag([word.raw for word in words])
-    if stray:
-        raise StatementError(
-            f"{name}: {stray} stands among the command's words, where it is the command's own; nothing was sent",
-            hint=f"{name} {stray} … for exacell's flag; {name} -- … where the command means it",
-        )
-    return words[0].value if len(words) == 1 else text, flags
-
-
-_LEADING = {"--accept-opaque": "accept-opaque", "-y": "yes", "--yes": "yes", "-n": "dry-run", "--dry-run": "dry-run"}
-
-
-def _leading_flags(text: str, flags: Mapping[str, Value]) -> tuple[str, Mapping[str, Value], bool]:
-    """Return the command without the flags that stand before it, all flags, and whether ``--`` ended them."""
-    found = dict(flags)
-    while True:
-        first, *rest = text.split(None, 1) or [""]
-        if first != "--" and first not in _LEADING:
-            return text, found, False
-        text = "".join(rest)
-        if first == "--":
-            return text, found, True
-        found[_LEADING[first]] = True
 
 
 def _deadline(flags: Mapping[str, Value]) -> float:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from exacell.errors import ExitCode, InterruptedByUserError, RecipeError, RefusedError
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
 from exacell.output.result import Column, Draw, Record, Result
-from exacell.units import and_more, counted, format_duration, parse_duration
+from exacell.units import and_more, counted, format_duration
 
 if TYPE_CHECKING:
+    from exacell.cellcli.factcheck import FactCheck
     from exacell.context import Context
 
 GROUP = "recipes"
@@ -76,29 +77,57 @@ def _drawn(rows: Sequence[Record]) -> Draw:
 )
 def show(ctx: Context, call: Call) -> Result:
     """Return the file's text."""
-    from exacell.recipes.files import load_recipe
+    from exacell.recipes.files import load_draft
 
-    recipe = load_recipe(ctx.home, call.text_arg("name"))
-    return Result(text=recipe.text)
+    return Result(text=load_draft(ctx.home, call.text_arg("name")).recipe.text)
 
 
 @command(
     "check recipe",
     group=GROUP,
     effect=Effect.READ,
-    summary="check a recipe's header and every line without running anything",
+    summary="check every word of a recipe without running anything",
+    details="Header, blocks, conditions and every statement, with each word that a parameter may be; objects, attributes, "
+    "metrics and kinds must be known. All that is wrong is listed, a line each. Exit 2 when something is.",
     example="check recipe reset_cold",
     params=(_RECIPE,),
     recipe_ok=False,
 )
 def check_one(ctx: Context, call: Call) -> Result:
-    """Return a note; raises for the first line that is wrong."""
-    from exacell.recipes.files import load_recipe
-    from exacell.recipes.parsing import check_recipe
+    """Return a note, or one record for each problem: its line, what is wrong, and the way out."""
+    from exacell.recipes.checker import problems_of
+    from exacell.recipes.files import load_draft
 
-    recipe = load_recipe(ctx.home, call.text_arg("name"))
-    check_recipe(recipe)
-    return Result(notes=[f"recipe {recipe.name}: {counted(len(recipe.lines), 'statement')}, well-formed"])
+    draft = load_draft(ctx.home, call.text_arg("name"))
+    name, found = draft.recipe.name, problems_of(draft)
+    if not found:
+        return Result(notes=[f"recipe {name}: {counted(len(draft.recipe.lines), 'statement')}, well-formed"])
+    rows: list[Record] = [
+        {"cell": None, "recipe": name, "line": each.number, "problem": each.message, "hint": each.hint or None}
+        for each in found
+    ]
+    return Result(
+        records=rows,
+        columns=(Column("line", "number"), Column("problem"), Column("hint")),
+        data=True,
+        draw=_problems_drawn(rows),
+        problems=[f"recipe {name}: {counted(len(found), 'problem')}; nothing of it was run"],
+        exit_code=ExitCode.NOT_EXECUTED,
+    )
+
+
+def _problems_drawn(rows: Sequence[Record]) -> Draw:
+    """Return what draws problems for eyes: a sentence each behind its line's number."""
+
+    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        from exacell.output.style import hung, printable
+
+        for row in rows:
+            said = f"{row['problem']}; {row['hint']}" if row["hint"] else str(row["problem"])
+            first = f"line {row['line']}: "
+            yield from hung(printable(said), width or 1000, first=first, after=" " * len(first))
+
+    return draw
 
 
 @command(
@@ -118,8 +147,9 @@ def check_one(ctx: Context, call: Call) -> Result:
 )
 def run(ctx: Context, call: Call) -> Result:
     """Return the records of the recipe's reading statements, in order."""
+    from exacell.recipes.checker import check_recipe
     from exacell.recipes.files import load_recipe
-    from exacell.recipes.parsing import check_recipe, line_of, values_of
+    from exacell.recipes.parsing import line_of, values_of
     from exacell.recipes.run import RecipeRunner
     from exacell.recipes.values import holds
 
@@ -149,7 +179,7 @@ def run(ctx: Context, call: Call) -> Result:
     "there is none; check same <object>.<attribute>, …: equal on all cells.",
     example="check all flashcache.status = normal",
     params=(
-        Param(name="fact", kind=Kind.TEXT, positional=True, required=True, rest=True, help="all …, no … or same …"),
+        Param(name="fact", kind=Kind.FACT, positional=True, required=True, rest=True, help="all …, no … or same …"),
     ),
 )
 def check(ctx: Context, call: Call) -> Result:
@@ -158,11 +188,12 @@ def check(ctx: Context, call: Call) -> Result:
     Raises:
         RecipeError: it does not hold; names cell, object, attribute and value.
     """
+    from exacell.cellcli.factcheck import read_check
     from exacell.cellset import fold
     from exacell.recipes.checking import failures
 
     text = call.text_arg("fact")
-    wrong = failures(ctx, text, example="check all flashcache.status = normal")
+    wrong = failures(ctx, read_check(text))
     if wrong:
         reason, cells = next(iter(wrong.items()))
         more = and_more(len(wrong))
@@ -178,37 +209,62 @@ def check(ctx: Context, call: Call) -> Result:
     effect=Effect.READ,
     dry_runs=False,
     summary="wait for a time, or until a check holds",
-    details="wait 60s, or wait until all flashcache.status = normal (at most an hour). Ctrl-C ends the wait.",
-    example="wait 1s",
+    details="wait 60s, or wait until all flashcache.status = normal: looked at every so often (every=, the rack's poll), for at "
+    "most so long (for=, 1h). Ctrl-C ends the wait.",
+    example="wait until all flashcache.status = normal every=5s for=1h",
     params=(
-        Param(name="what", kind=Kind.TEXT, positional=True, required=True, rest=True, help="a duration or until …"),
+        Param(name="every", kind=Kind.DURATION, help="with until: between two looks at the cells"),
+        Param(name="for", kind=Kind.DURATION, help="with until: when to give up"),
+        Param(name="what", kind=Kind.UNTIL, positional=True, required=True, rest=True, help="a duration or until …"),
     ),
 )
 def wait(ctx: Context, call: Call) -> Result:
-    """Return nothing when the time has passed or the check holds."""
-    text = call.text_arg("what")
-    words = text.split(None, 1)
-    if words[0].lower() != "until":
-        seconds = parse_duration(text)
-        if ctx.interrupted.wait(seconds):
-            raise InterruptedByUserError(f"the wait of {format_duration(seconds)} was interrupted")
-        return Result()
-    from exacell.recipes.checking import failures
+    """Return nothing when the time has passed or the check holds.
 
-    example = "wait until all flashcache.status = normal"
-    poll = ctx.need_rack().poll
-    waited = 0.0
-    while wrong := failures(ctx, words[1] if len(words) > 1 else "", example=example):
-        if waited > LONGEST_WAIT:
-            raise RecipeError(f"wait {text}: {next(iter(wrong))} after {format_duration(waited)}")
-        if ctx.interrupted.wait(poll):
-            raise InterruptedByUserError(f"wait {text} was interrupted")
-        waited += poll
+    Raises:
+        StatementError: it is neither a duration nor a check.
+        RecipeError: the check did not hold in time; names cells and what is not so.
+        InterruptedByUserError: Ctrl-C.
+    """
+    from exacell.cellcli.factcheck import read_wait
+
+    text = call.text_arg("what")
+    until = read_wait(text, bounded=bool({"every", "for"} & call.args.keys()))
+    if not isinstance(until, float):
+        return _wait_until(ctx, call, until)
+    if ctx.interrupted.wait(until):
+        raise InterruptedByUserError(f"the wait of {format_duration(until)} was interrupted")
     return Result()
 
 
+def _wait_until(ctx: Context, call: Call, until: FactCheck) -> Result:
+    from time import monotonic
+
+    from exacell.cellset import fold
+    from exacell.recipes.checking import failures
+
+    text = call.text_arg("what")
+    every = max(call.float_arg("every", ctx.need_rack().poll), SHORTEST_LOOK)
+    longest = call.float_arg("for", LONGEST_WAIT)
+    began = monotonic()
+    while wrong := failures(ctx, until):
+        left = longest - (monotonic() - began)
+        if left <= 0:
+            reason, cells = next(iter(wrong.items()))
+            where = f"{fold(cells)}: " if cells else ""
+            error = RecipeError(f"wait {text}: {where}{reason}{and_more(len(wrong))} after {format_duration(longest)}")
+            error.exit_code = ExitCode.FAILED
+            raise error
+        if ctx.interrupted.wait(min(every, left)):
+            raise InterruptedByUserError(f"wait {text} was interrupted")
+    return Result()
+
+
+SHORTEST_LOOK = 0.1
+"""Seconds between two looks at least, whatever every= says: each starts a CellCLI or two on every cell."""
+
 LONGEST_WAIT = 3600.0
-"""Seconds that ``wait until`` goes on."""
+"""Seconds that ``wait until`` goes on unless for= says otherwise."""
 
 _TEXT = Param(name="text", kind=Kind.TEXT, positional=True, required=True, rest=True, help="in quotes")
 
@@ -248,12 +304,11 @@ def confirm(ctx: Context, call: Call) -> Result:
         RefusedError: no such change waits; the answer was no, or nobody could be asked.
     """
     text = call.text_arg("text")
-    number = text.removesuffix("-y").strip()  # What is kept needs no yes, and a question ends in its quote.
-    if number and not number.isdigit():
+    if text and not text.isdigit():
         if not ctx.console.confirm(text.strip("'\"")):
             raise RefusedError(f"confirm {text}: the answer was not yes")
         return Result()
     from exacell.change.confirming import confirm as keep
 
-    kept = keep(ctx.journal, ctx.need_rack().name, int(number) if number else None)
+    kept = keep(ctx.journal, ctx.need_rack().name, int(text) if text else None)
     return Result(notes=[f"change {item.change} ({item.statement}) is kept" for item in kept])

@@ -16,7 +16,8 @@ from typing import TextIO
 from exacell.errors import ExacellError, ExitCode
 from exacell.language.registry import Kind
 from exacell.language.suggestion import Known, Suggestion
-from exacell.options import OPTIONS, Option
+from exacell.language.text import takes_all_words
+from exacell.options import OPTIONS, Option, is_option
 from exacell.paths import Home
 
 SHELLS = ("bash", "zsh", "fish")
@@ -70,6 +71,26 @@ def candidates(words: Sequence[str], env: Mapping[str, str]) -> Iterator[tuple[s
                 yield from _option_values(option, typed, values, env)
                 return
             values[option.name] = value or rest.pop(0)
+    if rest and not takes_all_words(" ".join(rest)):
+        kept: list[str] = []
+        while rest:
+            word = rest.pop(0)
+            if not is_option(word):
+                kept.append(word)
+                continue
+            option, value = _option(word)
+            if option is not None and option.value:
+                if not value and not rest:
+                    yield from _option_values(option, typed, values, env)
+                    return
+                values[option.name] = value or rest.pop(0)
+        rest = kept
+        if typed.startswith("-"):
+            yield from _statement(rest, typed, values, env)
+            # Behind a statement there is no room for another one.
+            ours = (pair for pair in _options(typed, values, env) if is_option(pair[0]))
+            yield from (pair for pair in ours if pair[0] not in ("-e", "--execute", "-f", "--file"))
+            return
     if not rest and typed.startswith("-"):
         yield from _options(typed, values, env)
     elif values.get("execute") is not None:

@@ -30,6 +30,11 @@ def packaged_folder(kind: str) -> Place:
     return cast("Place", files("exacell").joinpath("data", kind))
 
 
+def has_source() -> bool:
+    """Whether exacell runs from its source tree, where tests and benchmarks stand beside the package."""
+    return os.path.isdir(os.path.join(os.path.dirname(os.path.realpath(os.path.join(_DATA, "docs"))), "benchmarks"))
+
+
 def packaged_files(kind: str, *endings: str) -> dict[str, Place]:
     """Return the files of one of the package's folders by their names without ending, in the order of the names.
 

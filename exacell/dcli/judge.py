@@ -8,13 +8,13 @@ from exacell.care.asmlosses import refuse_losses
 from exacell.cellset import fold
 from exacell.change.consent import ask
 from exacell.dcli.reach import Group
-from exacell.dcli.refusing import refuse_unread
+from exacell.dcli.refusing import journal_refusal, refuse_unread
 from exacell.dcli.sequence import left_away, plans_in_order
 from exacell.dcli.upon import refuse_wide, stale_by_then, why_wide
 from exacell.errors import RefusedError
-from exacell.factreading import headers_if_needed
+from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, with_asm_sizes
 from exacell.language.registry import Call, Value
-from exacell.logins import refuse_writer
+from exacell.logins import READERS, refuse_writer
 from exacell.opaque.findings import Findings, FoundStatement
 from exacell.plan.guard import facts_needed
 from exacell.plan.model import Plan, Risk, highest
@@ -109,17 +109,21 @@ def judge(
         instead=findings.instead,
     )
     if ctx.read_only:
-        raise RefusedError(
+        refusal = RefusedError(
             f"rack {rack.name} is read-only, and '{findings.changes[0].text}' changes cells; nothing was sent",
             hint="set mode rw",
         )
+        journal_refusal(ctx, refusal, (), statement=call.text, flags=flags)
+        raise refusal
     accepted = ctx.accepted_loss(call)
     if findings.losses:
         refuse_losses(findings.unread[0], findings.losses, tuple(accepted))
     plans = _plans(group, findings, accepted, serial=serial)
     wide = () if paired and capabilities_of(group.transport).pairs else stale_by_then(findings)
     if wide and plans and rack.production:
-        raise refuse_wide(rack.name, wide[0])
+        refusal = refuse_wide(rack.name, wide[0])
+        journal_refusal(ctx, refusal, (), statement=call.text, flags=flags)
+        raise refusal
     return Judgement(
         plans=plans,
         wide=wide if plans else (),
@@ -139,7 +143,9 @@ def _plans(group: Group, findings: Findings, accepted: Sequence[str], *, serial:
     ctx, cells = group.ctx, group.cells
     if not cells:
         return ()
-    facts = ctx.facts(*facts_for(findings.changes), cells=cells)
+    statements = [found.statement for found in findings.changes]
+    needed = facts_with_cellsrv_stopped(ctx, statements, cells) or facts_for(findings.changes)
+    facts = with_asm_sizes(ctx, ctx.facts(*needed, cells=cells), statements)
     headers = headers_if_needed(ctx, facts)
 
     def plan(cells: Sequence[str]) -> tuple[Plan, ...]:
@@ -168,15 +174,18 @@ def agree(
     """Have the CellCLI changes confirmed; a rack whose configuration says ``opaque = "allow"`` asks nobody.
 
     Args:
-        login: who logs in for them; empty for the rack's login for writes.
+        login: who logs in for them; empty for the rack's login for writes. To a login that may only read, when it is not the
+            rack's, each cell says so itself.
 
     Raises:
-        RefusedError: that login does not get in or may only read, or nobody agreed.
+        RefusedError: that login does not get in, the rack's own may only read, or nobody agreed.
     """
     if not judgement.plans:
         return
     cells = dict.fromkeys(step.target for plan in judgement.plans for step in plan.steps)
-    refuse_writer(group.ctx, tuple(cells), "" if login == group.login else login)
+    chosen = "" if login == group.login else login
+    if chosen not in READERS:
+        refuse_writer(group.ctx, tuple(cells), chosen)
     if group.rack.opaque == "allow":
         return
     for statement in judgement.wide:

@@ -15,7 +15,7 @@ from exacell.dcli.judge import Judgement, facts_for
 from exacell.dcli.reach import Group
 from exacell.dcli.sequence import needs_now, plans_in_order
 from exacell.errors import ExacellError
-from exacell.factreading import gather, headers_if_needed
+from exacell.factreading import facts_with_cellsrv_stopped, gather, headers_if_needed, with_asm_sizes
 from exacell.fleet import Upon, problem_of
 from exacell.plan.model import Plan, Risk, highest
 from exacell.values import dataclass
@@ -65,9 +65,12 @@ class Leaving:
         """
         ctx, judgement = self.group.ctx, self.judgement
         query = partial(ctx.fleet.query, cancel=ctx.interrupted)
-        facts, bad = gather(ctx.fleet, query, facts_for(judgement.changes), (cell,), others=ctx.need_rack().cells)
+        statements = [found.statement for found in judgement.changes]
+        needed = facts_with_cellsrv_stopped(ctx, statements, (cell,)) or facts_for(judgement.changes)
+        facts, bad = gather(ctx.fleet, query, needed, (cell,), others=ctx.need_rack().cells)
         if bad:
             return problem_of(bad[cell])
+        facts = with_asm_sizes(ctx, facts, statements)
         headers = headers_if_needed(ctx, facts)
         plans = plans_in_order(
             self.group.rack.name, facts, judgement.changes, accepted=judgement.accepted, headers=headers

@@ -40,6 +40,7 @@ class DcliOptions:
         login: of ``-l``; empty when not given, see :meth:`user`.
         files: the words of all ``-f``.
         ssh, scp: of ``-s`` and ``--scp``; None when not given.
+        batch_size: of ``--batchsize``; None for all at once, which 0 means, too.
         vmstat: of ``--vmstat``; None when not given, and the empty string is a value.
         words: the command.
         argv: everything as it was given.
@@ -90,7 +91,7 @@ class DcliExit(Exception):
 
     Attributes:
         out, err: what goes to standard output and standard error, lines without their ends.
-        status: 0 or 2.
+        status: 0, 2, or 1 where dcli breaks off with a traceback.
     """
 
     def __init__(self, status: int, *, out: str = "", err: str = "") -> None:
@@ -194,7 +195,7 @@ def parse_dcli(argv: Sequence[str]) -> DcliOptions:
         verbose=bool(found.verbose),
         vmstat=found.vmstat,
         serial=found.serial,
-        batch_size=found.batchsize,
+        batch_size=found.batchsize or None,
         max_lines=found.maxlines,
         hide_stderr=found.hidestderr,
         show_banner=found.showbanner,
@@ -236,7 +237,7 @@ def check(options: DcliOptions) -> None:
             "--root-exadatatmp works as root only: leave -l out",
         ),
         (options.serial and options.batch_size is not None, "--serial and --batchsize exclude each other"),
-        (options.batch_size is not None and options.batch_size < 1, "--batchsize must be 1 or more"),
+        ((options.batch_size or 0) < 0, "--batchsize must not be negative"),
     )
     for broken, message in rules:
         if broken:

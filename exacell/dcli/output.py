@@ -26,7 +26,8 @@ class Outcome:
         target: as it was written.
         lines: its output without line ends, not yet stripped.
         status: of the step that failed, else 0; UNREACHABLE for a connection that failed.
-        said: what ssh itself said: a login banner, or why it could not connect.
+        said: what ssh itself said: a login banner, or why it could not connect; scp's words where a copy failed.
+        twice: a copy failed, of which dcli tells twice.
         ran: False when the target was never started, or its end is unknown.
         refused: why nothing more was sent there, in one phrase; empty when nothing stood in the way.
         fingerprint: of the key that logged in, empty when unknown or nothing was sent.
@@ -37,6 +38,7 @@ class Outcome:
     lines: tuple[str, ...] = ()
     status: int = 0
     said: str = ""
+    twice: bool = False
     ran: bool = True
     refused: str = ""
     fingerprint: str = ""
@@ -65,8 +67,11 @@ class Style:
 
 
 def split_lines(text: str) -> tuple[str, ...]:
-    """Return the lines of ``text``; a last one without an end counts, nothing behind the last end does not."""
-    lines = text.split("\n")
+    """Return the lines of ``text``; a last one without an end counts, nothing behind the last end does not.
+
+    A carriage return ends a line as well, with or without a line feed behind it.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return tuple(lines[:-1] if not lines[-1] else lines)
 
 
@@ -85,13 +90,18 @@ def name_list(names: Sequence[str]) -> str:
 
 def said_lines(outcome: Outcome) -> list[str]:
     """Return what ssh said as dcli prints it at once: no blank behind the colon, and an empty line at the end."""
-    text = outcome.said.rstrip("\n")
-    return [f"{outcome.target}:{text}", ""] if text.strip() else []
+    if not outcome.said.strip():
+        return []
+    first, *others = split_lines(outcome.said)
+    return [f"{outcome.target}:{first}", *others, ""] * (2 if outcome.twice else 1)
 
 
 def with_banner(outcome: Outcome) -> tuple[str, ...]:
-    """Return the lines of ``outcome`` with what ssh said in front, between two banner lines (``--showbanner``)."""
-    if not outcome.said.strip():
+    """Return the lines of ``outcome`` with what ssh said in front, between two banner lines (``--showbanner``).
+
+    These stand there where ssh said nothing, too, and not where it did not connect.
+    """
+    if not outcome.ran or outcome.status == UNREACHABLE:
         return outcome.lines
     return (BANNER, *split_lines(outcome.said), BANNER, *outcome.lines)
 
@@ -151,11 +161,12 @@ class LineGuard:
         return printed, left
 
 
-def cut_off(target: str, limit: int) -> tuple[str, str]:
-    """Return the two lines on stderr about a target that printed too much."""
+def cut_off(target: str, limit: int) -> tuple[str, str, str]:
+    """Return the lines on stderr about a target that printed too much: an empty one, what happened, and the way out."""
     return (
-        f"Error: {target} printed more than {limit} lines",
-        f"Error: it was stopped there; --maxlines raises {limit}",
+        "",
+        f"Error: {target} printed more than {limit} lines; the rest is cut off",
+        "Try again with a larger --maxlines",
     )
 
 

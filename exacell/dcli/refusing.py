@@ -53,8 +53,7 @@ def refuse_unread(
     )
     if refusal is None:
         return
-    if not (flags.get("dry-run") or ctx.options.dry_run):
-        _journal(ctx, refusal, unread, statement, flags)
+    journal_refusal(ctx, refusal, unread, statement=statement, flags=flags)
     raise refusal
 
 
@@ -81,10 +80,13 @@ def _body(ctx: Context, unread: Sequence[str], statement: str, flags: Mapping[st
     }
 
 
-def _journal(
-    ctx: Context, refusal: RefusedError, unread: Sequence[str], statement: str, flags: Mapping[str, Value]
+def journal_refusal(
+    ctx: Context, refusal: RefusedError, unread: Sequence[str], *, statement: str, flags: Mapping[str, Value]
 ) -> None:
-    """Record a refusal as a change of one row; where the journal takes none, that is said and the refusal stands."""
+    """Record a refusal as a change of one row, unless nothing was to be sent; where the journal takes none, that is said and the
+    refusal stands."""
+    if flags.get("dry-run") or ctx.options.dry_run:
+        return
     body = _body(ctx, unread, statement, flags) | {"refused": refusal.message}
     try:
         ctx.journal.note("" if ctx.rack is None else ctx.rack.name, Row(kind="refused", body=body))

@@ -127,7 +127,8 @@ class _Run:
         """Judge the work on all targets, have it confirmed and do it."""
         options = self.options
         findings = self._findings()
-        with reached(self.ctx, targets, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
+        there = [where for where in targets if where.host]
+        with reached(self.ctx, there, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
             flags = self.ctx.flags_of(self.call)
             for group in groups:
                 able = capabilities_of(group.transport)
@@ -184,7 +185,9 @@ class _Run:
         try:
             return re.compile(self.options.pattern)
         except re.error as error:
-            raise usage_error(f"-r {self.options.pattern} is no regular expression: {error}") from error
+            # dcli finds it when the work is done, throws the answers away, and ends with a traceback and 1.
+            why = f"Error: -r {self.options.pattern} is no regular expression: {error}; nothing was sent"
+            raise DcliExit(1, err=why) from error
 
     def _tell_ignored(self) -> None:
         if self.ssh.ignored:
@@ -258,10 +261,12 @@ class _Run:
             steps.append(self._step(f"scp {names}", upload=self.delivery.upload))
             if self.delivery.run:
                 steps.append(self._step(self.delivery.run, limited=True, carries=True))
-        command = options.command if options.words else watch.command(1) if watch is not None else ""
-        if options.words or watch is not None:
+        if watch is not None:
+            steps.append(self._step(watch.command(1), reads=True, limited=True, carries=True))
+        if options.words:
             before = f"cd {TEMPORARY}; " if options.root_temporary else ""
             errors = "2>/dev/null" if options.hide_stderr else "2>&1"
+            command = options.command
             text = command if self.bare else carried(wrapped(before + command, errors), read=not findings.unread)
             steps.append(self._step(text, reads=findings.harmless, limited=True, carries=True, change=self._change))
         if options.drop_key:
@@ -384,9 +389,11 @@ class _Run:
     ) -> list[Outcome]:
         """Return what became of the targets of one batch, in its order; ``ended`` hears of each at once."""
         of = {t.label: group for group in groups for t in group.targets}
-        limit = 1 if self._serial else max(g.rack.fanout or self.ctx.settings.fanout for g in groups)
+        limit = 1 if self._serial else max((g.rack.fanout or self.ctx.settings.fanout for g in groups), default=1)
 
         def work(where: Target) -> Outcome:
+            if not where.host:
+                return Outcome(target=where.label, status=UNREACHABLE, said="a name is missing here\n")
             group = of[where.label]
             for step in steps:
                 self._verbose(f"execute on {where.label}: {step.command}")
@@ -413,7 +420,7 @@ class _Run:
             number += 1
             for start, table in tables.items():
                 batch = targets[start : start + size]
-                step = self._step(f"( {watch.command(number)}) 2>&1", reads=True)
+                step = self._step(watch.command(number), reads=True)
                 outcomes = self._work(
                     groups, batch, [step], lambda outcome: self.print(said_lines(outcome)), live=False
                 )

@@ -62,7 +62,7 @@ def plans_in_order(
             made = guard_plan(rack, touched, statement, text=found.text, accepted=accepted, headers=headers)
             _refuse_together(made)
             plans.append(made)
-        known = {cell: _after(fact, statement) for cell, fact in known.items()}
+        known = {cell: replace(_after(fact, statement), read_now=False) for cell, fact in known.items()}
     return tuple(plans)
 
 

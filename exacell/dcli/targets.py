@@ -21,7 +21,10 @@ _HOST = re.compile(r"[A-Za-z0-9_.:@%-]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """One target: ``label`` as it was written, which stands before its lines, and the ``host`` that is connected to."""
+    """One target: ``label`` as it was written, which stands before its lines, and the ``host`` that is connected to.
+
+    The host is empty where a name is missing between commas: nothing can be reached there.
+    """
 
     label: str
     host: str
@@ -67,9 +70,11 @@ def _from_file(name: str) -> tuple[str, ...]:
 
 
 def _from_list(values: Iterable[str], resolve: Callable[[str], Iterable[str]]) -> Iterator[str]:
-    for value in values:
+    for value in filter(None, values):
         for item in _items(value):
-            if item.startswith("@"):
+            if not item:
+                yield item
+            elif item.startswith("@"):
                 yield from resolve(item)
             elif "[" in item and not _is_address(item):
                 yield from CellSet.parse(item)
@@ -80,11 +85,8 @@ def _from_list(values: Iterable[str], resolve: Callable[[str], Iterable[str]]) -
 
 
 def _items(value: str) -> Iterator[str]:
-    """Yield the stripped items between commas outside of brackets; empty ones are left out."""
-    for match in re.finditer(r"(?:\[[^\]]*\]|[^,\[]|\[)+", value):
-        item = match[0].strip()
-        if item:
-            yield item
+    """Yield the stripped items between commas outside of brackets; empty ones are targets, too, that nobody can reach."""
+    return (item.strip() for item in re.split(r",(?![^\[]*\])", value))
 
 
 def _is_address(text: str) -> bool:

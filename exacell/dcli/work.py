@@ -7,6 +7,7 @@ import threading
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
+from io import IncrementalNewlineDecoder
 
 from exacell.cellcli.reply import errors as reply_errors
 from exacell.change.verdicts import why_late
@@ -66,7 +67,8 @@ class _Listener:
     rest: str = ""
 
     def __post_init__(self) -> None:
-        self._decoder = getincrementaldecoder("utf-8")("backslashreplace")
+        # A carriage return ends a line here, too, see split_lines.
+        self._decoder = IncrementalNewlineDecoder(getincrementaldecoder("utf-8")("backslashreplace"), translate=True)
 
     def take(self, piece: bytes) -> None:
         """Keep a piece of output."""
@@ -78,8 +80,10 @@ class _Listener:
 
     def end(self) -> None:
         """Hand on a last line that has no end."""
+        self.rest += self._decoder.decode(b"", final=True)
         if self.live is not None and self.rest:
-            self.live(self.target, self.rest)
+            for line in split_lines(self.rest):
+                self.live(self.target, line)
             self.rest = ""
 
 
@@ -103,6 +107,7 @@ def work_through(
     said: list[str] = []
     looked: Looked | None = None
     key = ""
+    twice = False
     for place, step in enumerate(steps):
         refused = _refusal(leaving.why_not, target.host, step, place)
         if refused:
@@ -128,6 +133,7 @@ def work_through(
         if late:
             said.append(late)
             status = status or 1
+        twice = bool(status) and step.upload is not None
         if step.limit is not None and status == TIMED_OUT:
             listener.take(b"" if not listener.data or listener.data.endswith(b"\n") else b"\n")
             listener.take(f"Timeout expired for pid {pid} to {target.label}...\n".encode())
@@ -141,8 +147,14 @@ def work_through(
     listener.end()
     lines = split_lines(decoded(bytes(listener.data)))
     return Outcome(
-        target=target.label, lines=lines, status=status, said=_joined(said), fingerprint=key, looked=looked
-    )  # fmt: skip
+        target=target.label,
+        lines=lines,
+        status=status,
+        said=_joined(said),
+        twice=twice,
+        fingerprint=key,
+        looked=looked,
+    )
 
 
 def _refusal(why_not: WhyNot, host: str, step: Step, place: int) -> str:

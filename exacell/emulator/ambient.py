@@ -5,7 +5,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 
-_MODES = {"low_latency": 1.0, "balanced": 2.0, "high_throughput": 3.0}
+_MODES = {"low_latency": 1, "balanced": 2, "high_throughput": 3}
+"""IORM_MODE is printed as a whole number. Source: a published LIST METRICCURRENT."""
 _REQUESTS_PER_PERCENT = 900.0
 """I/O requests a second that cost one percent of the processors."""
 
@@ -53,7 +54,7 @@ def ambient(
         **_memory(key, memory_gb),
         "CL_CPU_COUNT": cpus,
         "CL_FANS": fans,
-        "IORM_MODE": _MODES.get(objective, 3.0),
+        "IORM_MODE": _MODES.get(objective, 3),
         "OS_CPU_LOAD1": round(found["CL_RUNQ"] + load, 2),
         "OS_CPU_LOAD5": round(0.9 + load, 2),
         "OS_CPU_LOAD15": round(0.9 + load, 2),

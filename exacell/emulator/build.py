@@ -14,6 +14,7 @@ from exacell.emulator.clusters import Cluster
 from exacell.emulator.database_io import growth, watched
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun, PhysicalDisk
 from exacell.emulator.iorm_models import Directive, IormPlan
+from exacell.emulator.metric_store import MetricStore
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell
 from exacell.emulator.names import cell_address
@@ -55,6 +56,7 @@ def build_cell(
     now: float,
     release: Release = SHARES_SINCE,
     pmem_mode: str = "writethrough",
+    history: MetricStore,
 ) -> tuple[Cell, CellMetrics, dict[str, dict[str, float]]]:
     """Return the n-th cell of a new rack, its counters, and what of them each database has caused."""
     host = f"exa1cel{number:02d}"
@@ -94,7 +96,8 @@ def build_cell(
         _add_pmem_cache(
             cell, model.pmem, rng, release, "WriteBack" if pmem_mode == "writeback" else "WriteThrough", seed
         )
-    metrics = CellMetrics(past=f"{seed}|{host}")
+    metrics = CellMetrics(past=f"{seed}|{host}", collections=history.of(host))
+    metrics.collections.forget_after(float("-inf"))
     return cell, metrics, _run_before(cell, metrics, databases, rng, now)
 
 
@@ -147,7 +150,7 @@ def _add_pmem(cell: Cell, pmem: PersistentMemory, rng: random.Random, deployed: 
             lun=lun,
             make_model=pmem.make_model,
             firmware=pmem.firmware,
-            serial=f"8089-a2-{_serial(rng)}",
+            serial=f"8089-a2-{new_serial(rng)}",
             size_bytes=pmem.physical,
             slot=f"CPU: {processor}; DIMM: {dimm}",
             interface="",
@@ -240,7 +243,8 @@ def _device(kind: str, index: int) -> str:
     return f"/dev/sd{letters[index]}" if index < 26 else f"/dev/sd{letters[index // 26 - 1]}{letters[index % 26]}"
 
 
-def _serial(rng: random.Random) -> str:
+def new_serial(rng: random.Random) -> str:
+    """Return the serial number of a new disk."""
     return "".join(rng.choice("0123456789ABCDEFGHJKLMNPQRSTUVWXYZ") for _ in range(6))
 
 
@@ -258,7 +262,7 @@ def _add_hard_disks(cell: Cell, model: HardwareModel, rng: random.Random, deploy
             lun=lun,
             make_model=hard.make_model,
             firmware="0B25",
-            serial=_serial(rng),
+            serial=new_serial(rng),
             size_bytes=hard.physical,
             slot=str(slot),
             interface=hard.interface,
@@ -303,7 +307,7 @@ def _add_flash_disks(
             lun=lun,
             make_model=flash.make_model,
             firmware=flash.firmware,
-            serial=f"10{_serial(rng)}",
+            serial=f"10{new_serial(rng)}",
             size_bytes=flash.physical,
             slot=f"PCI Slot: {slot}; FDOM: {fdom}",
             interface="",

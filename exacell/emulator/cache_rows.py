@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 
 from exacell.emulator.cache_models import FlashCache, FlashLog
+from exacell.emulator.kept import row_of
 from exacell.emulator.place import Place
 from exacell.emulator.schema import metric_definitions
-from exacell.emulator.values import Row, Size, Time
+from exacell.emulator.values import Row, Size
 
 
 def flash_cache_rows(place: Place) -> list[Row]:
@@ -36,13 +37,10 @@ def cache_rows(place: Place, cache: FlashCache | None) -> list[Row]:
     effective = sum(m.size_bytes for name, m in cache.members.items() if name not in degraded)
     return [
         {
-            "name": cache.name,
+            **row_of("FLASHCACHE", cache),
             "cellDisk": tuple(order),
-            "creationTime": Time(cache.creation_time),
             "degradedCelldisks": tuple(degraded),
             "effectiveCacheSize": Size(effective),
-            "id": cache.id,
-            "size": Size(cache.size_bytes),
             "status": status,
         }
     ]
@@ -69,14 +67,11 @@ def log_rows(place: Place, log: FlashLog | None, efficiency: float) -> list[Row]
     random.Random(log.id).shuffle(order)
     return [
         {
-            "name": log.name,
+            **row_of("FLASHLOG", log),
             "cellDisk": tuple(order),
-            "creationTime": Time(log.creation_time),
             "degradedCelldisks": tuple(degraded),
             "effectiveSize": Size(sum(size for name, size in log.members.items() if name not in degraded)),
             "efficiency": efficiency,
-            "id": log.id,
-            "size": Size(log.size_bytes),
             "status": "warning - degraded" if degraded else "normal",
         }
     ]

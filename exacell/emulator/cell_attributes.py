@@ -1,4 +1,4 @@
-"""Which values the attributes of a cell take, and how those that are lists of subscribers are kept.
+"""What those attributes of a cell take whose values have a syntax of their own, and how lists of subscribers are kept.
 
 Source: Oracle SAGUG, alter-cell-alert-notification-attributes, alter-cell-syslog-attributes, describe-cell; Oracle ASXQI,
 configuring-snmp-subscriber; reference cellcli.md 2.3.
@@ -7,47 +7,12 @@ configuring-snmp-subscriber; reference cellcli.md 2.3.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from exacell.emulator.messages import CellError, Code
-
-DEFAULTED = frozenset(
-    (
-        *("accesslevelperm", "diaghistorydays", "httpsaccess", "metriccollection", "metrichistorydays"),
-        *("notificationmethod", "notificationpolicy"),
-    )
-)
-"""Attributes, in lower case, that have a value when nothing is set, and have it again when they are set to nothing."""
 
 LISTS = ("emailSubscriber", "snmpSubscriber")
 """Attributes to which ``+=`` adds. Source: Oracle ASXQI, configuring-snmp-subscriber, for snmpSubscriber; that
 emailSubscriber is like it is our guess."""
-
-_CHOICES: Mapping[str, tuple[str, ...]] = {
-    "accessLevelPerm": ("remoteLoginEnabled", "remoteLoginDisabled"),
-    "columnarCachePersMode": ("on", "off", "auto"),
-    "emailFormat": ("html", "text"),
-    "ramCacheMode": ("on", "off", "auto"),
-    "storageIndexPersMode": ("on", "off"),
-}
-_COMBINATIONS: Mapping[str, tuple[str, ...]] = {
-    "notificationMethod": ("mail", "snmp", "none"),
-    "notificationPolicy": ("critical", "warning", "maintenance", "clear", "none"),
-}
-_LEVELS = (
-    *("SEVERE", "WARNING", "INFO", "CONFIG", "FINE", "FINER", "FINEST"),
-    *(
-        "INCIDENT_ERROR:1",
-        "ERROR:1",
-        "WARNING:1",
-        "NOTIFICATION:1",
-        "NOTIFICATION:16",
-        "TRACE:1",
-        "TRACE:16",
-        "TRACE:32",
-    ),
-)
-"""traceLevel: levels of Java's log, and of Oracle's."""
 
 FACILITIES = frozenset(
     (
@@ -63,17 +28,11 @@ _SNMP_TYPES = ("asr", "v3", "v3asr")
 
 
 def checked(name: str, text: str) -> str:
-    """Return the value that an attribute of a cell gets: in Oracle's spelling, and lists in one form.
+    """Return the value that an attribute of a cell gets, lists in one form.
 
     Raises:
         CellError: it is no value of this attribute.
     """
-    if name in _CHOICES:
-        return _one_of(name, text, _CHOICES[name])
-    if name in _COMBINATIONS:
-        return ",".join(_one_of(name, part.strip(), _COMBINATIONS[name]) for part in text.split(","))
-    if name == "traceLevel":
-        return _one_of(name, text, _LEVELS)
     if name == "syslogConf":
         _check_rules(text)
     if name in LISTS:
@@ -105,14 +64,6 @@ def check_selector(selector: str) -> None:
         known = all(facility in FACILITIES for facility in facilities.lower().split(","))
         if not dot or not known or priority.lower().lstrip("!=") not in PRIORITIES:
             raise CellError(Code.BAD_VALUE, value=part.strip(), attribute="syslogConf", rule="facility.priority")
-
-
-def _one_of(name: str, text: str, choices: tuple[str, ...]) -> str:
-    found = next((choice for choice in choices if choice.lower() == text.lower()), None)
-    if found is None:
-        rule = f"{', '.join(choices[:-1])} or {choices[-1]}"
-        raise CellError(Code.BAD_VALUE, value=text, attribute=name, rule=rule)
-    return found
 
 
 def _check_rules(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The rack's own clock: it starts at wall time and runs ``speed`` times as fast."""
+"""The rack's own clock: it runs ``speed`` times as fast as time passes here, whatever this machine's date is set to."""
 
 from __future__ import annotations
 
@@ -11,19 +11,27 @@ from exacell.errors import EmulatorError
 MINUTE = 60.0
 """Rack seconds between two metric collections. Source: Oracle SAGUG, displaying-current-metrics."""
 
+_MOST = 36_000
+"""Cells times speed: so many rack seconds of one cell can be played in one second with every cell under load. They are
+600 minutes, of which one takes 0.3 to 0.5 ms here (benchmarks/emulator_history.py); a slower machine has room for twice that.
+"""
+
 
 class RackClock:
-    """Tells rack time. A rack that is started again goes on where it stopped: pass its last time as ``rack_start``."""
+    """Tells rack time. A rack that is started again goes on where it stopped: pass its last time as ``rack_start``.
+
+    The machine's date says where a new rack's time begins, and nothing after that: its jumps change nothing.
+    """
 
     def __init__(
-        self, *, speed: float = 60.0, wall: Callable[[], float] = time.time, rack_start: float | None = None
+        self, *, speed: float = 60.0, wall: Callable[[], float] = time.monotonic, rack_start: float | None = None
     ) -> None:
         """Start the clock.
 
         Args:
             speed: rack seconds that pass in one wall second.
-            wall: returns wall seconds; tests pass their own.
-            rack_start: rack epoch seconds at this moment; None for wall time.
+            wall: returns seconds that only ever grow, from any beginning; tests pass their own.
+            rack_start: rack epoch seconds at this moment; None for what ``wall`` says.
 
         Raises:
             EmulatorError: ``speed`` is not above zero.
@@ -38,6 +46,15 @@ class RackClock:
     def now(self) -> float:
         """Return the rack's time in epoch seconds."""
         return self._rack_start + (self._wall() - self._wall_start) * self.speed
+
+    def hold(self, moment: float) -> None:
+        """Go on from ``moment``, which is not later than now: what lies between has not been played and never happens."""
+        self._rack_start, self._wall_start = moment, self._wall()
+
+
+def fastest(cells: int) -> float:
+    """Return the highest speed at which the time of so many cells can be played."""
+    return _MOST / cells
 
 
 def last_minute(moment: float) -> float:

@@ -22,7 +22,8 @@ from exacell.emulator.values import Row
 
 _BLOCK = 8192
 _DATA_BYTES, _INDEX_BYTES = 1 << 40, 1 << 39
-_TABLESPACES = {"APPDATA": 6, "APPINDEX": 7}
+TABLESPACES = {"APPDATA": 6, "APPINDEX": 7}
+"""Numbers of the tablespaces that every emulated database has for its applications."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +94,7 @@ def _row(database: str, segment: Segment, content: _Content, part: Fraction, dir
         "hitCount": int(content.hits * part),
         "missCount": int(content.misses * part),
         "objectNumber": object_number(database, segment),
-        "tableSpaceNumber": _TABLESPACES[segment.tablespace],
+        "tableSpaceNumber": TABLESPACES[segment.tablespace],
     }
 
 

@@ -41,6 +41,7 @@ __all__ = [
     "exists",
     "fault",
     "faults",
+    "hosts",
     "load",
     "program_path",
     "rack_file",
@@ -54,6 +55,8 @@ __all__ = [
 _POLL_S = 0.02
 _STOP_S = 30.0
 _LOG_LIMIT = 1 << 20
+_HELD_BACK = 4.0
+"""How much longer a load may take than its speed says, on a machine that is busy with other things."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +99,13 @@ class RackInfo:
 
 
 def start(
-    home: Path, name: str, *, options: Options, reset: bool = False, timeout: float = 120.0
+    home: Path,
+    name: str,
+    *,
+    options: Options,
+    reset: bool = False,
+    port22: bool | None = None,
+    timeout: float = 120.0,
 ) -> tuple[RackInfo, bool]:
     """Start the rack ``name``, making it with ``options`` when it does not exist yet.
 
@@ -105,6 +114,7 @@ def start(
         options: of cells, dbnodes, clusters, db, pdb, vault, model, release, mode, pmem, speed, seed, cellcli-start; only
             those that differ from the defaults. For a rack that exists they must be what it was made with.
         reset: stop and remove the rack first.
+        port22: give each host a loopback address of its own with port 22, or no longer; None for as it was last.
         timeout: seconds that starting may take.
 
     Returns:
@@ -124,6 +134,14 @@ def start(
         elif files.exists:
             _refuse_other_options(files, wanted)
         already = files.running()
+        if port22 is not None and port22 != files.port22.exists():
+            if already:
+                raise EmulatorError(
+                    f"rack {name} runs with port22={'no' if port22 else 'yes'}",
+                    hint=f"stop it first: emulator stop {name}",
+                )
+            files.root.mkdir(mode=0o700, exist_ok=True)
+            files.port22.touch() if port22 else files.port22.unlink()
         if not already:
             _spawn(files, wanted, timeout)
         info = _info(files)
@@ -192,6 +210,21 @@ def ssh_config(home: Path, name: str) -> str:
     return existing_rack(home, name).ssh_config.read_text(encoding="utf-8")
 
 
+def hosts(home: Path, name: str) -> str:
+    """Return the hosts' own addresses with port 22, as /etc/hosts has them.
+
+    Raises:
+        EmulatorError: there is no rack of that name, or its hosts have none.
+    """
+    files = existing_rack(home, name)
+    if not files.addresses.exists():
+        raise EmulatorError(
+            f"the hosts of rack {name} have no addresses of their own",
+            hint=f"emulator stop {name}, then emulator start {name} port22=yes",
+        )
+    return files.addresses.read_text(encoding="ascii")
+
+
 def load(
     home: Path, name: str, *, seconds: float, db: str = "", redo: float | None = None, profile: str = "redo"
 ) -> Mapping[str, object]:
@@ -211,7 +244,7 @@ def load(
     """
     files = existing_rack(home, name)
     minutes_around = 180.0
-    longest = (seconds + minutes_around) / max(_info(files).speed, 1e-6) + ANSWER_S
+    longest = _HELD_BACK * (seconds + minutes_around) / max(_info(files).speed, 1e-6) + ANSWER_S
     request: Json = {"op": "load", "db": db, "redo": redo, "seconds": seconds, "profile": profile}
     return ask(files, request, timeout=longest)
 

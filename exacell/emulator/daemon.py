@@ -12,34 +12,28 @@ import logging
 import os
 import secrets
 import signal
+import socket
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from exacell.emulator.cell_files import cell_files, trace_directory
 from exacell.emulator.faults import Kind
-from exacell.emulator.fence import BIN, SSH, python_inside
-from exacell.emulator.fronts import front_scripts
-from exacell.emulator.host_files import CELL_LINKS, SYSTEM_LINKS, group_files, link_programs, node_files
+from exacell.emulator.host_making import HostMaking
 from exacell.emulator.host_shells import HostShells
-from exacell.emulator.host_tools import PLACES, become_scripts, firmware_scripts
-from exacell.emulator.identity import bind_all, client_keys, write_client_files
-from exacell.emulator.infiniband import FABRIC, fabric_scripts, has_infiniband
-from exacell.emulator.names import DATABASE_HOME, GRID_HOME, node_address
-from exacell.emulator.node_scripts import node_scripts
-from exacell.emulator.profiles import hardware_model
+from exacell.emulator.host_tools import uname_script
+from exacell.emulator.identity import bind_all, bind_port_22, client_keys, write_client_files
+from exacell.emulator.names import node_address
 from exacell.emulator.programs import Programs
-from exacell.emulator.rack_layout import FILE as LAYOUT
-from exacell.emulator.rack_layout import database_machine
 from exacell.emulator.server import RackServers
 from exacell.emulator.service import ControlService, Operation
 from exacell.emulator.sessions import Sessions
-from exacell.emulator.shell import CELL, DBNODE, KINDS, Host, HostKind, write_path, write_programs
+from exacell.emulator.shell import KINDS, write_path, write_programs
 from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json
+from exacell.emulator.timekeeper import TimeKeeper
 from exacell.emulator.world import World
 from exacell.errors import EmulatorError, ExacellError, RackFormatError
 
@@ -47,6 +41,8 @@ LOG = logging.getLogger("exacell.emulator")
 
 _FEW_HOSTS = 4
 """Up to so many hosts, what has changed on them is found by comparing."""
+_SHORT_S = 0.01
+"""Between two looks whether a load that is due has been applied."""
 _WATCH_S = 1.0
 """How often the process looks whether its directory is still there."""
 
@@ -66,46 +62,64 @@ class Daemon:
         self._faults_changed = asyncio.Event()
         self._offer_keys: Callable[[], None] = lambda: None
         self._token = secrets.token_hex(16)
+        self._time = TimeKeeper(world, float(str(world.describe()["speed"])), files.write_state)
 
     async def serve(self) -> None:
         """Open everything, say so in control.json, and serve until stopped."""
-        hosts = self._hosts()
-        programs = Programs(self._world, self.save)
+        making = HostMaking(self._files, self._world)
+        hosts = making.hosts()
+        programs = Programs(self._world, self.save, self._time.catch_up)
         public_keys = client_keys(self._files)
         sockets = bind_all(self._files, hosts)
         ports = {host: bound.getsockname()[1] for host, bound in sockets.items()}
+        more: Mapping[str, socket.socket] = {}
+        if self._files.port22.exists():
+            more = bind_port_22(self._files, tuple(hosts))
+        else:
+            self._files.addresses.unlink(missing_ok=True)
         sessions = Sessions()
         faults = self._world.faults
         service = ControlService(self._token, self._operations(), hosts, programs, sessions)
-        shells = HostShells(self._files, service, ports)
+        shells = HostShells(self._files, service, ports, self._world)
         servers = RackServers(
             self._files, hosts, programs, public_keys, faults=faults, sessions=sessions, shells=shells
         )
         model = str(self._world.describe().get("model", ""))
         for kind in KINDS:
-            write_programs(self._files, kind, more=self._host_scripts(kind, hosts, model))
-            self._write_layer(kind, model)
-        write_path(self._files, hosts, model=model)
+            write_programs(self._files, kind, more=making.scripts(kind, hosts))
+            making.write_layer(kind)
+        write_path(self._files, hosts, model=model, more={"uname": uname_script(making.kernel)})
         await shells.probe()
         faults.on_change = self._faults_changed.set
         faults.on_power = partial(self._power, servers, shells)
         self._tell(shells)
-        await servers.listen(sockets, self._addresses())
+        await servers.listen(sockets, self._addresses(), more)
         kinds = {name: host.kind for name, host in hosts.items()}
         write_client_files(self._files, kinds, ports, self._addresses())
         self._announce(await service.listen())
         self._offer_keys = servers.offer_keys
-        player = asyncio.ensure_future(self._play_faults())
+        players = [asyncio.ensure_future(playing) for playing in (self._play_faults(), self._time.run())]
+        for player in players:
+            player.add_done_callback(self._player_ended)
         try:
             await self._until_stopped()
         finally:
-            player.cancel()
+            for player in players:
+                player.cancel()
             await servers.close()
             shells.close()
             await service.close()
+            # What has not been played by now never happens: whoever stops a rack does not wait for it.
+            self._world.hold_back()
             if self._files.root.is_dir():
                 self._files.write_state(self._world.to_state())
                 self._files.control.unlink(missing_ok=True)
+
+    def _player_ended(self, player: asyncio.Task[None]) -> None:
+        """End the rack when what lets its time pass has failed: without it, it would only seem to run."""
+        if not player.cancelled() and (error := player.exception()) is not None:
+            LOG.error("the rack's time stands still", exc_info=error)
+            self._stop.set()
 
     def _power(self, servers: RackServers, shells: HostShells, host: str, up: bool) -> None:
         """End what runs on a host that goes down, and say which hosts are down."""
@@ -136,85 +150,10 @@ class Daemon:
             for host in hosts:
                 self.save(host)
 
-    def _host_scripts(self, kind: HostKind, hosts: Mapping[str, Host], model: str) -> dict[str, str]:
-        """Return what shells on one kind of host find besides the emulated programs, by name."""
-        places = {name: host.kind is CELL for name, host in hosts.items()}
-        if kind is CELL:
-            fabric = fabric_scripts(places) if has_infiniband(model) else {}
-            become = become_scripts(tuple(kind.ids), everybody=False)
-            return {**become, **firmware_scripts(), **fabric}
-        clusters = self._world.clusters
-        instances = {node: sids for cluster in clusters for node, sids in cluster.instances().items()}
-        return {
-            **become_scripts(tuple(kind.ids), everybody=True),
-            **firmware_scripts(),
-            **node_scripts(instances),
-            **front_scripts(
-                f"{SSH}/ssh_config",
-                (python_inside()[0], f"{BIN}/.dcli.py"),
-                places,
-                infiniband=has_infiniband(model),
-            ),
-        }
-
-    def _hosts(self) -> dict[str, Host]:
-        restricted = bool(self._world.describe().get("restricted"))
-        groups = group_files(self._world.cells, self._world.dbnodes)
-        addresses = {name: self._world.address(name) for name in self._world.cells}
-        model = hardware_model(str(self._world.describe()["model"]))
-        layout = {LAYOUT: database_machine(addresses, self._world.dbnodes, model)}
-        hosts: dict[str, Host] = {}
-        for name in self._world.cells:
-            files = partial(cell_files, name, addresses, self._world.dbnodes, datetime.now().astimezone())
-            hosts[name] = Host(
-                files=self._files,
-                name=name,
-                kind=CELL,
-                variables={"CELLTRACE": trace_directory(name)},
-                restricted=restricted,
-                own_files=partial(self._own_files, CELL, files),
-            )
-        for cluster in self._world.clusters:
-            for number, name in enumerate(cluster.nodes, start=1):
-                files = partial(node_files, cluster, name, addresses, self._world.dbnodes, layout)
-                hosts[name] = Host(
-                    files=self._files,
-                    name=name,
-                    kind=DBNODE,
-                    profiles=_node_profiles(number),
-                    home_files=groups,
-                    own_files=partial(self._own_files, DBNODE, files),
-                )
-        return hosts
-
     def _addresses(self) -> dict[str, str]:
         """Return the addresses on the storage network by host."""
         nodes = {name: node_address(number) for number, name in enumerate(self._world.dbnodes, start=1)}
         return {**{name: self._world.address(name) for name in self._world.cells}, **nodes}
-
-    def _own_files(
-        self, kind: HostKind, files: Callable[[], Mapping[str, str]]
-    ) -> tuple[Mapping[str, str], Mapping[str, Sequence[str]]]:
-        """Return what a host has from the start: texts by path, and the names of emulated programs by directory."""
-        links: dict[str, Sequence[str]] = {
-            f"{home}/bin": [name for name in kind.programs if f"{home}/bin" in kind.directories(name)]
-            for home in kind.homes
-        }
-        offered = {*kind.programs, *firmware_scripts(), *(("orabase",) if kind is DBNODE else ())}
-        for name, places in PLACES.items():
-            for place in places if name in offered else ():
-                if place.startswith(("/opt/", "/u01/")) and name not in links.get(place, ()):
-                    links[place] = (*links.get(place, ()), name)
-        return files(), links
-
-    def _write_layer(self, kind: HostKind, model: str) -> None:
-        """Write what one kind of host has over the machine's /usr."""
-        links: dict[str, Sequence[str]] = dict(CELL_LINKS if kind is CELL else SYSTEM_LINKS)
-        if has_infiniband(model):
-            links["/usr/sbin"] = (*links["/usr/sbin"], *FABRIC)
-        layer = self._files.layer(kind.name)
-        layer.mkdir(mode=0o755, parents=True, exist_ok=True)
-        link_programs(layer.parent, links)
 
     def _announce(self, port: int) -> None:
         self._files.write_state(self._world.to_state())
@@ -254,7 +193,7 @@ class Daemon:
                 await asyncio.wait_for(self._faults_changed.wait(), faults.next_change())
                 continue
             hosts = {fault.host for fault in faults}
-            self._world.advance()
+            await self._time.catch_up()
             self._offer_keys()
             self._save_all(hosts)
 
@@ -296,8 +235,9 @@ class Daemon:
         started = time.monotonic()
         load = self._world.start_load(db=db, redo=redo, seconds=seconds, profile=profile)
         self._files.write_state(self._world.to_state())
-        await asyncio.sleep(max(0.0, load.wall_seconds))
-        self._world.advance()
+        while (left := self._world.load_left(load.number)) is not None:
+            await asyncio.sleep(max(_SHORT_S, left))
+            await self._time.catch_up()
         self._files.write_state(self._world.to_state())
         took = round(time.monotonic() - started, 3)
         return {"db": load.db, "profile": load.profile, "redo": load.redo, "seconds": seconds, "wall_seconds": took}
@@ -310,25 +250,19 @@ def _number(request: Json, key: str) -> float:
     raise EmulatorError(f"{key}={value} is no number")
 
 
-def _node_profiles(number: int) -> Mapping[str, Mapping[str, str]]:
-    """Return what the logins' profiles export on the n-th node of a cluster, as the installer sets them up."""
-    return {
-        "grid": {"ORACLE_HOME": GRID_HOME, "ORACLE_SID": f"+ASM{number}"},
-        "oracle": {"ORACLE_HOME": DATABASE_HOME},
-    }
-
-
 def open_world(files: RackFiles, options: Mapping[str, object]) -> World:
     """Return the rack as it was when it stopped, or a new one made with ``options``.
 
     Raises:
         ExacellError: the options fit no rack, or the state is damaged.
     """
+    from exacell.emulator.metric_store import MetricStore
     from exacell.emulator.rack_world import RackWorld
 
+    history = MetricStore(str(files.history))
     if files.exists:
-        return RackWorld.from_state(files.read_state())
-    return RackWorld.create(files.name, options)
+        return RackWorld.from_state(files.read_state(), history=history)
+    return RackWorld.create(files.name, options, history=history)
 
 
 def _use_cheap_child_watcher() -> None:

@@ -1,8 +1,9 @@
-"""The ``dbmcli`` program of emulated database nodes: the server itself, its disks and its alerts.
+"""The ``dbmcli`` program of emulated database nodes: the server itself, its disks, ports and metrics.
 
 DBMCLI has CellCLI's syntax and layouts for the objects of a database server. Here are DBSERVER, which can be altered,
-PHYSICALDISK, and ALERTHISTORY; there are no alerts. Every other statement fails as one that DBMCLI does not know, whose
-code here is CellCLI's number with DBMCLI's prefix: no public source shows it.
+PHYSICALDISK, IBPORT, the metrics with their definitions and history, IORMPLAN, and ALERTHISTORY; there are no alerts. Every
+other statement fails as one that DBMCLI does not know, whose code here is CellCLI's number with DBMCLI's prefix: no public
+source shows it.
 
 Source: Oracle DBMMN, dbmcli-command-reference, list-dbserver, describe-dbserver; reference cellcli.md 1.6.
 """
@@ -10,7 +11,8 @@ Source: Oracle DBMMN, dbmcli-command-reference, list-dbserver, describe-dbserver
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from importlib import resources
 from types import MappingProxyType
@@ -19,9 +21,11 @@ from typing import Any
 from exacell.emulator import printer
 from exacell.emulator.build import guid
 from exacell.emulator.cellcli import Options, parse_options
-from exacell.emulator.clock import banner_time
+from exacell.emulator.clock import banner_time, last_minute
+from exacell.emulator.dbm_metrics import OBJECT_TYPES as METRIC_TYPES
+from exacell.emulator.dbm_metrics import DbmReader, definitions
 from exacell.emulator.dbmcli_changes import change
-from exacell.emulator.grammar import Describe, ListStatement, parse_describe, parse_list
+from exacell.emulator.grammar import ListStatement, parse_describe, parse_list
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.names import node_address
 from exacell.emulator.program import Ask, Out, Program
@@ -34,6 +38,10 @@ from exacell.emulator.values import Row, Size, order_key, passes
 SINCE = (12, 1, 2)
 """Releases from this on have DBMCLI. Source: Oracle DBMMN, "introduced with 12.1.2.1.0"."""
 PROMPT = "DBMCLI> "
+_NO_PLAN_SINCE = (24, 1)
+"""Source: on-line HELP of DBMCLI on a 24.x server, which has no IORMPLAN; that it is gone from here on is our guess."""
+_KEPT_ROWS = 100_000
+"""Rows of a history that are kept between computing the widths of columns and printing them."""
 _USAGE = "Usage: dbmcli [-n] [-m] [-x] [-e command]\n"
 
 
@@ -61,13 +69,35 @@ def dbm_object_types() -> Mapping[str, ObjectType]:
         until=None,
         attributes=attributes,
     )
-    others = {name: object_types()[name] for name in ("ALERTHISTORY", "PHYSICALDISK")}
-    return MappingProxyType({"DBSERVER": server, **others})
+    others = {name: object_types()[name] for name in ("ALERTHISTORY", "PHYSICALDISK", "IBPORT", *METRIC_TYPES)}
+    plan = replace(object_types()["IORMPLAN"], until=_NO_PLAN_SINCE)
+    return MappingProxyType({"DBSERVER": server, "IORMPLAN": plan, **others})
+
+
+def _reader(rack: Rack, node: str) -> DbmReader:
+    hardware = _hardware()[rack.spec.model]
+    fans = int(str(hardware["fan_count"]).partition("/")[0])
+    return DbmReader(rack, node, cores=int(hardware["cores"]), memory_gb=int(hardware["memory_gb"]), fans=fans)
+
+
+def plan_row(node: str) -> Row:
+    """Return the one row of LIST IORMPLAN: a database server has no I/O that a plan could divide, so it is empty."""
+    return {"name": f"{node}_IORMPLAN", "catPlan": "", "dbPlan": "", "objective": "basic", "status": "active"}
 
 
 @cache
 def _hardware() -> Mapping[str, Any]:
     return tomllib.loads(resources.files("exacell").joinpath("emulator/data/dbservers.toml").read_text("utf-8"))
+
+
+def server_processors(model: str) -> int:
+    """Return how many processors the database servers have that go with a model of cells, threads counted."""
+    return 2 * int(_hardware()[model]["cores"])
+
+
+def server_memory_gb(model: str) -> int:
+    """Return the memory of the database servers that go with a model of cells."""
+    return int(_hardware()[model]["memory_gb"])
 
 
 def server_row(rack: Rack, node: str) -> Row:
@@ -80,7 +110,7 @@ def server_row(rack: Rack, node: str) -> Row:
         "name": node,
         "bbuStatus": "normal",
         "coreCount": f"{hardware['cores']}/{hardware['cores']}",
-        "cpuCount": f"{2 * hardware['cores']}/{2 * hardware['cores']}",
+        "cpuCount": f"{server_processors(rack.spec.model)}/{server_processors(rack.spec.model)}",
         "diagHistoryDays": 7,
         "fanCount": hardware["fan_count"],
         "fanStatus": "normal",
@@ -178,7 +208,8 @@ def _batch(rack: Rack, node: str, text: str, *, echoed: int = 0) -> Program:
             continue
         rack.advance()
         try:
-            yield Out(_answer(rack, node, statement))
+            for text in _answer(rack, node, statement):
+                yield Out(text)
         except CellError as error:
             if error.position is not None:
                 yield Out(" " * (echoed + error.position) + "^\n")
@@ -186,18 +217,21 @@ def _batch(rack: Rack, node: str, text: str, *, echoed: int = 0) -> Program:
     return 0
 
 
-def _answer(rack: Rack, node: str, text: str) -> str:
-    """Return what a statement prints.
+def _answer(rack: Rack, node: str, text: str) -> Iterator[str]:
+    """Yield what a statement prints.
 
     Raises:
         CellError: DBMCLI does not know it, or there is no such object.
     """
     release, known = rack.release.number, dbm_object_types()
     stream = TokenStream(text)
-    parsed: ListStatement | Describe
     start = stream.peek()
     verb = stream.expect_word("LIST", "DESCRIBE", "ALTER", "DROP")
-    if verb in ("ALTER", "DROP"):
+    if verb == "LIST":
+        yield from _list(rack, node, parse_list(stream, release, known))
+    elif verb == "DESCRIBE":
+        yield printer.describe(parse_describe(stream, release, known).object_type, release)
+    else:
         word = stream.peek()
         if not word.is_word(*known):
             raise stream.error()
@@ -205,30 +239,87 @@ def _answer(rack: Rack, node: str, text: str) -> str:
         if (verb, changed.name) not in (("ALTER", "DBSERVER"), ("DROP", "ALERTHISTORY")):
             raise CellError(Code.SYNTAX, position=start.start)
         cores = int(_hardware()[rack.spec.model]["cores"])
-        return "".join(f"{line}\n" for line in change(rack, node, changed, verb, stream, cores))
-    if verb == "LIST":
-        parsed = parse_list(stream, release, known)
-    else:
-        parsed = parse_describe(stream, release, known)
-    owner = parsed.object_type
-    if isinstance(parsed, Describe):
-        return printer.describe(owner, release)
-    rows = [server_row(rack, node)] if owner.name == "DBSERVER" else []
-    if owner.name == "PHYSICALDISK":
-        rows = disk_rows(rack, node)
-    for name in parsed.names:
-        rows = [row for row in rows if str(row["name"]).lower() == name.lower()]
-        if not rows:
-            raise CellError(Code.OBJECT_MISSING, kind=owner.name.capitalize(), name=name)
-    rows = [row for row in rows if all(passes(row.get(f.attribute.name), f) for f in parsed.filters)]
-    for attribute, descending in reversed(parsed.order_by):
-        rows.sort(key=partial(_key, attribute), reverse=descending)
-    columns = parsed.attributes
+        yield "".join(f"{line}\n" for line in change(rack, node, changed, verb, stream, cores))
+
+
+def _list(rack: Rack, node: str, statement: ListStatement) -> Iterator[str]:
+    owner, release = statement.object_type, rack.release.number
+    if owner.name in METRIC_TYPES:
+        for name in statement.names:
+            if name.upper() not in definitions(release):
+                raise CellError(Code.OBJECT_MISSING, kind="Metric", name=name)
+    columns = statement.attributes
     if columns is None:
-        names = [a.name for a in owner.attributes_in(release)] if parsed.detail else owner.default_columns
+        names = (
+            [a.name for a in owner.attributes_in(release) if not a.hidden]
+            if statement.detail
+            else owner.default_columns
+        )
         columns = tuple(a for name in names if (a := owner.attribute(name, release)) is not None)
-    layout = printer.detail if parsed.detail else printer.plain
-    return layout(rows[: parsed.limit], columns, largest_suffix=rack.release.largest_suffix)
+    plain = statement.limit is None and not statement.order_by and not statement.detail and statement.over is None
+    if owner.name == "METRICHISTORY" and plain:
+        yield from _history(rack, node, statement, columns)
+        return
+    rows = [row for row in _rows(rack, node, statement) if _passes(row, statement)]
+    if owner.name == "METRICCURRENT":
+        order = {name.upper(): place for place, name in enumerate(statement.names)}
+        rows.sort(key=lambda row: order.get(str(row["name"]), 0))
+    for attribute, descending in reversed(statement.order_by):
+        rows.sort(key=partial(_key, attribute), reverse=descending)
+    layout = printer.detail if statement.detail else printer.plain
+    yield layout(rows[: statement.limit], columns, largest_suffix=rack.release.largest_suffix)
+
+
+def _rows(rack: Rack, node: str, statement: ListStatement) -> Iterator[Row]:
+    """Yield the rows of one object type that are named, before the filters.
+
+    Raises:
+        CellError: there is no object of that name.
+    """
+    kind, reader = statement.object_type.name, _reader(rack, node)
+    if kind == "METRICDEFINITION":
+        yield from reader.definition_rows(statement.names)
+    elif kind == "METRICCURRENT":
+        yield from reader.rows(last_minute(rack.now()), statement)
+    elif kind == "METRICHISTORY":
+        for moment in reader.minutes(statement):
+            yield from reader.rows(moment, statement)
+    else:
+        known = {"DBSERVER": lambda: [server_row(rack, node)], "IORMPLAN": lambda: [plan_row(node)]}
+        known |= {"PHYSICALDISK": lambda: disk_rows(rack, node), "IBPORT": reader.ports}
+        rows = known.get(kind, list)()
+        for name in statement.names:
+            rows = [row for row in rows if str(row["name"]).lower() == name.lower()]
+            if not rows:
+                raise CellError(Code.OBJECT_MISSING, kind=kind.capitalize(), name=name)
+        yield from rows
+
+
+def _passes(row: Row, statement: ListStatement) -> bool:
+    return all(passes(row.get(f.attribute.name), f) for f in statement.filters)
+
+
+def _history(rack: Rack, node: str, statement: ListStatement, columns: Sequence[Attribute]) -> Iterator[str]:
+    """Yield a history minute by minute, and nothing while its widths are computed: a week has a million rows."""
+    reader, suffix = _reader(rack, node), rack.release.largest_suffix
+    minutes, widths = list(reader.minutes(statement)), [1] * len(columns)
+    kept: dict[float, list[list[str]]] = {}
+    for moment in minutes:
+        table = _table(reader, moment, statement, columns, suffix)
+        for row in table:
+            widths = [max(width, len(text)) for width, text in zip(widths, row, strict=True)]
+        if len(minutes) * len(table) <= _KEPT_ROWS:
+            kept[moment] = table
+        yield ""
+    for moment in minutes:
+        yield printer.rows_in(kept.get(moment) or _table(reader, moment, statement, columns, suffix), widths)
+
+
+def _table(
+    reader: DbmReader, moment: float, statement: ListStatement, columns: Sequence[Attribute], suffix: str
+) -> list[list[str]]:
+    rows = [row for row in reader.rows(moment, statement) if _passes(row, statement)]
+    return printer.table(rows, columns, largest_suffix=suffix)
 
 
 def _key(attribute: Attribute, row: Row) -> tuple[int, float, str]:

@@ -83,8 +83,8 @@ def check(options: optparse.Values, words: list[str]) -> None:
         (options.vmstat is not None and (options.abnormal or options.regex is not None), "--vmstat has no -n, no -r"),
         (options.ctimeout is not None and options.ctimeout < 0, "--ctimeout is negative"),
         (options.root_temporary and options.user not in (None, "root"), "--root-exadatatmp is for root"),
-        (options.serial and options.batch is not None, "--serial and --batchsize exclude each other"),
-        (options.batch is not None and options.batch < 1, "--batchsize is less than 1"),
+        (options.serial and options.batch, "--serial and --batchsize exclude each other"),
+        ((options.batch or 0) < 0, "--batchsize is less than 0"),
     ]
     for wrong, message in rules:
         if wrong:
@@ -101,7 +101,7 @@ def targets_of(options: optparse.Values) -> list[str]:
         except OSError:
             raise Environment("Group file not readable: " + options.group) from None
         found += [line for line in lines if line and not line.startswith("#")]
-    found += [item.strip() for text in options.hosts for item in text.split(",") if item.strip()]
+    found += [item.strip() for text in options.hosts if text for item in text.split(",")]
     if not found:
         raise Usage("No hosts specified")
     return list(dict.fromkeys(found))
@@ -142,6 +142,7 @@ class Host:
         self.status = 0
         self.lines: list[str] = []
         self.said = ""
+        self.copied = True
 
 
 class Dcli:
@@ -249,17 +250,20 @@ class Dcli:
                         # dcli's own way: run it again, to read it as Latin-1.
                         continue
                     break
+                text = text.replace("\r\n", "\n").replace("\r", "\n")
                 host.lines += text.split("\n")[:-1] if text.endswith("\n") else text.split("\n") if text else []
                 if self.options.timeout is not None and done.returncode == TIMED_OUT:
                     host.lines.append(f"Timeout expired for pid {os.getpid()} to {host.name}...")
                 if done.returncode:
                     host.status = max(done.returncode, 0)
+                    host.copied = not line.startswith(SCP)
                     break
             banner.seek(0)
-            host.said = banner.read().decode("utf-8", "replace")
+            host.said = banner.read().decode("utf-8", "replace").replace("\r\n", "\n")
         with self.lock:
-            if host.said:
-                print(f"{host.name}:{host.said}")
+            for _ in range(1 if host.copied else 2):
+                if host.said:
+                    print(f"{host.name}:{host.said}")
             sys.stdout.flush()
             if host.status == UNREACHABLE:
                 self.bad.append(host.name)
@@ -276,15 +280,17 @@ class Dcli:
             while len(host.lines) > limit:
                 head = Host(host.name)
                 head.lines, host.lines = host.lines[: limit + 1], [] if cut else host.lines[limit + 1 :]
-                self.show_all([head])
+                self.show_all([head], banner=False)
                 if cut:
                     host.status = 1
-                    print(f"Error: output of {host.name} is longer than --maxlines\nit was cut", file=sys.stderr)
+                    print(
+                        f"\nError: output of {host.name} is longer than --maxlines\nmore of it: retry", file=sys.stderr
+                    )
         self.show_all(hosts)
         self.worst = max([self.worst] + [1 for host in hosts if host.status])
 
-    def show_all(self, hosts: list[Host]) -> None:
-        """Print what hosts answered, as -n, -r and --showbanner want it."""
+    def show_all(self, hosts: list[Host], *, banner: bool = True) -> None:
+        """Print what hosts answered, as -n, -r and --showbanner (unless ``banner`` is false) want it."""
         options = self.options
         pattern = re.compile(options.regex) if options.regex is not None else None
         if options.abnormal:
@@ -296,7 +302,7 @@ class Dcli:
             if hit:
                 print(f"{options.regex}: {hit}")
         for host in hosts:
-            if options.banner and host.said:
+            if banner and options.banner and host.status != UNREACHABLE:
                 for line in ["******BANNER******", *host.said.splitlines(), "******BANNER******"]:
                     self.show(host, line)
             if options.abnormal and not host.status:
@@ -330,7 +336,7 @@ class Dcli:
         if options.targets:
             print(f"Target hosts: {self.hosts}")
         size = options.batch
-        if size is None:
+        if not size:
             limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
             size = max(1, (limit - 10) // 7) if len(self.hosts) > 1 else 1
             size = len(self.hosts) if options.serial else size
@@ -349,7 +355,7 @@ class Dcli:
         numbers = [int(word) for word in words if word.isdecimal()]
         if any(_ONE_ROUND.match(word) for word in words) or len(numbers) > 2 or 0 in numbers:
             for names in slices:
-                self.report(self.batch(names, f"( vmstat {self.options.vmstat}) 2>&1"))
+                self.report(self.batch(names, f"vmstat {self.options.vmstat}"))
             return self.worst
         switches = " ".join(word for word in words if not word.isdecimal() and word != "-n")
         rounds = numbers[1] if len(numbers) > 1 else None if numbers else 1
@@ -358,7 +364,7 @@ class Dcli:
             number += 1
             sample = f"vmstat {switches}" if number == 1 else f"vmstat {switches} {numbers[0]} 2"
             for names in slices:
-                hosts = self.batch(names, f"( {sample}) 2>&1")
+                hosts = self.batch(names, sample)
                 if any(host.status or len(host.lines) < 3 for host in hosts):
                     self.report(hosts)
                     return 1

@@ -121,6 +121,7 @@ class GridDisk:
 
     Attributes:
         asm_former: ASM has dropped it: the header says FORMER.
+        status_before: while its disk is failing or gone: the status that it had, and has again when the disk is back.
         storage_pool: for which storage pool of Exascale it was made; empty for a disk of ASM.
     """
 
@@ -139,3 +140,4 @@ class GridDisk:
     asm_former: bool = False
     flushing: bool = False
     storage_pool: str = ""
+    status_before: str = ""

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from exacell.emulator.asm.view import AsmDiskView
-from exacell.emulator.cache_models import CacheMember
+from exacell.emulator.cache_models import CacheMember, FlashCache
+from exacell.emulator.disk_health import DROPPED
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk
+from exacell.emulator.kept import row_of
 from exacell.emulator.messages import (
     ASM_UNREACHABLE,
     FLUSH_COMPLETE,
@@ -19,7 +21,8 @@ from exacell.emulator.messages import (
 )
 from exacell.emulator.models import FIRST_OFFSET, Cell
 from exacell.emulator.place import Place
-from exacell.emulator.values import Row, Size, Time, Value
+from exacell.emulator.profiles import CACHED_BY_ONE_SINCE
+from exacell.emulator.values import Row, Size, Value
 from exacell.units import format_size
 
 _FLUSH_ERRORS = {"stale": FLUSH_ERROR_STALE, "error": FLUSH_ERROR_WRITE}
@@ -43,22 +46,12 @@ def cell_disk_row(cell: Cell, disk: CellDisk) -> Row:
         flush = _member_flush(cell.member(disk.name))
     free = max(0, cell.free_space(disk.name))
     row: Row = {
-        "name": disk.name,
-        "comment": disk.comment,
-        "creationTime": Time(disk.creation_time),
-        "deviceName": disk.device_name,
-        "devicePartition": disk.device_partition,
+        **row_of("CELLDISK", disk),
         "diskType": disk.disk_type.printed,
-        "errorCount": disk.error_count,
         "flushStatus": flush[0],
         "flushError": flush[1],
         "freeSpace": Size(free),
-        "id": disk.id,
-        "interleaving": disk.interleaving,
-        "lun": disk.lun,
-        "physicalDisk": cell.physical_disks[disk.physical_disk].serial,
-        "size": Size(disk.size_bytes),
-        "status": disk.status,
+        "physicalDisk": cell.physical_disks[disk.physical_disk].serial if disk.lun else "",
     }
     if disk.disk_type is DiskType.HARD:
         row["raidLevel"] = "0"
@@ -91,36 +84,34 @@ def asm_view(place: Place, name: str) -> AsmDiskView:
     )
 
 
+def _cached_by(place: Place, cache: FlashCache, disk: GridDisk) -> list[str]:
+    """Return the cell disks of a cache that hold data of a grid disk: all of them on old releases, later one."""
+    members = sorted(cache.members)
+    if place.rack.release.number < CACHED_BY_ONE_SINCE or not members:
+        return members
+    of_medium = sorted(d.name for d in place.cell.cell_disks.values() if d.disk_type is disk.disk_type)
+    return [members[of_medium.index(disk.cell_disk) % len(members)]]
+
+
 def grid_disk_row(place: Place, disk: GridDisk) -> Row:
     """Return the row of one grid disk; what ASM knows of it is left out when CELLSRV is down."""
     cell = place.cell
     row: Row = {
-        "name": disk.name,
-        "availableTo": disk.available_to,
+        **row_of("GRIDDISK", disk),
         "cachedBy": "",
-        "cachingPolicy": disk.caching_policy,
-        "cellDisk": disk.cell_disk,
-        "comment": disk.comment,
-        "creationTime": Time(disk.creation_time),
         "diskType": disk.disk_type.printed,
         "errorCount": 0,
-        "id": disk.id,
-        "offset": Size(disk.offset),
-        "size": Size(disk.size_bytes),
-        "status": disk.status,
     }
     if place.rack.release.number >= (18,):
         row["sparse"] = disk.virtual_size is not None
-    if disk.storage_pool:
-        row["storagePool"] = disk.storage_pool
-    if disk.virtual_size is not None:
-        row["virtualSize"] = Size(disk.virtual_size)
+    if not disk.storage_pool:
+        del row["storagePool"]
     if disk.disk_type.is_cached and disk.caching_policy == "default":
         # A flush of persistent memory is complete when its disks are gone from here. Source: Oracle DBMMN,
         # disable-write-back-pmem-cache.
         pairs = ((cell.flash_cache, cell.write_back), (cell.pmem_cache, cell.pmem_write_back))
         caches = [cache for cache, write_back in pairs if cache is not None and write_back and not cache.flushed]
-        row["cachedBy"] = ", ".join(name for cache in caches for name in sorted(cache.members))
+        row["cachedBy"] = ", ".join(name for cache in caches for name in _cached_by(place, cache, disk))
     if cell.cellsrv_up:
         asm = asm_view(place, disk.name)
         row["asmDeactivationOutcome"] = asm.deactivation_outcome
@@ -146,17 +137,11 @@ def lun_rows(place: Place) -> list[Row]:
     rows: list[Row] = []
     for lun in place.cell.luns.values():
         row: Row = {
-            "name": lun.name,
-            "cellDisk": lun.cell_disk,
-            "deviceName": lun.device_name,
+            **row_of("LUN", lun),
             "diskType": lun.disk_type.printed,
             "errorCount": 0,
             "id": lun.name,
-            "isSystemLun": lun.is_system,
-            "lunSize": Size(lun.size_bytes),
             "lunUID": lun.name,
-            "physicalDrives": lun.physical_disk,
-            "status": lun.status,
         }
         if lun.disk_type is DiskType.HARD:
             row["raidLevel"] = "0"
@@ -171,27 +156,12 @@ def physical_disk_rows(place: Place) -> list[Row]:
     """Return the rows of LIST PHYSICALDISK in slot order, hard disks first."""
     rows: list[Row] = []
     for disk in place.cell.physical_disks.values():
-        row: Row = {
-            "name": disk.name,
-            "deviceName": disk.device_name,
-            "diskType": disk.disk_type.printed,
-            "id": disk.serial,
-            "luns": disk.lun,
-            "makeModel": disk.make_model,
-            "physicalFirmware": disk.firmware,
-            "physicalInsertTime": Time(disk.insert_time),
-            "physicalSerial": disk.serial,
-            "physicalSize": Size(disk.size_bytes),
-            "slotNumber": disk.slot,
-            "status": disk.status,
-        }
+        row: Row = {**row_of("PHYSICALDISK", disk), "diskType": disk.disk_type.printed, "id": disk.serial}
+        if disk.status.endswith(DROPPED):
+            del row["luns"]
         if disk.disk_type is DiskType.HARD:
-            row |= {
-                "deviceId": disk.device_id,
-                "enclosureDeviceId": disk.name.split(":")[0],
-                "errMediaCount": 0,
-                "errOtherCount": 0,
-                "physicalInterface": disk.interface,
-            }
+            row |= {"enclosureDeviceId": disk.name.split(":")[0], "errMediaCount": 0, "errOtherCount": 0}
+        else:
+            del row["deviceId"], row["physicalInterface"]
         rows.append(row)
     return rows

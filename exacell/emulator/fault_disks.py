@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from exacell.emulator.device_io import FLASH, backing
-from exacell.emulator.disk_models import CellDisk, DiskType
+from exacell.emulator.disk_health import fail, mend, swap
+from exacell.emulator.disk_models import DiskType
 from exacell.emulator.faults import Fault, Kind
-from exacell.emulator.hardware_alerts import disk_failed, disk_replaced
 from exacell.emulator.models import Cell
 from exacell.emulator.workload import REDO_WRITE_BYTES, keep
 from exacell.errors import EmulatorError
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 _STUCK_SHARE = 4
 """A stuck flush leaves one part in so many of each disk's dirty data, at least a megabyte."""
 
-NOT_PRESENT, PROACTIVE = "not present", "proactive failure"
-"""Status of a cell disk on a disk that has failed, and on one that is about to. Source: reference cellcli.md 3.3."""
+
+_BROKEN = {Kind.FLASH_DISK: DiskType.FLASH, Kind.HARD_DISK: DiskType.HARD}
+"""Faults that break disks, and which."""
 
 
-def check_disk(cell: Cell, name: str, *, kind: Literal[DiskType.FLASH, DiskType.HARD] | None) -> str:
+def check_disk(cell: Cell, name: str, *, kind: DiskType | None) -> str:
     """Return the name of the cell disk that a fault names; when it names none the first of its kind, or of flash.
 
     Args:
@@ -47,14 +48,28 @@ def check_disk(cell: Cell, name: str, *, kind: Literal[DiskType.FLASH, DiskType.
     raise EmulatorError(f"{cell.host} has no {what} {name or 'at all'}; it has {known}")
 
 
+def _place_of(cell: Cell, name: str) -> str:
+    """Return the name of the physical disk that is named, by itself or by its cell disk.
+
+    Raises:
+        EmulatorError: nothing is named, or the cell has no such disk.
+    """
+    if not name:
+        raise EmulatorError("replace takes disk=: the disk in whose place a new one is put")
+    known = next((device for device in cell.physical_disks if device.lower() == name.lower()), None)
+    return known or cell.cell_disks[check_disk(cell, name, kind=None)].physical_disk
+
+
 def check_fault(cell: Cell, fault: Fault) -> None:
     """Make sure that a cell can have a fault, and give the disk that it is about its full name.
 
     Raises:
         EmulatorError: it names a disk that the cell does not have, or a flush that could not get stuck there.
     """
-    if fault.kind is Kind.FLASH_DISK:
-        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=DiskType.FLASH)
+    if fault.kind in _BROKEN:
+        fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=_BROKEN[fault.kind])
+    elif fault.kind is Kind.REPLACE:
+        fault.options["disk"] = _place_of(cell, str(fault.options["disk"]))
     elif fault.kind is Kind.DISK_FULL and fault.options["disk"]:
         fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=None)
     elif fault.kind is Kind.BAD_SECTOR:
@@ -115,51 +130,33 @@ def spoil_sector(rack: Rack, cell: Cell, fault: Fault) -> None:
     cell.bad_sectors.setdefault(disk.name, []).append((begin + place, fault.begins))
 
 
-def _fail(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Break a flash disk: its LUN and cell disk go with it, what it cached is gone, its grid disks are not present."""
-    disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), kind=DiskType.FLASH)]
-    status = str(fault.options["status"])
-    fault.before["disk"] = disk.name
-    cell.physical_disks[disk.physical_disk].status = status
-    disk_failed(rack, cell, disk)
-    if status.endswith("poor performance"):
+def break_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Break a disk: its LUN and cell disk go with it, and its grid disks; ASM drops those.
+
+    Nothing happens to a disk that somebody has dropped before the fault begins.
+    """
+    try:
+        disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), kind=_BROKEN[fault.kind])]
+    except EmulatorError:
         return
-    failed = status == "failed"
-    cell.luns[disk.lun].status = status
-    disk.status = NOT_PRESENT if failed else PROACTIVE
-    disk.error_count += 1
-    member = cell.flash_cache.members.get(disk.name) if cell.flash_cache else None
-    if failed and member is not None:
-        member.dirty_bytes = member.used_bytes = member.stuck_bytes = member.flush_dirty = member.flush_used = 0
-        rack.metrics[cell.host].count(FC_IO_ERRS=1)
-    if failed and cell.flash_log is not None and disk.name in cell.flash_log.members:
-        rack.metrics[cell.host].count(FL_FLASH_IO_ERRS=1)
-    if failed:
-        _set_grid_disks(rack, cell, disk, ("active", NOT_PRESENT), "inactive")
+    fault.before["disk"] = disk.physical_disk
+    fail(rack, cell, cell.physical_disks[disk.physical_disk], str(fault.options["status"]))
 
 
-def _replace(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Put a good disk in the place of a broken one; its grid disks are there again."""
-    disk = cell.cell_disks.get(fault.before.get("disk", ""))
-    if disk is None:
-        return
-    cell.physical_disks[disk.physical_disk].status = "normal"
-    cell.luns[disk.lun].status = "normal"
-    disk.status, disk.error_count = "normal", 0
-    disk_replaced(rack, cell, disk)
-    _set_grid_disks(rack, cell, disk, (NOT_PRESENT, "active"), "active")
+def mend_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Let the broken disk be well again; its grid disks are there again, and ASM takes them back."""
+    device = cell.physical_disks.get(fault.before.get("disk", ""))
+    if device is not None:
+        mend(rack, cell, device)
 
 
-def _set_grid_disks(rack: Rack, cell: Cell, disk: CellDisk, change: tuple[str, str], told: str) -> None:
-    for grid_disk in cell.grid_disks_on(disk.name):
-        if grid_disk.status == change[0]:
-            grid_disk.status = change[1]
-            if rack.asm is not None:
-                rack.asm.grid_disk_changed(cell.host, grid_disk.name, told)
-
-
-break_flash_disk = (_fail, _replace)
-"""How a flash disk breaks, and how it is replaced."""
+def replace_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
+    """Put a new disk in the place of one, which ends what was wrong with the old one."""
+    place = str(fault.options["disk"])
+    for other in rack.faults:
+        if other.host == fault.host and other.kind in _BROKEN and other.before.get("disk") == place:
+            rack.faults.remove(other)
+    swap(rack, cell, cell.physical_disks[place], bare=bool(fault.options["bare"]))
 
 
 def fill_disks(rack: Rack, cell: Cell, fault: Fault) -> None:

@@ -9,11 +9,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from exacell.emulator.fault_disks import (
-    break_flash_disk,
+    break_disk,
     fill_disks,
     free_disks,
     keep_redo,
+    mend_disk,
     release_flush,
+    replace_disk,
     save_redo,
     spoil_sector,
     stick_flush,
@@ -44,6 +46,8 @@ def settle(rack: Rack) -> None:
     """Let faults begin and end whose time has come; those that are over are forgotten."""
     now = rack.clock.now()
     for fault in rack.faults:
+        if not rack.faults.has(fault):
+            continue  # One that began before it has ended this one.
         if fault.begins <= now and not fault.applied:
             _begin(rack, fault)
         if fault.over(now):
@@ -139,7 +143,7 @@ def _quarantine(rack: Rack, cell: Cell, fault: Fault) -> None:
 
 
 def _nothing(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """A quarantine stays until somebody drops it, a bad sector until a scrub comes to it."""
+    """A quarantine stays until somebody drops it, a bad sector until a scrub comes to it, a new disk for good."""
 
 
 Effect = Callable[["Rack", Cell, Fault], None]
@@ -149,7 +153,9 @@ _EFFECTS: Mapping[Kind, tuple[Effect, Effect]] = MappingProxyType(
         Kind.CELLSRV_DOWN: (_stop_cellsrv, _start_cellsrv),
         Kind.RESTART: (_restart, _start_cellsrv),
         Kind.STUCK_FLUSH: (stick_flush, release_flush),
-        Kind.FLASH_DISK: break_flash_disk,
+        Kind.FLASH_DISK: (break_disk, mend_disk),
+        Kind.HARD_DISK: (break_disk, mend_disk),
+        Kind.REPLACE: (replace_disk, _nothing),
         Kind.DISK_FULL: (fill_disks, free_disks),
         Kind.KEPT_REDO: (keep_redo, save_redo),
         Kind.BAD_SECTOR: (spoil_sector, _nothing),

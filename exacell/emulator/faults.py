@@ -33,6 +33,8 @@ class Kind(StrEnum):
     CELLSRV_DOWN = "cellsrv-down"
     STUCK_FLUSH = "stuck-flush"
     FLASH_DISK = "flash-disk"
+    HARD_DISK = "hard-disk"
+    REPLACE = "replace"
     HOST_KEY = "host-key"
     DISK_FULL = "disk-full"
     RESTART = "restart"
@@ -55,9 +57,11 @@ ANY_HOST_KINDS = frozenset(
 VARIANTS = ("stale", "error", "endless")
 """How a flush gets stuck: FC_BY_STALE_DIRTY is above 0, a disk reports flushError, or it just never ends."""
 
-DISK_STATUS = ("failed", "warning - predictive failure", "warning - poor performance")
-"""What a flash disk may be, as LIST PHYSICALDISK prints it. Source: Oracle DBMMN, maintaining flash disks."""
+DISK_STATUS = ("failed", "not present", "warning - predictive failure", "warning - poor performance")
+"""What a broken disk may be, as LIST PHYSICALDISK prints it; not present: it was pulled. Source: Oracle DBMMN, maintaining
+flash disks; Oracle SAGUG, handling-disk-replacement."""
 
+_DISKS: Mapping[Kind, str] = MappingProxyType({Kind.FLASH_DISK: "flash disk", Kind.HARD_DISK: "hard disk"})
 _PICKING = frozenset(("every", "nth"))
 _OWN_OPTIONS: Mapping[Kind, frozenset[str]] = MappingProxyType(
     {
@@ -67,6 +71,8 @@ _OWN_OPTIONS: Mapping[Kind, frozenset[str]] = MappingProxyType(
         Kind.ERROR: frozenset(("code",)),
         Kind.STUCK_FLUSH: frozenset(("variant",)),
         Kind.FLASH_DISK: frozenset(("disk", "status")),
+        Kind.HARD_DISK: frozenset(("disk", "status")),
+        Kind.REPLACE: frozenset(("disk", "bare")),
         Kind.DISK_FULL: frozenset(("disk",)),
         Kind.RESTART: frozenset(("down",)),
         Kind.KEPT_REDO: frozenset(("bytes",)),
@@ -80,6 +86,8 @@ _DEFAULTS: Mapping[Kind, Mapping[str, Option]] = MappingProxyType(
         Kind.GARBAGE: {"bytes": 256},
         Kind.STUCK_FLUSH: {"variant": VARIANTS[0]},
         Kind.FLASH_DISK: {"disk": "", "status": DISK_STATUS[0]},
+        Kind.HARD_DISK: {"disk": "", "status": DISK_STATUS[0]},
+        Kind.REPLACE: {"disk": "", "bare": False},
         Kind.DISK_FULL: {"disk": ""},
         Kind.RESTART: {"down": 10.0},
         Kind.KEPT_REDO: {"bytes": 4 << 20},
@@ -189,6 +197,10 @@ def make_fault(host: str, kind: str, options: Mapping[str, object], *, is_cell: 
         raise EmulatorError("nth= and every= exclude each other: nth=3 is the third only, every=3 each third")
     if "for" in values:
         fault.ends = fault.begins + _number(values, "for", 0.0, above=0.0)
+    if chosen is Kind.REPLACE:
+        if fault.ends is not None:
+            raise EmulatorError("a new disk is put in at one moment: replace takes after=, not for=")
+        fault.ends = fault.begins
     if chosen is Kind.RESTART and not fault.picks:
         if fault.ends is not None:
             raise EmulatorError(
@@ -211,14 +223,23 @@ def _own(kind: Kind, name: str, values: Mapping[str, object], is_cell: bool) -> 
         return _number(values, name, 0.0, above=0.0)
     if name == "bytes":
         return _whole(values, name, 0, limit=_MAX_BYTES)
+    if name == "bare":
+        return _truth(values, name)
     text = str(values.get(name, "")).strip()
     if name == "variant" and text not in VARIANTS:
         raise EmulatorError(f"variant={text} is no way to get stuck; there are {', '.join(VARIANTS)}")
     if name == "status" and text not in DISK_STATUS:
-        raise EmulatorError(f"status='{text}' is none of a broken flash disk; there are {', '.join(DISK_STATUS)}")
+        raise EmulatorError(f"status='{text}' is none of a broken {_DISKS[kind]}; there are {', '.join(DISK_STATUS)}")
     if name == "code":
         return _code(text, is_cell)
     return text
+
+
+def _truth(values: Mapping[str, object], name: str) -> bool:
+    value = values[name]
+    if not isinstance(value, bool):
+        raise EmulatorError(f"{name}={value} is neither yes nor no")
+    return value
 
 
 def _code(text: str, is_cell: bool) -> str:
@@ -286,6 +307,10 @@ class FaultBook:
     def __iter__(self) -> Iterator[Fault]:
         return iter(list(self._faults.values()))
 
+    def has(self, fault: Fault) -> bool:
+        """Whether a fault is neither cleared nor replaced."""
+        return self._faults.get(fault.key) is fault
+
     def put(self, fault: Fault) -> Fault | None:
         """Take in a fault and return the one that it replaces."""
         self.revision += 1
@@ -300,7 +325,7 @@ class FaultBook:
 
     def holds_on(self, fault: Fault) -> bool:
         """Whether a fault is neither over nor cleared nor replaced."""
-        return self._faults.get(fault.key) is fault and fault.active(self._clock.now())
+        return self.has(fault) and fault.active(self._clock.now())
 
     def struck(self, host: str, text: str) -> list[Fault]:
         """Return the faults that strike a statement on a host, in the order in which they were injected."""

@@ -31,6 +31,8 @@ _PYTHON = "/run/exacell/python"
 _FULL_S = 0.002
 """How long to wait for a host that takes messages more slowly than they come."""
 _OPEN_S = 60.0
+_TOLD_S = 1.0
+"""Seconds after which shells see a newer state of the host's machine in /proc."""
 
 Arrival = Callable[[socket.socket], Awaitable[None]]
 
@@ -76,12 +78,19 @@ class Fence:
 
     Args:
         link: to its first process.
-        on_programs: takes a connection of a program behind it.
         on_port: takes a connection to one of the rack's ports.
+        moving: returns what in /proc tells of the host's machine and changes, by path.
     """
 
-    def __init__(self, link: socket.socket, on_port: Callable[[int, socket.socket], None]) -> None:
-        self._link, self._on_port = link, on_port
+    def __init__(
+        self,
+        link: socket.socket,
+        on_port: Callable[[int, socket.socket], None],
+        moving: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
+        self._link, self._on_port, self._moving = link, on_port, moving
+        self._told: dict[str, str] = {}
+        self._telling: asyncio.Task[None] | None = None
         self._started: dict[int, asyncio.Future[int]] = {}
         self._shells: dict[int, FencedShell] = {}
         self._killing: set[asyncio.Task[None]] = set()
@@ -122,6 +131,7 @@ class Fence:
         """
         if self.closed:
             raise ConnectionResetError("the host is down")
+        await self._tell()
         self._number += 1
         number, loop = self._number, asyncio.get_running_loop()
         shell = self._shells[number] = FencedShell(self, number)
@@ -130,6 +140,8 @@ class Fence:
             request = (number, list(argv), cwd, dict(environment), size if streams is None else None)
             try:
                 await self.send(request, tuple(streams or ()))
+                if self._telling is None or self._telling.done():
+                    self._telling = asyncio.ensure_future(self._keep_telling())
             except BaseException:
                 del self._started[number], self._shells[number]  # it was not asked for
                 raise
@@ -139,6 +151,19 @@ class Fence:
                 os.close(started.result())
             started.cancel()
             raise
+
+    async def _tell(self) -> None:
+        """Let shells see the host's machine as it is now."""
+        fresh = {path: text for path, text in self._moving().items() if self._told.get(path) != text}
+        if fresh:
+            await self.send((0, fresh))
+            self._told |= fresh
+
+    async def _keep_telling(self) -> None:
+        """Do so as long as there are shells."""
+        while self._shells and not self.closed:
+            await asyncio.sleep(_TOLD_S)
+            await self._tell()
 
     async def send(self, message: tuple[Any, ...], descriptors: Sequence[int] = ()) -> None:
         """Send a message to the host's first process.
@@ -172,6 +197,8 @@ class Fence:
                 started.set_exception(ConnectionResetError("the host went down"))
         for shell in self._shells.values():
             shell.end(-signal.SIGKILL)
+        if self._telling is not None:
+            self._telling.cancel()
 
     def _hear(self) -> None:
         """Take in what the host's first process says."""
@@ -239,6 +266,8 @@ class Fences:
         shown: Mapping[str, str],
         ports: Sequence[int],
         on_port: Callable[[int, socket.socket], None],
+        machine: Path | None = None,
+        moving: Callable[[], Mapping[str, str]] = dict,
     ) -> tuple[Fence, socket.socket]:
         """Put a fence around a host and return it with the socket at which its programs arrive.
 
@@ -247,6 +276,8 @@ class Fences:
             layer: what it has over the machine's /usr.
             shown: directories of the machine by where the host has them, to be read only.
             ports: of the rack's hosts, reached there as here.
+            machine: a file that holds what /proc and /sys tell of the host's machine, texts by path, as JSON.
+            moving: returns what of it changes as time passes.
 
         Raises:
             EmulatorError: the system allows none.
@@ -261,11 +292,12 @@ class Fences:
             "view": str(self._scratch / "view"),
             "shown": dict(shown),
             "ports": list(ports),
+            "machine": str(machine or ""),
         }
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST)
         with theirs:
-            fence = Fence(ours, on_port)
+            fence = Fence(ours, on_port, moving)
             try:
                 socket.send_fds(self._link, [json.dumps(host).encode()], [theirs.fileno()])
             except OSError as error:

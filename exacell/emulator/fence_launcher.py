@@ -7,14 +7,14 @@ together, and goes on as process 1 there: it starts what is asked for over the h
 that socket is closed it ends, and the kernel ends everything behind the fence with it.
 
 Behind the fence are: the machine's programs (/usr and what belongs to it, some files of /etc), to be read only; the
-host's own /etc, /home, /opt, /root, /tmp, /u01 and /var; /proc of its own, to be read only, so that no setting of the
-kernel can be written; a handful of devices without hardware; the loopback device of its own network. What runs there has
-no capability over the machine, can get none, and no further user namespace.
+host's own /etc, /home, /opt, /root, /tmp, /u01 and /var; /proc and /sys of its own, to be read only, with its processes and
+what tells of the host's machine, and nothing of this one; a handful of devices without hardware; the loopback device of
+its own network. What runs there has no capability over the machine, can get none, and no further user namespace.
 
 Messages over a host's socket: ``marshal`` of (number, argv, directory, environment, size of a terminal or None) with three
-descriptors, or of (number, signal); back come ``R`` (ready, with the listening socket for programs), ``E text`` (there can
-be no fence), ``S number`` (started, with a terminal's master), ``F number text``, ``X number status``, and ``C port`` with a
-connection to one of the rack's ports.
+descriptors, of (number, signal), or of (0, texts of /proc by path); back come ``R`` (ready, with the listening socket for
+programs), ``E text`` (there can be no fence), ``S number`` (started, with a terminal's master), ``F number text``,
+``X number status``, and ``C port`` with a connection to one of the rack's ports.
 
 Source: user_namespaces(7), mount_namespaces(7), pid_namespaces(7), capabilities(7), pivot_root(2); overlayfs of the kernel's
 documentation.
@@ -53,6 +53,8 @@ SETTINGS: tuple[str, ...] = (
 )
 SETTINGS += ("magic", "mime.types", "perl", "pki", "protocols", "services", "terminfo")
 """Of the machine's /etc: what its programs need, and nothing that tells a secret."""
+SAME = ("/proc/sys/kernel/random/uuid",)
+"""Of /proc: what tells nothing of a machine, and is something else each time."""
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 KEPT = (0, 1, 3, 4, 5, 6, 7, 10)
 """Capabilities over the host's own files, logins and ports: chown, dac_override, fowner, fsetid, kill, setgid, setuid,
@@ -106,6 +108,9 @@ def leave() -> None:
     _, status = os.waitpid(writer, 0)
     if failed or status:
         raise OSError(failed or 1, os.strerror(failed or 1), "user namespace")
+    LIBC.unshare(
+        0x02000000
+    )  # cgroups: their names are this machine's; a kernel without such namespaces has none to tell
     mount("none", "/", flags=RECURSIVE | PRIVATE)
 
 
@@ -242,8 +247,90 @@ def make_devices(place: str) -> None:
     limit(place, READ_ONLY)
 
 
-def build(host: dict[str, Any]) -> None:
-    """Put the host's root directory together and make it ours.
+def write_under(base: str, path: str, text: str) -> None:
+    """Write a file below a directory that is ours, with the directories that lead to it."""
+    place = base + path
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    with open(place, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def show_machine(root: str, path: str) -> int:
+    """Let /proc and /sys tell of the host's machine, and nothing of this one.
+
+    Each file of /proc that is no process's is covered: by what the host's machine says there, or by an empty one. So is
+    each directory, but for what programs ask the kernel for and all kernels answer alike.
+
+    Args:
+        path: of the texts by path, as JSON; empty for none.
+
+    Returns:
+        a descriptor of the directory that lies over /proc, in which texts can be changed.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    texts: dict[str, str] = {}
+    if path:
+        with open(path, encoding="utf-8") as file:
+            texts = json.load(file)
+    base = f"{root}/mnt"
+    mount("machine", base, "tmpfs", NO_SUID | NO_DEVICES | NO_EXEC, "mode=755,size=4m")
+    os.mkdir(f"{base}/proc")
+    for name, text in texts.items():
+        write_under(base if name.startswith("/proc/") else root, name, text)
+    for name in SAME:
+        write_under(base, name, "")
+        mount(root + name, base + name, flags=BIND)
+        limit(base + name, READ_ONLY | NO_SUID | NO_DEVICES | NO_EXEC)
+    for entry in list(os.scandir(f"{root}/proc")):
+        if entry.name.isdigit() or entry.is_symlink():
+            continue
+        cover = f"{base}/proc/{entry.name}"
+        if entry.is_dir():
+            os.makedirs(cover, exist_ok=True)
+        elif not os.path.exists(cover):
+            write_under(base, f"/proc/{entry.name}", "")
+        mount(cover, f"{root}/proc/{entry.name}", flags=BIND | RECURSIVE)
+        limit(f"{root}/proc/{entry.name}", READ_ONLY)
+    if "/proc/mounts" in texts:
+        cover_link(f"{base}/proc/mounts", f"{root}/proc/mounts")
+    told = os.open(f"{base}/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    check(LIBC.umount2(os.fsencode(base), DETACH), "umount")
+    return told
+
+
+def cover_link(source: str, link: str) -> None:
+    """Mount a file over a link itself, where the kernel can (5.2 and later); else the link leads where it led.
+
+    Source: open_tree(2), move_mount(2); their numbers are the same on every kind of machine.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    mount(source, source, flags=BIND)
+    limit(source, READ_ONLY | NO_SUID | NO_DEVICES | NO_EXEC)
+    tree = LIBC.syscall(428, -100, os.fsencode(source), 1 | os.O_CLOEXEC)  # OPEN_TREE_CLONE
+    if tree >= 0:
+        moved = LIBC.syscall(429, tree, b"", -100, os.fsencode(link), 4)  # MOVE_MOUNT_F_EMPTY_PATH
+        os.close(tree)
+        check(moved, link)
+
+
+def tell(told: int, texts: dict[str, str]) -> None:
+    """Change texts that lie over /proc. Who reads one while it is written finds old and new, never nothing."""
+    for name, text in texts.items():
+        data = text.encode()
+        place = os.open(name.removeprefix("/proc/"), os.O_WRONLY | os.O_CLOEXEC, dir_fd=told)
+        try:
+            os.pwrite(place, data, 0)
+            os.ftruncate(place, len(data))
+        finally:
+            os.close(place)
+
+
+def build(host: dict[str, Any]) -> int:
+    """Put the host's root directory together, make it ours, and return the descriptor of what lies over /proc.
 
     Raises:
         OSError: the kernel refuses.
@@ -264,12 +351,14 @@ def build(host: dict[str, Any]) -> None:
     mount("proc", f"{root}/proc", "proc", NO_SUID | NO_DEVICES | NO_EXEC)
     with open(f"{root}/proc/sys/user/max_user_namespaces", "w", encoding="ascii") as file:
         file.write("0")
+    told = show_machine(root, host["machine"])
     limit(f"{root}/proc", READ_ONLY)
     limit(root, READ_ONLY)
     os.chdir(root)
     check(LIBC.pivot_root(b".", b"."), "pivot_root")
     check(LIBC.umount2(b".", DETACH), "umount")
     os.chdir("/")
+    return told
 
 
 def raise_loopback() -> None:
@@ -318,10 +407,11 @@ class Init:
     Args:
         link: to the rack's process.
         listeners: at which connections to the rack's hosts arrive.
+        told: the directory that lies over /proc.
     """
 
-    def __init__(self, link: socket.socket, listeners: dict[int, socket.socket]) -> None:
-        self._link, self._listeners = link, listeners
+    def __init__(self, link: socket.socket, listeners: dict[int, socket.socket], told: int) -> None:
+        self._link, self._listeners, self._told = link, listeners, told
         self._numbers: dict[int, int] = {}
 
     def serve(self) -> None:
@@ -368,6 +458,9 @@ class Init:
         if not data:
             return False
         number, *words = marshal.loads(data)
+        if number == 0:
+            tell(self._told, words[0])
+            return True
         if len(words) == 1:
             for process in (process for process, known in self._numbers.items() if known == number):
                 try:
@@ -421,6 +514,15 @@ def become(
         os._exit(127)
 
 
+def be_called(name: str) -> None:
+    """Let ps call this process as a host's first one is called, and not by the machine's paths."""
+    LIBC.prctl(15, os.path.basename(name).encode(), 0, 0, 0)  # PR_SET_NAME
+    with open("/proc/self/stat", encoding="ascii", errors="replace") as file:
+        begin, end = map(int, file.read().rpartition(")")[2].split()[45:47])  # arg_start, arg_end of proc(5)
+    ctypes.memset(begin, 0, end - begin)
+    ctypes.memmove(begin, name.encode()[: end - begin - 1], min(len(name), end - begin - 1))
+
+
 def be_host(host: dict[str, Any], link: socket.socket) -> None:
     """Be the first process of a host; ends with it."""
     try:
@@ -434,13 +536,14 @@ def be_host(host: dict[str, Any], link: socket.socket) -> None:
                 os.setgroups([])
         if LIBC.syscall(KEYCTL[os.uname().machine], 1, None) < 0 and ctypes.get_errno() != errno.ENOSYS:
             raise OSError(errno.EPERM, "no keyring of its own")
+        be_called("/sbin/init")
         name = host["name"].encode()
         check(LIBC.sethostname(name, len(name)), "host name")
-        build(host)
+        told = build(host)
         check(LIBC.prctl(4, 0, 0, 0, 0), "dumpable")
         raise_loopback()
         programs, listeners = listen(host["ports"])
-        init = Init(link, listeners)
+        init = Init(link, listeners, told)
         os.umask(0o022)
         init.say("R", programs.fileno())
         programs.close()

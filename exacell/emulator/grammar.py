@@ -131,8 +131,17 @@ def filters_at(stream: TokenStream, owner: ObjectType, release: Release) -> tupl
     return tuple(filters)
 
 
+_STILL_FILTERED = frozenset((("CELLDISK", "lun"),))
+"""Attributes that filters take on all releases, although later ones do not show them. Source: a published LIST CELLDISK WHERE
+lun=0_5 of an X6."""
+
+
 def _filter_at(stream: TokenStream, owner: ObjectType, release: Release) -> Filter:
-    attribute = attribute_at(stream, owner, release)
+    word = stream.peek().text.lower()
+    former = [a for a in owner.attributes if (owner.name, a.name) in _STILL_FILTERED and a.name.lower() == word]
+    if former:
+        stream.take()
+    attribute = former[0] if former else attribute_at(stream, owner, release)
     negated = stream.accept_symbol("!") or stream.accept_word("NOT") is not None
     if stream.accept_word("LIKE"):
         operator = "LIKE"

@@ -42,6 +42,7 @@ from exacell.emulator.grammar import (
 from exacell.emulator.grammar_security import parse_assign_key, parse_grant
 from exacell.emulator.iorm_models import Directive
 from exacell.emulator.messages import CellError, Code
+from exacell.emulator.models import EXASCALE_STATUS
 from exacell.emulator.profiles import (
     CATPLAN_UNTIL,
     CLUSTERPLAN_SINCE,
@@ -56,7 +57,7 @@ from exacell.emulator.tokens import Kind, Token, TokenStream
 from exacell.units import GIB, KIB, MIB, TIB
 
 SERVICES = ("RS", "MS", "CELLSRV", "ALL")
-EXASCALE_SERVICES = ("EGS", "USREDS", "SYSEDS", "ERS", "BSM", "BSW", "IFD")
+EXASCALE_SERVICES = tuple(EXASCALE_STATUS.values())
 _ACTIONS = (
     *(("LED", "ON"), ("LED", "OFF")),
     *(("DONOTSERVICELED", "ON"), ("DONOTSERVICELED", "OFF", "FORCE"), ("DONOTSERVICELED", "OFF")),

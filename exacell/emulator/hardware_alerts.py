@@ -1,7 +1,7 @@
-"""Alerts about flash disks that fail or are about to, and that clear when the disk has been replaced.
+"""Alerts about disks that fail or are about to, and that clear when the disk has been replaced.
 
 Layout of the messages, and the sequence of critical and clear: a published LIST ALERTHISTORY of an X6 whose flash card failed
-and was replaced. The first words of those of a disk that only may fail, and what to do, are ours.
+and was replaced. The first words of those of a disk that only may fail, of hard disks, and what to do, are ours.
 """
 
 from __future__ import annotations
@@ -23,18 +23,25 @@ _LABEL_WIDTH = len("Serial Number ")
 
 
 def disk_failed(rack: Rack, cell: Cell, disk: CellDisk) -> None:
-    """Raise an alert about a flash disk whose device is no longer normal; one that is open already goes on."""
+    """Raise an alert about a disk whose device is no longer normal; one that is open already goes on."""
     status = cell.physical_disks[disk.physical_disk].status
-    what = "failed" if status == "failed" else f"entered {status.removeprefix('warning - ')} status"
-    _raise(
-        rack, cell, disk, "critical", f"Flash disk {what}", f"Replace flash disk {disk.physical_disk}.", cached=False
-    )
+    known = {"failed": "failed", "not present": "was removed"}
+    what = known.get(status, f"entered {status.removeprefix('warning - ')} status")
+    kind = _kind(disk)
+    action = f"Replace {kind} disk {disk.physical_disk}."
+    _raise(rack, cell, disk, "critical", f"{kind.capitalize()} disk {what}", action, cached=False)
 
 
 def disk_replaced(rack: Rack, cell: Cell, disk: CellDisk) -> None:
-    """Clear the alert about a flash disk, if one is open."""
+    """Clear the alert about a disk, if one is open."""
     if _key(disk) in cell.open_alerts:
-        _raise(rack, cell, disk, "clear", "Flash disk was replaced", "Informational.", cached=True)
+        cached = disk.disk_type.is_flash
+        what = f"{_kind(disk).capitalize()} disk was replaced"
+        _raise(rack, cell, disk, "clear", what, "Informational.", cached=cached)
+
+
+def _kind(disk: CellDisk) -> str:
+    return "flash" if disk.disk_type.is_flash else "hard"
 
 
 def _key(disk: CellDisk) -> str:

@@ -9,11 +9,12 @@ from exacell.emulator.cache_rows import pmem_cache_rows
 from exacell.emulator.device_io import RECEIVED, SENT, share
 from exacell.emulator.disk_rows import physical_disk_rows
 from exacell.emulator.infiniband import CARD_FIRMWARE, card_port
+from exacell.emulator.kept import defaults, row_of
 from exacell.emulator.metric_scene import IB_PORTS
 from exacell.emulator.network_errors import LOST, port_errors
 from exacell.emulator.place import Place
 from exacell.emulator.schema import metrics_in
-from exacell.emulator.values import Row, Size, Time, Value
+from exacell.emulator.values import Row, Time, Value
 
 _GROUPS = (("SYS_121220", (12, 1, 1, 1)), ("SYS_122110", (12, 2)), ("SYS_191000", (19,)))
 """System offload groups, one for each release of the database whose smart scans the cell serves, and since when."""
@@ -50,13 +51,15 @@ def offload_group_rows(place: Place) -> list[Row]:
         row: Row = {
             "name": group.name,
             "autoStart": True,
-            "comment": settings.get(f"{group.name}|comment", "System Offload Group"),
+            **dict(defaults("OFFLOADGROUP", place.rack.release.number)),
             "creationTime": Time(place.cell.boot_time),
             "id": guid(f"{place.cell.host}|{group.name}"),
             "isSystemGroup": True,
             "package": group.package,
             "runtimeState": running if place.cell.cellsrv_up else "stopped",
         }
+        if (comment := settings.get(f"{group.name}|comment")) is not None:
+            row["comment"] = comment
         rows.append(row)
     return rows
 
@@ -132,7 +135,7 @@ def disk_map_rows(place: Place) -> list[Row]:
     cell = place.cell
     rows: list[Row] = []
     for row in physical_disk_rows(place):
-        member = next((d for d in cell.cell_disks.values() if d.physical_disk == row["name"]), None)
+        member = next((d for d in cell.cell_disks.values() if d.lun and d.physical_disk == row["name"]), None)
         grid_disks = ", ".join(disk.name for disk in cell.grid_disks_on(member.name)) if member else ""
         rows.append(
             {
@@ -147,15 +150,13 @@ def disk_map_rows(place: Place) -> list[Row]:
 
 def software_update_rows(place: Place) -> list[Row]:
     """Return the row of LIST SOFTWAREUPDATE."""
-    settings = place.cell.update_settings
+    unset: Row = dict.fromkeys(("frequency", "store", "time", "timeLimitInMinutes"), "")
     return [
         {
-            "name": settings.get("name", "unknown"),
-            "frequency": settings.get("frequency", ""),
+            **unset,
+            **dict(defaults("SOFTWAREUPDATE", place.rack.release.number)),
             "status": "No update is scheduled",
-            "store": settings.get("store", ""),
-            "time": settings.get("time", ""),
-            "timeLimitInMinutes": settings.get("timeLimitInMinutes", ""),
+            **place.cell.update_settings,
         }
     ]
 
@@ -169,13 +170,7 @@ def software_history_rows(place: Place) -> list[Row]:
 
 def threshold_rows(place: Place) -> list[Row]:
     """Return the rows of LIST THRESHOLD, by name."""
-    rows: list[Row] = []
-    for name, threshold in sorted(place.cell.thresholds.items()):
-        row: Row = {"name": name, "comparison": threshold.comparison}
-        limits = (("critical", threshold.critical), ("warning", threshold.warning))
-        row |= {label: limit for label, limit in limits if limit is not None}
-        rows.append({**row, "observation": threshold.observation, "occurrences": threshold.occurrences})
-    return rows
+    return [row_of("THRESHOLD", threshold) for _name, threshold in sorted(place.cell.thresholds.items())]
 
 
 _STATE_WORDS_SINCE = (19,)
@@ -193,27 +188,19 @@ def alert_rows(place: Place) -> list[Row]:
     rows: list[Row] = []
     for alert in place.cell.alerts:
         row: Row = {
-            "name": alert.name,
+            "endTime": None,
+            **row_of("ALERTHISTORY", alert),
             "ageInMinutes": int((now - alert.begin_time) // 60),
-            "alertAction": alert.action,
-            "alertMessage": alert.message,
-            "alertSequenceID": alert.sequence,
-            "alertShortName": alert.short_name,
             "alertType": "Stateless" if alert.stateless else "Stateful",
-            "beginTime": Time(alert.begin_time),
-            "endTime": None if alert.end_time is None else Time(alert.end_time),
-            "examinedBy": alert.examined_by,
             "notificationState": sent,
             "releaseVersion": release.version,
             "rpmVersion": release.rpm,
-            "sequenceBeginTime": Time(alert.sequence_begin),
-            "severity": alert.severity,
         }
-        if alert.description:
-            row["alertDescription"] = alert.description
-        if not alert.stateless:
-            row |= {"metricObjectName": alert.owner}
-            row |= {} if alert.value is None else {"metricValue": alert.value}
+        if not alert.description:
+            del row["alertDescription"]
+        if alert.stateless:
+            del row["metricObjectName"]
+            row.pop("metricValue", None)
         rows.append(row)
     return rows
 
@@ -258,13 +245,4 @@ def memory_cache_rows(place: Place) -> list[Row]:
     cache = place.cell.memory_cache
     if cache is None:
         return pmem_cache_rows(place)
-    return [
-        {
-            "name": cache.name,
-            "creationTime": Time(cache.creation_time),
-            "effectiveCacheSize": Size(cache.size_bytes),
-            "id": cache.id,
-            "size": Size(cache.size_bytes),
-            "status": "normal",
-        }
-    ]
+    return [{**row_of("XRMEMCACHE", cache), "status": "normal"}]

@@ -19,6 +19,7 @@ from exacell.emulator.cell_files import hosts_file
 from exacell.emulator.clusters import Cluster
 from exacell.emulator.fence import BIN, SSH
 from exacell.emulator.fence_launcher import OWN
+from exacell.emulator.host_tools import TELLING, TOOLS
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME, node_address
 from exacell.emulator.store import write_text
 
@@ -29,17 +30,23 @@ _ONE_COMMAND = "opt/oracle.SupportTools/onecommand"
 _NETWORK = "etc/oracle/cell/network-config"
 
 _POWER = ("shutdown", "reboot", "poweroff", "halt", "init", "telinit", "service")
+
+
+def _telling(directory: str) -> tuple[str, ...]:
+    """Return what tells of the machine in a directory: with any PATH and by its path."""
+    return tuple(name for name, places in {**TOOLS, **TELLING}.items() if directory in places)
+
+
 SYSTEM_LINKS = {
     "/usr/local/bin": ("dcli", "imageinfo", "imagehistory", "dbmcli", "oraenv"),
-    "/usr/bin": ("hostname", "whoami", "id", "su", "sudo", "ipmitool", "systemctl"),
-    "/usr/sbin": ("dmidecode", "exadata.img.hw", *_POWER),
+    "/usr/bin": ("hostname", "whoami", "id", "su", "sudo", "ipmitool", "systemctl", *_telling("/usr/bin")),
+    "/usr/sbin": ("dmidecode", "exadata.img.hw", *_POWER, *_telling("/usr/sbin")),
 }
 """Programs that a script finds with whatever PATH it sets. Source: DBMMN; the places on an Oracle Linux host."""
 
 CELL_LINKS = {
+    **SYSTEM_LINKS,
     "/usr/local/bin": ("imageinfo", "imagehistory"),
-    "/usr/bin": ("hostname", "whoami", "id", "su", "sudo", "ipmitool", "systemctl"),
-    "/usr/sbin": ("dmidecode", "exadata.img.hw", *_POWER),
 }
 """The same on cells."""
 
@@ -80,6 +87,21 @@ def group_files(cells: Sequence[str], nodes: Sequence[str]) -> dict[str, str]:
     return {"cell_group": first, "dbs_group": second, "all_group": second + first}
 
 
+def distribution_files(version: str) -> dict[str, str]:
+    """Return the files that name the distribution, by path without a slash.
+
+    Source: Oracle Linux's oraclelinux-release package.
+    """
+    major = version.partition(".")[0]
+    release = (
+        f'NAME="Oracle Linux Server"\nVERSION="{version}"\nID="ol"\nID_LIKE="fedora"\nVERSION_ID="{version}"\n'
+        f'PRETTY_NAME="Oracle Linux Server {version}"\nCPE_NAME="cpe:/o:oracle:linux:{major}:{version}:server"\n'
+    )
+    names = {"etc/oracle-release": f"Oracle Linux Server release {version}\n"}
+    names["etc/redhat-release"] = f"Red Hat Enterprise Linux Server release {version}\n"
+    return {**names, "etc/system-release": names["etc/oracle-release"], "etc/os-release": release}
+
+
 def system_files(kind: HostKind, host: str) -> dict[str, str]:
     """Return what the programs of any Linux look for in /etc, by path without a slash: users, names, where to look."""
     uid = os.getuid()
@@ -117,9 +139,9 @@ def fill(
     for name in ("tmp", "var/tmp"):
         (tree / name).mkdir(exist_ok=True)
         (tree / name).chmod(0o1777)
-    for name in ("etc/opt", "var/lib", "var/log", "var/spool"):
+    for name in ("etc/opt", "var/lib", "var/log/exadatatmp", "var/spool"):
         (tree / name).mkdir(parents=True, exist_ok=True)
-    for name, target in (("var/run", "/run"), ("etc/mtab", "/proc/self/mounts")):
+    for name, target in (("var/run", "/run"), ("etc/mtab", "/proc/mounts")):
         link_to(tree / name, target)
     for login, texts in homes.items():
         home = tree / home_of(login).lstrip("/")

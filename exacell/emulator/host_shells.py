@@ -6,12 +6,15 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from exacell.emulator.fence import BIN, SSH, Fence, Fences, python_inside
 from exacell.emulator.service import ControlService
 from exacell.emulator.shell import DBNODE, Host
-from exacell.emulator.store import RackFiles
+from exacell.emulator.store import RackFiles, write_json
+from exacell.emulator.world import World
 from exacell.errors import EmulatorError
 
 LOG = logging.getLogger("exacell.emulator")
@@ -23,10 +26,11 @@ class HostShells:
     Args:
         service: answers programs behind the fences.
         ports: at which the rack's hosts listen; database nodes reach them.
+        world: what the hosts' machines are.
     """
 
-    def __init__(self, files: RackFiles, service: ControlService, ports: Mapping[str, int]) -> None:
-        self._files, self._service = files, service
+    def __init__(self, files: RackFiles, service: ControlService, ports: Mapping[str, int], world: World) -> None:
+        self._files, self._service, self._world = files, service, world
         self._names = {port: name for name, port in ports.items()}
         self._fences = Fences(files.fence)
         self._opening: dict[str, asyncio.Lock] = {}
@@ -65,10 +69,19 @@ class HostShells:
                 },
                 ports=tuple(self._names) if node else (),
                 on_port=self._arrived,
+                machine=self._machine(host.name),
+                moving=partial(self._world.moving_files, host.name),
             )
             server = await self._service.listen_on(programs, host)
             self._open[host.name] = fence, server
             return fence
+
+    def _machine(self, name: str) -> Path:
+        """Write what tells of a host's machine into a file for the process that opens its fence, and return it."""
+        path = self._files.host_dir(name) / "machine.json"
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_json(path, dict(self._world.machine_files(name)))
+        return path
 
     def close_host(self, name: str) -> None:
         """End everything that runs on a host."""

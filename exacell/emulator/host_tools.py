@@ -10,11 +10,28 @@ Source: reference asm.md 1 (su, sudo).
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 
+_BINARIES, _ADMINISTRATION = ("/bin", "/usr/bin"), ("/sbin", "/usr/sbin")
+TOOLS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("date", "df", "mount", "netstat", "rpm"), _BINARIES),
+    **dict.fromkeys(("free", "iostat", "lscpu", "uptime", "vmstat", "w"), ("/usr/bin",)),
+    **dict.fromkeys(("ethtool", "ifconfig", "ip", "route"), _ADMINISTRATION),
+}
+"""Programs of the operating system that tell of the host's machine, which the rack answers, and where they are."""
+
+TELLING: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("arch", "nproc", "uname"), _BINARIES),
+    **dict.fromkeys(("dmesg", "findmnt"), _BINARIES),
+}
+"""Those that need no rack to tell the same, or nothing."""
+
 PLACES: Mapping[str, tuple[str, ...]] = {
+    **TOOLS,
+    **TELLING,
     "CheckHWnFWProfile": ("/opt/oracle.cellos", "/opt/oracle.SupportTools"),
     "MegaCli64": ("/opt/MegaRAID/MegaCli",),
     "crsctl": (f"{GRID_HOME}/bin",),
@@ -60,6 +77,40 @@ def become_scripts(logins: Sequence[str], *, everybody: bool) -> dict[str, str]:
     return {"su": head + _SU, "sudo": head + sudo}
 
 
+PROCESSES = "processes"
+"""What the rack's process answers for ps: the processes of a host's services."""
+
+
+def process_script(call: str) -> str:
+    """Return the body of ``ps`` on cells: forms that show all processes have those of the services first.
+
+    Args:
+        call: how the processes of the services are asked for.
+    """
+    return _PS.replace("@CALL@", call).replace("@PS@", shutil.which("ps") or "/bin/ps")
+
+
+def telling_scripts(kernel: str, threads: int) -> dict[str, str]:
+    """Return the bodies of what tells which kernel runs, and on how many processors; a kernel's log is nobody's to read.
+
+    Args:
+        kernel: its release, as ``uname -r`` prints it.
+        threads: processors of this kind of host.
+    """
+    return {
+        "arch": "echo x86_64\n",
+        "nproc": f"echo {threads}\n",
+        "dmesg": "echo 'dmesg: read kernel buffer failed: Operation not permitted' >&2; exit 1\n",
+        "findmnt": "echo 'findmnt: command not found' >&2; exit 127\n",
+        "uname": uname_script(kernel),
+    }
+
+
+def uname_script(kernel: str) -> str:
+    """Return the body of ``uname`` on hosts with a kernel."""
+    return _UNAME.replace("@KERNEL@", kernel)
+
+
 def firmware_scripts() -> dict[str, str]:
     """Return the bodies of the checks of firmware and network configuration, and of what names the server's model.
 
@@ -77,6 +128,52 @@ function env {
 }
 """
 """Bash's ``env NAME=value program``: the program may be an absolute path that exists only as a function."""
+
+_UNAME = """\
+[ $# -gt 0 ] || set -- -s
+s= n= r= v= m= p= i= o=
+for word; do
+    case "$word" in
+        --all) word=-a ;; --kernel-name) word=-s ;; --nodename) word=-n ;; --kernel-release) word=-r ;;
+        --kernel-version) word=-v ;; --machine) word=-m ;; --processor) word=-p ;; --hardware-platform) word=-i ;;
+        --operating-system) word=-o ;;
+    esac
+    case "$word" in
+        -[asnrvmpio]*) ;;
+        *) echo "uname: extra operand '$word'" >&2; exit 1 ;;
+    esac
+    letters=${word#-}
+    while [ -n "$letters" ]; do
+        case "$letters" in
+            a*) s=1 n=1 r=1 v=1 m=1 p=1 i=1 o=1 ;;
+            s*) s=1 ;; n*) n=1 ;; r*) r=1 ;; v*) v=1 ;; m*) m=1 ;; p*) p=1 ;; i*) i=1 ;; o*) o=1 ;;
+            *) echo "uname: invalid option -- '$letters'" >&2; exit 1 ;;
+        esac
+        letters=${letters#?}
+    done
+done
+set --
+[ -n "$s" ] && set -- "$@" Linux
+[ -n "$n" ] && set -- "$@" "$EXACELL_EMU_HOST"
+[ -n "$r" ] && set -- "$@" '@KERNEL@'
+[ -n "$v" ] && set -- "$@" '#2 SMP'
+[ -n "$m" ] && set -- "$@" x86_64
+[ -n "$p" ] && set -- "$@" x86_64
+[ -n "$i" ] && set -- "$@" x86_64
+[ -n "$o" ] && set -- "$@" GNU/Linux
+echo "$*"
+"""
+
+_PS = """\
+case "$*" in
+    -ef|-e\\ -f|-aef|-eaf) form=ef ;;
+    aux|-aux|auxw|auxww) form=aux ;;
+    '-eo args'|'-e -o args'|'-eo cmd'|'-e -o cmd'|'-eo command'|'-e -o command') form=args ;;
+    *) exec @PS@ "$@" ;;
+esac
+@CALL@ $form
+if [ -x @PS@ ]; then exec @PS@ "$@" --no-headers; fi
+"""
 
 _BECOME = """\
 # become LOGIN FRESH COMMAND [ARG]...: run bash's text as another login; FRESH as after a login of its own.

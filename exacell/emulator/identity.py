@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import secrets
 import socket
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from asyncssh import SSHKey, generate_private_key, read_private_key
@@ -15,6 +17,9 @@ from exacell.emulator.store import RackFiles, read_json, write_json, write_text
 from exacell.errors import EmulatorError
 
 LOOPBACK = "127.0.0.1"
+SSH_PORT = 22
+_BLOCK, _BLOCKS, _LAST = 600, 99, 250
+"""Addresses for the hosts of a rack, how many racks have different ones, and hosts in one of their networks."""
 
 _FIRST_PORT = 10000
 _DRAWS = 20
@@ -63,6 +68,52 @@ def bind_all(files: RackFiles, hosts: Iterable[str]) -> dict[str, socket.socket]
     return sockets
 
 
+def bind_port_22(files: RackFiles, hosts: Sequence[str]) -> dict[str, socket.socket]:
+    """Return a socket for every host that is bound to port 22 of a loopback address of its own, the one it had last.
+
+    Raises:
+        EmulatorError: the system does not let this user have that port, or somebody else has it.
+    """
+    known = (
+        [line.split() for line in files.addresses.read_text(encoding="ascii").splitlines()]
+        if files.addresses.exists()
+        else []
+    )
+    last = {name: address for address, name in known}
+    first = zlib.crc32(files.name.encode()) % _BLOCKS
+    drawn = [_block((first + draw) % _BLOCKS, hosts) for draw in range(_DRAWS)]
+    for addresses in [last] if set(last) == set(hosts) else drawn:
+        sockets: dict[str, socket.socket] = {}
+        try:
+            for host in hosts:
+                sockets[host] = socket.socket()
+                sockets[host].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                sockets[host].bind((addresses[host], SSH_PORT))
+                # With that option two may have the port, until one listens.
+                sockets[host].listen()
+        except OSError as error:
+            for bound in sockets.values():
+                bound.close()
+            if error.errno != errno.EADDRINUSE:
+                raise EmulatorError(
+                    f"port22=yes: no port {SSH_PORT} for host {host}: {error.strerror}",
+                    hint="run it as root, allow it (sysctl net.ipv4.ip_unprivileged_port_start=22), or start with port22=no",
+                ) from error
+            continue
+        write_text(files.addresses, "".join(f"{addresses[host]}\t{host}\n" for host in hosts), mode=0o644)
+        return sockets
+    raise EmulatorError(
+        f"port22=yes: somebody has port {SSH_PORT} of all addresses, or of those that this rack had",
+        hint="an sshd of this machine: let it listen on its own addresses only (ListenAddress); or start with port22=no",
+    )
+
+
+def _block(number: int, hosts: Sequence[str]) -> dict[str, str]:
+    """Return addresses of 127.0.0.0/16 by host; what systems use themselves lies below 127.0.16.0."""
+    places = [number * _BLOCK + place for place in range(len(hosts))]
+    return {host: f"127.0.{16 + place // _LAST}.{1 + place % _LAST}" for host, place in zip(hosts, places, strict=True)}
+
+
 def _bind(port: object) -> socket.socket:
     first = _first_lent_port()
     draw = secrets.SystemRandom()
@@ -104,7 +155,12 @@ def write_client_files(
         EmulatorError: the rack's path holds a character that an ssh_config can't express.
     """
     public = {host: host_key(files, host).export_public_key().decode("ascii").split() for host in kinds}
-    known = "".join(f"{host} {algorithm} {key}\n" for host, (algorithm, key, *_) in public.items())
+    own = dict.fromkeys(kinds, "")
+    if files.addresses.exists():
+        own |= {
+            name: f",{address}" for address, name in map(str.split, files.addresses.read_text("ascii").splitlines())
+        }
+    known = "".join(f"{host}{own[host]} {algorithm} {key}\n" for host, (algorithm, key, *_) in public.items())
     head = f"# The emulated rack {files.name}; written at every start.\n"
     for directory, seen in ((files.root, str(files.root)), (files.nodes, SSH)):
         write_text(directory / files.known_hosts.name, known, mode=0o644)

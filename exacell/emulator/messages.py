@@ -32,7 +32,7 @@ class Code(Enum):
     """The situations in which a statement fails."""
 
     IORM_ALLOCATION = Message(
-        6, "IORMPLAN command has an invalid allocation total at level {level}.", Evidence.CAPTURED
+        6, "The IORMPLAN command contains an invalid allocation total at level {level}.", Evidence.CAPTURED
     )
     IORM_SHARE = Message(
         23, "IORMPLAN has an invalid value {value} for share. Share must be an integer from 1 to 32.", Evidence.CAPTURED

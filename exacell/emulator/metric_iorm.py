@@ -21,6 +21,9 @@ from exacell.units import KIB, MIB
 SPECIAL_DATABASES = ("ASM", OTHER_DATABASE)
 """Databases of every cell's IORM metrics. Source: reference cellcli.md 4.3."""
 
+_OTHER_CATEGORY = "OTHER"
+"""What a cell without a category plan calls the category of all databases; the name is ours."""
+
 GROUPS = ("OTHER_GROUPS", "_ORACLE_BACKGROUND_GROUP_")
 """Consumer groups of a database without a resource plan: its sessions, and its background processes."""
 
@@ -78,13 +81,18 @@ def iorm_objects(object_type: str, scene: Scene) -> list[str] | None:
         case "IORM_PLUGGABLE_DATABASE":
             return sorted(scene.pdbs)
         case "IORM_CATEGORY":
-            return sorted({directive.name for directive in scene.cell.iorm.cat_plan})
+            return sorted(set(_categories(scene)))
         case "IORM_VAULT":
             return sorted(scene.vaults)
         case "IORM_VOLUME":
             return sorted(volume_parts(scene.vaults))
         case _:
             return None
+
+
+def _categories(scene: Scene) -> list[str]:
+    """Return the categories of the cell's plan; without a plan all is in one, as LIST METRICCURRENT of 12.1.2.1 has some."""
+    return [directive.name for directive in scene.cell.iorm.cat_plan] or [_OTHER_CATEGORY]
 
 
 class IormBase(Mapping[str, float]):
@@ -229,8 +237,7 @@ class IormBases:
         return sum(shares.get(name, 0) * kept for name, kept in scene.kept.items()) / used if used else 0.0
 
     def _category(self, name: str) -> Base:
-        plan = [directive.name for directive in self._scene.cell.iorm.cat_plan]
-        owners = category_of(self._scene.databases, plan)
+        owners = category_of(self._scene.databases, _categories(self._scene))
         return self._base("CT", ((owner, WHOLE) for owner, category in owners.items() if category == name))
 
     def _volume(self, name: str) -> Base:

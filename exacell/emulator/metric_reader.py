@@ -20,6 +20,9 @@ _AMBIENT = frozenset(("CELL", "SERVER", "CELL_FILESYSTEM", "DISKGROUP"))
 _SCRUBBED = frozenset(("CELLDISK", "GRIDDISK", "DISK"))
 """Object types whose metrics differ although no counter moves while hard disks are scrubbed."""
 
+_WHOLE_RATES = frozenset(("DB_IO_BY_SEC", "DB_FC_IO_BY_SEC", "DB_FD_IO_BY_SEC"))
+"""Rates that old releases print without decimals."""
+
 _WHOLE_UNITS = frozenset(("IO requests", "us", "ms", "Bytes"))
 
 
@@ -32,7 +35,7 @@ class Reading(NamedTuple):
     number: float
 
 
-def _rounded(definition: MetricDefinition, numbers: list[float]) -> list[float]:
+def rounded(definition: MetricDefinition, numbers: list[float]) -> list[float]:
     """Return values in the form in which they are printed: counts are whole, loads have one decimal.
 
     That utilisations are whole follows from a published check that reads them as integers; it is not documented.
@@ -107,7 +110,8 @@ class MetricReader:
             hour_ago = self._metrics.at(moment - 60 * MINUTE)
             known = hour_ago.values if hour_ago.log_epoch == now.log_epoch else {}
             return [efficiency(*(now.values.get(name, 0) - known.get(name, 0) for name in OUTLIERS))]
-        return _rounded(definition, rules()[definition.name].column(*columns))
+        numbers = rounded(definition, rules()[definition.name].column(*columns))
+        return list(map(round, numbers)) if self._scene.whole_rates and definition.name in _WHOLE_RATES else numbers
 
     def _columns(
         self, kind: str, objects: list[str], now: Collection, earlier: Collection, moment: float

@@ -11,7 +11,7 @@ from exacell.emulator.cache_kinds import memory_name
 from exacell.emulator.device_io import CAPACITY, FLASH, HARD, PMEM
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.models import Cell
-from exacell.emulator.profiles import HardwareModel
+from exacell.emulator.profiles import WHOLE_RATES_UNTIL, HardwareModel
 from exacell.emulator.scrubbing import Scrub
 from exacell.emulator.tenants import vault_databases
 
@@ -37,6 +37,7 @@ class Scene:
         cpus: logical processors.
         memory_gb: the cell's memory.
         scrub: what scrubs of its hard disks have read.
+        whole_rates: megabytes a second of databases are printed without decimals.
         memory: what the cache in memory is called where there is one, ``PMEM`` or ``XRMEM``; else empty.
     """
 
@@ -55,6 +56,7 @@ class Scene:
     fans: int
     memory: str
     scrub: Scrub
+    whole_rates: bool
 
     @classmethod
     def of(cls, rack: Rack, cell: Cell) -> Scene:
@@ -84,6 +86,7 @@ class Scene:
             fans=int(model.fan_count.partition("/")[0]),
             scrub=Scrub(cell, rack.metrics[cell.host]),
             memory=memory_name(rack.release.number) if cell.memory_cache or cell.pmem_cache else "",
+            whole_rates=rack.release.number < WHOLE_RATES_UNTIL,
         )
 
     @cached_property

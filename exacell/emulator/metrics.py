@@ -1,19 +1,20 @@
 """What the Management Server of a cell has collected: counters, gauges, and their history.
 
 Collections happen on whole minutes. Only those that differ from the one before are kept; between two kept ones nothing
-moved, so the values at any earlier minute follow from what is kept. What came before the first one, while nobody watched
-this rack, is :mod:`exacell.emulator.past`'s business.
+moved, so the values at any earlier minute follow from what is kept. Where they are kept is
+:mod:`exacell.emulator.metric_store`'s business; what came before the first one, while nobody watched this rack, is
+:mod:`exacell.emulator.past`'s.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from exacell.emulator.collection import Collection
 from exacell.emulator.device_io import add
+from exacell.emulator.metric_store import Collections, MetricStore
 from exacell.emulator.models import Cell
 from exacell.emulator.past import before
 from exacell.units import MIB
@@ -46,7 +47,7 @@ class CellMetrics:
     server_epoch: int = 0
     frozen_at: float | None = None
     past: str = ""
-    collections: list[Collection] = field(default_factory=list)
+    collections: Collections = field(default_factory=lambda: MetricStore().of(""))
     _before: dict[float, Collection] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def restart_cache_counters(self) -> None:
@@ -76,27 +77,23 @@ class CellMetrics:
 
     def last_values(self) -> Mapping[str, float]:
         """Return the counters at the last collection, none when CELLSRV has been started since."""
-        last = self.collections[-1] if self.collections else None
+        last = self.collections.last
         return last.values if last is not None and last.server_epoch == self.server_epoch else {}
 
     def collect(self, cell: Cell, moment: float) -> None:
         """Record the cell as it is at ``moment``, a whole minute; kept only if it differs from the last record."""
         values = {**self.counters, **gauges(cell)}
         fresh = Collection(moment, values, *self.epochs())
-        last = self.collections[-1] if self.collections else None
+        last = self.collections.last
         if last is not None and last.values == values and last.epochs == fresh.epochs:
             return
-        if last is not None and last.moment == moment:
-            self.collections.pop()
-        self.collections.append(fresh)
-        oldest = bisect_right([c.moment for c in self.collections], moment - HISTORY_S) - 1
-        if oldest > 0:
-            del self.collections[:oldest]
+        self.collections.put(fresh)
+        self.collections.forget_before(moment - HISTORY_S)
 
     @property
     def begin(self) -> float:
         """Rack time of the first collection that was really made, of those that are kept."""
-        return self.collections[0].moment if self.collections else float("inf")
+        return self.collections.begin
 
     def counting_since(self, moment: float, started: float) -> float:
         """Return since when the counters that were collected at ``moment`` had counted, other than FC_* and FL_*.
@@ -107,38 +104,51 @@ class CellMetrics:
         epoch = self.at(moment).server_epoch
         if epoch == self.server_epoch:
             return min(started, moment)
-        return self.collections[bisect_left(self.collections, epoch, key=lambda c: c.server_epoch)].moment
+        since = self.collections.since(epoch)
+        return moment if since is None else since
 
     def at(self, moment: float) -> Collection:
         """Return what was collected at ``moment`` or last before; before the first collection what the past was."""
-        index = bisect_right(self.collections, moment, key=lambda c: c.moment)
-        if index:
-            return self.collections[index - 1]
-        if not self.past or not self.collections:
+        known = self.collections.at(moment)
+        if known is not None:
+            return known
+        first = self.collections.at(self.collections.begin)
+        if not self.past or first is None:
             return Collection(moment, {}, *self.epochs())
         found = self._before.get(moment)
         if found is None:
             if len(self._before) >= _KEPT_PAST:
                 self._before.clear()
-            found = self._before[moment] = before(self.collections[0], moment, self.past)
+            found = self._before[moment] = before(first, moment, self.past)
         return found
 
     def to_state(self) -> dict[str, Any]:
-        """Return this as JSON-able data."""
-        return {
+        """Return this as JSON-able data; with the collections, unless they have a file of their own."""
+        state: dict[str, Any] = {
             "counters": dict(self.counters),
             "cache_epoch": self.cache_epoch,
             "log_epoch": self.log_epoch,
             "server_epoch": self.server_epoch,
             "frozen_at": self.frozen_at,
             "past": self.past,
-            "collections": [[c.moment, dict(c.values), *c.epochs] for c in self.collections],
         }
+        if not self.collections.kept:
+            state["collections"] = [[c.moment, dict(c.values), *c.epochs] for c in self.collections]
+        return state
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> CellMetrics:
-        """Return the object that :meth:`to_state` stored."""
-        return cls(**{**state, "collections": [Collection(*row) for row in state["collections"]]})
+    def from_state(cls, state: dict[str, Any], collections: Collections, moment: float) -> CellMetrics:
+        """Return the object that :meth:`to_state` stored.
+
+        Args:
+            collections: those of the cell that have a file of their own; those that the state holds take their place.
+            moment: rack time at which the state was stored.
+        """
+        stored = state.get("collections")
+        collections.forget_after(moment if stored is None else float("-inf"))
+        for row in stored or ():
+            collections.put(Collection(*row))
+        return cls(**{**state, "collections": collections})
 
 
 def gauges(cell: Cell) -> dict[str, float]:

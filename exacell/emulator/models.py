@@ -16,6 +16,17 @@ Record = dict[str, Any]
 
 RUNNING, STOPPED, DISABLED = "running", "stopped", "disabled"
 
+EXASCALE_STATUS = {
+    "bsmStatus": "BSM",
+    "bswStatus": "BSW",
+    "egsStatus": "EGS",
+    "ersStatus": "ERS",
+    "ifdStatus": "IFD",
+    "sysEdsStatus": "SYSEDS",
+    "usrEdsStatus": "USREDS",
+}
+"""Attributes of CELL that show Exascale's services, and the services."""
+
 
 FIRST_OFFSET = 2 * ALLOCATION_UNIT
 """Where the first grid disk of a cell disk begins. Source: published LIST GRIDDISK DETAIL of 11.2, offset 32M."""

@@ -8,28 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from exacell.emulator.active_requests import active_request_rows
 from exacell.emulator.cache_rows import flash_cache_rows, flash_log_rows, pmem_cache_rows, pmem_log_rows
 from exacell.emulator.content_rows import flash_cache_content_rows, memory_content_rows
 from exacell.emulator.disk_rows import cell_disk_rows, grid_disk_rows, lun_rows, physical_disk_rows
 from exacell.emulator.iorm_rows import cluster_rows, database_rows, iorm_plan_rows, iorm_profile_rows
+from exacell.emulator.kept import defaults
 from exacell.emulator.metric_scene import INFINIBAND_PORTS, ROCE_PORTS
-from exacell.emulator.models import STOPPED
+from exacell.emulator.models import EXASCALE_STATUS, STOPPED
 from exacell.emulator.place import Place
 from exacell.emulator.profiles import EFFICIENCY
 from exacell.emulator.scrubbing import DEFAULT_INTERVAL
 from exacell.emulator.tenant_rows import pluggable_database_rows, vault_rows, volume_rows
 from exacell.emulator.values import Row
-
-_EXASCALE = {
-    "bsmStatus": "BSM",
-    "bswStatus": "BSW",
-    "egsStatus": "EGS",
-    "ersStatus": "ERS",
-    "ifdStatus": "IFD",
-    "sysEdsStatus": "SYSEDS",
-    "usrEdsStatus": "USREDS",
-}
-"""Attributes of CELL that show Exascale's services."""
 
 
 def cell_rows(place: Place) -> list[Row]:
@@ -43,19 +34,17 @@ def cell_rows(place: Place) -> list[Row]:
     ports = INFINIBAND_PORTS if model.infiniband else ROCE_PORTS
     row: Row = {
         "name": cell.name,
-        "accessLevelPerm": "remoteLoginEnabled",
+        **dict(defaults("CELL", release.number)),
         "bbuChargeThreshold": 800,
         "bbuStatus": "normal",
         "bbuTempThreshold": 45,
         "bmcType": "IPMI",
         "cellVersion": f"OSS_{release.banner}_LINUX.X64_{release.version.removeprefix(release.banner + '.')}",
         "cpuCount": model.cpu_count,
-        "diagHistoryDays": 7,
         "doNotServiceLEDStatus": "off",
         "fanCount": model.fan_count,
         "fanStatus": "normal",
         "flashCacheMode": cell.mode,
-        "httpsAccess": "ALL",
         "id": cell.id,
         "interconnectCount": len(ports),
         **{f"interconnect{number}": port for number, port in enumerate(ports, 1)},
@@ -65,10 +54,6 @@ def cell_rows(place: Place) -> list[Row]:
         "locatorLEDStatus": "off",
         "makeModel": model.make_model,
         "memoryGB": model.memory_gb,
-        "metricCollection": True,
-        "metricHistoryDays": 7,
-        "notificationMethod": "none",
-        "notificationPolicy": "critical,warning,clear",
         "offloadEfficiency": f"{EFFICIENCY}.0",
         "offloadGroupEvents": "",
         "powerCount": "2/2",
@@ -90,17 +75,17 @@ def cell_rows(place: Place) -> list[Row]:
         row["pmemCacheMode"] = cell.pmem_mode
     if cell.hard_disks():
         row["hardDiskScrubInterval"] = DEFAULT_INTERVAL
-    row |= {name: cell.services.get(service, STOPPED) for name, service in _EXASCALE.items()}
+    row |= {name: cell.services.get(service, STOPPED) for name, service in EXASCALE_STATUS.items()}
     return [{**row, **cell.settings}]
 
 
 def nothing(place: Place) -> list[Row]:
-    """Return no rows: a cell without requests or diagnostic packages."""
+    """Return no rows: a cell without diagnostic packages."""
     return []
 
 
 ROWS: Mapping[str, Callable[[Place], list[Row]]] = {
-    "ACTIVEREQUEST": nothing,
+    "ACTIVEREQUEST": active_request_rows,
     "CELL": cell_rows,
     "CELLDISK": cell_disk_rows,
     "CLUSTER": cluster_rows,

@@ -31,6 +31,15 @@ WRITE_BACK_SINCE: Release = (11, 2, 3, 2)
 """Releases from this on have write-back mode and FLUSH."""
 ONLINE_MODE_SINCE: Release = (11, 2, 3, 3, 1)
 """Releases from this on change flashCacheMode while CELLSRV runs; older ones only while it is down."""
+STOPPED_MODE_UNTIL: Release = (12, 2)
+"""Releases before this set flashCacheMode while CELLSRV is shut down, too, and print it as it was written. Source: published
+sessions of 11.2.3.3.1 and of 12.1.2.3.1; from which release on they no longer do is our guess."""
+WHOLE_RATES_UNTIL: Release = (12, 2)
+"""Releases before this print DB_IO_BY_SEC and its like as 0 MB/sec. Source: published LIST METRICCURRENT of 12.1.2.1; from which
+release on they have decimals is our guess."""
+CACHED_BY_ONE_SINCE: Release = (18, 1)
+"""From here on one flash disk caches a grid disk. Source: a published LIST GRIDDISK DETAIL of an X6 with 18.1.6; since when is
+our guess."""
 LARGE_WRITES_SINCE: Release = (12, 2, 1, 1)
 """Large writes may come into the flash cache. Source: Oracle SAGUG, what's new in 12.2.1.1.0."""
 LIMIT_ON_FLASH_ONLY_SINCE: Release = (19, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
 from exacell.emulator.beneath import Files
@@ -25,11 +25,13 @@ class Programs:
 
     Args:
         save: called with the host whenever a statement on it may have ended.
+        catch_up: lets the time pass that is due.
     """
 
-    def __init__(self, world: World, save: Callable[[str], None]) -> None:
+    def __init__(self, world: World, save: Callable[[str], None], catch_up: Callable[[], Awaitable[None]]) -> None:
         self._world = world
         self._save = save
+        self._catch_up = catch_up
 
     async def run(
         self,
@@ -54,6 +56,7 @@ class Programs:
             return UNREACHABLE
         try:
             host, user = login.host.name, login.user
+            await self._catch_up()
             program = self._world.program(name, host, user, argv, env=env, files=files, tty=tty, has_stdin=True)
             saving = partial(self._save, host)
             return await drive(program, console, wall_seconds=self._world.wall_seconds, between=saving)

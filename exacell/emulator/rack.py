@@ -6,46 +6,38 @@ moves.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
 from typing import Any
 
-from exacell.emulator.alerts import watch
 from exacell.emulator.asm.view import AsmView
-from exacell.emulator.block_io import data_io
 from exacell.emulator.build import build_cell
-from exacell.emulator.cache_chores import written_for
-from exacell.emulator.cache_fill import fill, settle_flush
+from exacell.emulator.cache_fill import settle_flush
 from exacell.emulator.cache_models import CacheMember
 from exacell.emulator.cell_store import cell_from_state, to_state
 from exacell.emulator.clock import RackClock, last_minute, next_minute
 from exacell.emulator.clusters import Cluster, make_clusters
-from exacell.emulator.database_io import growth, statistics, watched
-from exacell.emulator.device_io import OTHER_DATABASE, PENDING, add, backing, destaged
+from exacell.emulator.database_io import statistics
+from exacell.emulator.device_io import PENDING, add
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.fault_effects import settle as settle_faults
 from exacell.emulator.faults import FaultBook
-from exacell.emulator.iorm_queues import queue
-from exacell.emulator.load_profiles import PROFILES, Profile
-from exacell.emulator.memory import came_down, hold_back, refresh_memory_cache, remember
+from exacell.emulator.load_profiles import PROFILES
+from exacell.emulator.memory import came_down, hold_back, refresh_memory_cache
 from exacell.emulator.metric_reader import MetricReader
 from exacell.emulator.metric_scene import Scene
+from exacell.emulator.metric_store import MetricStore
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell
-from exacell.emulator.network_errors import lose
 from exacell.emulator.profiles import (
-    LARGE_WRITES_SINCE,
-    LIMIT_ON_FLASH_ONLY_SINCE,
     HardwareModel,
     ReleaseProfile,
     hardware_model,
     release_profile,
 )
+from exacell.emulator.rack_minutes import Progress, apply_loads, collect
 from exacell.emulator.rack_spec import RackSpec, dbnode_names
-from exacell.emulator.scrubbing import count_busy
-from exacell.emulator.surroundings import Partners
-from exacell.emulator.workload import Load, mirrored, redo_writes
+from exacell.emulator.workload import Load
 from exacell.errors import EmulatorError, RackFormatError
 
 FORMAT = 2
@@ -55,21 +47,23 @@ QUIET_S = 3600.0
 _MAX_WRITES_PER_SECOND = 10_000_000
 
 
-@dataclass(kw_only=True)
-class _Progress:
-    """How far the rack's own time has been played."""
-
-    advanced: float
-    changed: set[str] = field(default_factory=set)
-    loads: list[Load] = field(default_factory=list)
-    loads_started: int = 0
-
-
 class Rack:
     """The cells of one rack and what the passing of time does to them."""
 
-    def __init__(self, spec: RackSpec, clock: RackClock, *, _state: dict[str, Any] | None = None) -> None:
-        """Make a new rack that has been running for some days; :meth:`from_state` makes a stored one."""
+    def __init__(
+        self,
+        spec: RackSpec,
+        clock: RackClock,
+        *,
+        history: MetricStore | None = None,
+        _state: dict[str, Any] | None = None,
+    ) -> None:
+        """Make a new rack that has been running for some days; :meth:`from_state` makes a stored one.
+
+        Args:
+            history: where the metrics are that its cells collect; None for a place that is gone with the rack.
+        """
+        self.history = MetricStore() if history is None else history
         self.spec = spec
         self.clock = clock
         self.faults = FaultBook(clock)
@@ -83,7 +77,7 @@ class Rack:
         self.clusters: tuple[Cluster, ...] = (
             tuple(replace(cluster, key=spec.client) for cluster in clusters) if spec.client else clusters
         )
-        self._progress = _Progress(advanced=clock.now())
+        self._progress = Progress(advanced=clock.now())
         self.cells: dict[str, Cell] = {}
         self.metrics: dict[str, CellMetrics] = {}
         self.statistics: dict[str, dict[str, float]] = {name: {} for name in spec.db}
@@ -110,6 +104,7 @@ class Rack:
                 now=now,
                 release=self.release.number,
                 pmem_mode=spec.pmem,
+                history=self.history,
             )
             self.cells[cell.host] = cell
             self.metrics[cell.host] = metrics
@@ -121,14 +116,19 @@ class Rack:
             add(self.statistics[database], **statistics(amounts, writes=writes, copies=2, profile=PROFILES["redo"]))
 
     def _restore(self, state: dict[str, Any]) -> None:
-        self._progress = _Progress(
+        self._progress = Progress(
             advanced=state["advanced"],
             changed=set(state["changed"]),
             loads=[Load(**row) for row in state["loads"]],
             loads_started=state["loads_started"],
         )
         self.cells = {host: cell_from_state(row) for host, row in state["cells"].items()}
-        self.metrics = {host: CellMetrics.from_state(row) for host, row in state["metrics"].items()}
+        moments = state.get("moments", {})
+        for host, row in state["metrics"].items():
+            moment = moments.get(host, state["advanced"])
+            self.metrics[host] = CellMetrics.from_state(row, self.history.of(host), moment)
+            if self.metrics[host].collections.last is None:
+                self.metrics[host].collect(self.cells[host], last_minute(moment))
         self.faults = FaultBook.from_state(state["faults"], self.clock)
         self.statistics |= state.get("statistics", {})
         self.server_settings |= state.get("server_settings", {})
@@ -138,20 +138,45 @@ class Rack:
 
     def advance(self) -> None:
         """Bring all state up to the clock: collections on whole minutes, flushes, loads, faults."""
+        self.play()
+
+    def play(self, enough: Callable[[], bool] = lambda: False) -> bool:
+        """Bring all state towards the clock, and return whether it is there.
+
+        Args:
+            enough: asked after each minute; when it says so the rest is left for the next call.
+        """
         now = self.clock.now()
         progress = self._progress
         while (minute := next_minute(progress.advanced)) <= now:
             self._settle(minute)
-            self._apply_loads(minute)
-            self._collect(minute)
+            apply_loads(self, progress, minute)
+            collect(self, progress, minute)
             progress.advanced = minute
             if not self._active():
                 progress.advanced = max(minute, last_minute(now))
                 break
+            if enough() and next_minute(minute) <= now:
+                return False
         self._settle(now)
         progress.advanced = max(progress.advanced, now)
         if self.faults:
             settle_faults(self)
+        return True
+
+    def hold_back(self) -> None:
+        """Let the clock go on from what has been played: the rest of its time never happens."""
+        if self.clock.now() > self._progress.advanced:
+            self.clock.hold(self._progress.advanced)
+
+    def take_moved(self) -> set[str]:
+        """Return the cells that time has changed since the last call."""
+        moved, self._progress.moved = self._progress.moved, set()
+        return moved
+
+    def load_end(self, ordinal: int) -> float | None:
+        """Return the rack time at which the load of this number is applied and collected; None when it is."""
+        return next((load.end for load in self._progress.loads if load.ordinal == ordinal), None)
 
     def _active(self) -> bool:
         """Whether the next minute will differ from the last one although nobody does anything."""
@@ -205,70 +230,6 @@ class Rack:
         """Bytes a rack second that the disk of a cache's member destages while it is flushed."""
         above = cell.pmem_cache
         return self._pmem_rate if above is not None and member.cell_disk in above.members else self.flush_rate
-
-    def _apply_loads(self, minute: float) -> None:
-        progress = self._progress
-        for load in progress.loads:
-            if not load.start < minute <= load.end:
-                continue
-            rng = random.Random(f"{self.spec.seed}|load|{load.ordinal}|{load.minutes_done}")
-            up = [host for host, cell in self.cells.items() if cell.cellsrv_up]
-            self._apply(load, PROFILES[load.profile], mirrored(rng, load.writes_in(load.minutes_done), up), rng, minute)
-            load.minutes_done += 1
-        progress.loads = [load for load in progress.loads if not load.done]
-
-    def _apply(self, load: Load, profile: Profile, writes: dict[str, int], rng: random.Random, minute: float) -> None:
-        """Count one minute of a load on the cells that get redo writes of it, and in the database's own statistics."""
-        seen: dict[str, float] = {}
-        partners = Partners(self.cells)
-        takes_large_writes = self.release.number >= LARGE_WRITES_SINCE
-        for host, count in writes.items():
-            if not count:
-                continue
-            cell, counters = self.cells[host], self.metrics[host].counters
-            before = watched(counters)
-            here = partners.around(host, minute, cpus=self.model.cpus, takes_large_writes=takes_large_writes)
-            redo_writes(rng, cell, counters, load.database, count, around=here)
-            clauses = self.cache_clauses.get(load.database, (0.0, 0.0))
-            filled = data_io(rng, cell, counters, load.database, count, profile, around=here, clauses=clauses)
-            dirty = remember(rng, cell, counters, load.database, round(count * profile.reads), filled.dirty)
-            if filled.used and cell.flash_cache is not None:
-                over = fill(cell.flash_cache, used=filled.used, dirty=dirty)
-                destaged(rng, counters, over, back=backing(cell))
-                written_for(counters, over, large_share=min(1.0, filled.large / dirty) if dirty else 0.0)
-            add(seen, **growth(counters, before))
-            self._progress.changed.add(host)
-        if seen:
-            made = load.writes_in(load.minutes_done)
-            copies = round(sum(writes.values()) / made)
-            add(self.statistics[load.database], **statistics(seen, writes=made, copies=copies, profile=profile))
-
-    def _collect(self, minute: float) -> None:
-        for host, metrics in self.metrics.items():
-            cell = self.cells[host]
-            if not cell.cellsrv_up:
-                continue
-            if host in self._progress.changed or metrics.frozen_at is not None:
-                metrics.frozen_at = None
-                # Counted once a minute, so that the counters do not depend on how often anybody looks at a flush.
-                rng = random.Random(f"{self.spec.seed}|destage|{host}|{int(minute)}")
-                destaged(rng, metrics.counters, int(metrics.counters.pop(PENDING, 0)), back=backing(cell))
-                count_busy(cell, metrics)
-                if cell.lossy_network:
-                    lose(metrics.counters, metrics.last_values())
-                queue(
-                    cell,
-                    metrics.counters,
-                    metrics.last_values(),
-                    (*self.spec.db, OTHER_DATABASE),
-                    minute,
-                    limits_disks=self.release.number < LIMIT_ON_FLASH_ONLY_SINCE,
-                )
-                metrics.collect(cell, minute)
-        for host, cell in self.cells.items():
-            if cell.thresholds and self.metrics[host].frozen_at is None:
-                watch(self, cell, minute)
-        self._progress.changed.clear()
 
     def touch(self, cell: Cell) -> None:
         """Take note that a statement has changed the cell: the next collection looks at it."""
@@ -377,6 +338,11 @@ class Rack:
         progress.loads.append(load)
         return load
 
+    def running_loads(self) -> list[Load]:
+        """Return the loads that have begun and are not over at the time to which the state has been advanced."""
+        now = self._progress.advanced
+        return [load for load in self._progress.loads if load.start <= now < load.end]
+
     # -- storing -------------------------------------------------------------------------------------------------
 
     def to_state(self) -> dict[str, Any]:
@@ -398,11 +364,12 @@ class Rack:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], clock: RackClock) -> Rack:
+    def from_state(cls, state: dict[str, Any], clock: RackClock, *, history: MetricStore | None = None) -> Rack:
         """Return the rack that :meth:`to_state` stored.
 
         Args:
             clock: made with ``rack_start`` at the time that the state was stored, or later.
+            history: where the metrics are that its cells have collected, unless the state holds them.
 
         Raises:
             RackFormatError: the state was stored by another version of the emulator.
@@ -414,7 +381,7 @@ class Rack:
                 f"reads {FORMAT})",
                 hint=f"begin it anew: emulator start {name} reset=yes",
             )
-        return cls(RackSpec(**state["spec"]), clock, _state=state)
+        return cls(RackSpec(**state["spec"]), clock, history=history, _state=state)
 
     def grid_disk_names(self, *, besides: str = "") -> Iterable[str]:
         """Return the names of the grid disks of all cells but one."""

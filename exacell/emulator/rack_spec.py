@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from exacell.emulator.clock import fastest
 from exacell.emulator.clusters import make_clusters
 from exacell.emulator.profiles import (
     PMEM_SINCE,
@@ -76,8 +77,11 @@ class RackSpec:
             raise EmulatorError(f"db={','.join(self.db)} names a database twice")
         if self.mode.lower() not in MODES:
             raise EmulatorError(f"mode={self.mode} is no flash cache mode; there are {' and '.join(MODES)}")
-        if not 0 < self.speed <= 100_000:
-            raise EmulatorError(f"speed={self.speed:g} is not possible: it must be above 0 and at most 100000")
+        if not 0 < self.speed <= fastest(self.cells):
+            raise EmulatorError(
+                f"speed={self.speed:g} is not possible: it must be above 0 and, for {self.cells} cells, at most"
+                f" {int(fastest(self.cells))}, because the time of every cell has to be played"
+            )
         if self.cellcli_start < 0:
             raise EmulatorError(f"cellcli-start={self.cellcli_start:g} is no time: it must be 0 or more seconds")
         make_clusters(self.clusters, dbnode_names(self.dbnodes), self.db)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from exacell.emulator.beneath import Files
 from exacell.emulator.cell_store import to_state as cell_to_state
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.cellsrvstat import cellsrvstat
-from exacell.emulator.clock import RackClock
+from exacell.emulator.clock import RackClock, last_minute
 from exacell.emulator.clusters import Cluster
 from exacell.emulator.dbmcli import dbmcli
 from exacell.emulator.dmidecode import dmidecode
@@ -24,8 +25,15 @@ from exacell.emulator.fault_disks import check_fault
 from exacell.emulator.fault_effects import end as end_fault
 from exacell.emulator.faults import FaultBook, make_fault
 from exacell.emulator.faults import Kind as FaultKind
+from exacell.emulator.host_date import date
+from exacell.emulator.host_machine import Machine, machine_of
+from exacell.emulator.host_network import NETWORK
+from exacell.emulator.host_proc import fixed_files, moving_files
+from exacell.emulator.host_reports import REPORTS, processes
+from exacell.emulator.host_tools import PROCESSES
 from exacell.emulator.imageinfo import imagehistory, imageinfo
 from exacell.emulator.ipmitool import ipmitool
+from exacell.emulator.metric_store import MetricStore
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.names import fold
 from exacell.emulator.power import PROGRAMS as POWER
@@ -41,6 +49,8 @@ from exacell.errors import EmulatorError
 
 _HARDWARE = {"dmidecode": dmidecode, "ipmitool": ipmitool, "MegaCli64": raid_tool, "storcli64": raid_tool}
 """Programs that every host has and that ask its firmware."""
+_TOOLS = {**REPORTS, **NETWORK, PROCESSES: processes}
+"""Programs that every host has and that ask its operating system."""
 _CORE = "rack"
 _ASM = "asm"
 _CELL = "cell-"
@@ -58,13 +68,27 @@ class RackWorld:
     def __init__(self, rack: Rack, clusters: AsmClusters) -> None:
         self._rack = rack
         self._clusters = clusters
+        self._machines: dict[str, tuple[float, Machine]] = {}
         self._seen: dict[str, bytes] = {_ASM: self._asm_print(), _CORE: self._fault_print()}
         for host in rack.cells:
             self._seen[host] = self._cell_print(host)
 
     @classmethod
-    def create(cls, name: str, options: Mapping[str, object]) -> RackWorld:
+    def create(
+        cls,
+        name: str,
+        options: Mapping[str, object],
+        *,
+        history: MetricStore | None = None,
+        wall: Callable[[], float] = time.monotonic,
+        today: Callable[[], float] = time.time,
+    ) -> RackWorld:
         """Return a new rack made with ``options``, which are named as the fields of RackSpec.
+
+        Args:
+            history: where the metrics are that its cells collect; None for a place that is gone with the rack.
+            wall: returns seconds that only ever grow.
+            today: returns the epoch seconds with which the rack's time begins; it is asked once.
 
         Raises:
             EmulatorError: an option has no such value.
@@ -74,12 +98,22 @@ class RackWorld:
         if "db" in values:
             values["db"] = tuple(values["db"])
         spec = RackSpec(**{**values, "name": name})
-        rack = Rack(spec, RackClock(speed=spec.speed))
+        rack = Rack(spec, RackClock(speed=spec.speed, wall=wall, rack_start=today()), history=history)
         return cls(rack, AsmClusters.default(rack))
 
     @classmethod
-    def from_state(cls, parts: Mapping[str, Json]) -> RackWorld:
+    def from_state(
+        cls,
+        parts: Mapping[str, Json],
+        *,
+        history: MetricStore | None = None,
+        wall: Callable[[], float] = time.monotonic,
+    ) -> RackWorld:
         """Return the rack that :meth:`to_state` stored; its clock goes on where it stopped.
+
+        Args:
+            history: where the metrics are that its cells have collected, unless the parts hold them.
+            wall: returns seconds that only ever grow.
 
         Raises:
             EmulatorError: a part is missing, or was stored by another version.
@@ -89,8 +123,9 @@ class RackWorld:
             cells: dict[str, Any] = {name.removeprefix(_CELL): parts[name] for name in core["cell_order"]}
             core["cells"] = {host: part["cell"] for host, part in cells.items()}
             core["metrics"] = {host: part["metrics"] for host, part in cells.items()}
+            core["moments"] = {host: part["moment"] for host, part in cells.items() if "moment" in part}
             speed, stopped_at = float(core["spec"]["speed"]), float(core["advanced"])
-            rack = Rack.from_state(core, RackClock(speed=speed, rack_start=stopped_at))
+            rack = Rack.from_state(core, RackClock(speed=speed, wall=wall, rack_start=stopped_at), history=history)
             states = {cluster.name: dict(parts[_part_of(cluster)]) for cluster in rack.clusters}
             return cls(rack, AsmClusters.from_states(rack, states))
         except (KeyError, TypeError) as error:
@@ -193,6 +228,10 @@ class RackWorld:
             return imageinfo(self._rack, host, argv)
         if name == "imagehistory":
             return imagehistory(self._rack, host, argv)
+        if name == "date":
+            return date(self._rack.clock.now(), argv)
+        if name in _TOOLS:
+            return _TOOLS[name](partial(self._machine, host), argv)
         if name in _HARDWARE:
             return _HARDWARE[name](self._rack, host, login, argv)
         if name == "dbmcli":
@@ -221,26 +260,56 @@ class RackWorld:
             write_file=writer,
         )
 
+    def _machine(self, host: str) -> Machine:
+        self._rack.advance()
+        return machine_of(self._rack, host)
+
+    def machine_files(self, host: str) -> dict[str, str]:
+        """Return the files of /proc and /sys that tell of a host's machine, by path."""
+        machine = self._machine(host)
+        return {**fixed_files(machine), **moving_files(machine)}
+
+    def moving_files(self, host: str) -> dict[str, str]:
+        """Return those of them that change as time passes; all but the time as of the last whole minute."""
+        self._rack.advance()
+        minute, known = self._machines.get(host, (0.0, None))
+        if known is None or minute != last_minute(self._rack.now()):
+            known = machine_of(self._rack, host)
+            self._machines[host] = last_minute(known.now), known
+        return moving_files(replace(known, now=self._rack.now()))
+
     def wall_seconds(self, pause: Pause) -> float:
         """Return how long a pause lasts on the wall clock."""
         return pause.seconds if pause.wall else pause.seconds / self._rack.clock.speed
 
     def start_load(self, *, db: str, redo: float | None, seconds: float, profile: str) -> StartedLoad:
-        """Schedule a load and say when it is applied and collected."""
+        """Schedule a load."""
         load = self._rack.start_load(db=db, redo=redo, seconds=seconds, profile=profile)
-        left = (load.end - self._rack.clock.now()) / self._rack.clock.speed
-        return StartedLoad(db=load.database, redo=load.redo, profile=load.profile, wall_seconds=left)
+        return StartedLoad(number=load.ordinal, db=load.database, redo=load.redo, profile=load.profile)
+
+    def load_left(self, number: int) -> float | None:
+        """Return the wall seconds until a load is applied and collected; None when it is."""
+        end = self._rack.load_end(number)
+        return None if end is None else max(0.0, end - self._rack.clock.now()) / self._rack.clock.speed
 
     def advance(self) -> None:
         """Bring counters, flushes and rebalances up to the rack's clock."""
         self._rack.advance()
 
+    def play(self, enough: Callable[[], bool]) -> bool:
+        """Bring the rack towards its clock until ``enough`` says so, and return whether it is there."""
+        return self._rack.play(enough)
+
+    def hold_back(self) -> None:
+        """Let the clock go on from what has been played."""
+        self._rack.hold_back()
+
     def recollect(self) -> None:
         """Let the newest collection of each cell's metrics tell of the cell as it is now, after its state was replaced."""
         for host, cell in self._rack.cells.items():
             metrics = self._rack.metrics[host]
-            if metrics.collections:
-                metrics.collect(cell, metrics.collections[-1].moment)
+            if metrics.collections.last is not None:
+                metrics.collect(cell, metrics.collections.last.moment)
 
     def changed_parts(self, host: str) -> dict[str, Json]:
         """Return the parts that a program on ``host`` has changed since the last call; empty when there are none."""
@@ -253,6 +322,12 @@ class RackWorld:
         if changed or self._is_new(_CORE, self._fault_print()):
             changed[_CORE] = self._core()
         return changed
+
+    def moved_parts(self) -> dict[str, Json]:
+        """Return the parts that time has changed since the last call: its own moment always."""
+        moved = {_CELL + host: self._cell_part(host) for host in self._rack.take_moved()}
+        changed = self._asm_parts() if self._is_new(_ASM, self._asm_print()) else {}
+        return {**moved, **changed, _CORE: self._core()}
 
     def to_state(self) -> dict[str, Json]:
         """Return all parts."""
@@ -268,11 +343,14 @@ class RackWorld:
         """Return the rack's own state, without its cells'."""
         core = copy(self._rack)
         core.cells, core.metrics = {}, {}
+        # First what was collected: of what is stored behind a cell's moment, the next start forgets it.
+        self._rack.history.commit()
         return {**core.to_state(), "cell_order": [_CELL + host for host in self._rack.cells]}
 
     def _cell_part(self, host: str) -> Json:
         metrics: CellMetrics = self._rack.metrics[host]
-        return {"cell": cell_to_state(self._rack.cells[host]), "metrics": metrics.to_state()}
+        cell = cell_to_state(self._rack.cells[host])
+        return {"cell": cell, "metrics": metrics.to_state(), "moment": self._rack.now()}
 
     def _is_new(self, part: str, fingerprint: bytes) -> bool:
         if self._seen[part] == fingerprint:

@@ -32,13 +32,22 @@ def _within(release: Release, since: Release | None, until: Release | None) -> b
 
 @dataclass(frozen=True, kw_only=True)
 class Attribute:
-    """One attribute of an object type.
+    """One attribute of an object type, as its line in the table declares it.
 
     Attributes:
-        quoted: its values are printed in double quotes when they have blanks.
-        modifiable_since: first release of which DESCRIBE calls it modifiable; None when all do.
+        modifiable: ALTER takes it; ``modifiable_since`` is the first release of which DESCRIBE says so, None when all do.
+        created: it is given with CREATE, and stays.
         hidden: not in DETAIL, but may be named in ATTRIBUTES.
         described: in DESCRIBE; what is not is hidden too. ``described_until`` is the first release whose DESCRIBE leaves it out.
+        written_only: it is never printed.
+        values: what it may be; with ``several`` any of them, with commas between. Empty when anything of its kind may be.
+        range: its smallest and its largest whole number, None for no end; None when it is no such number.
+        default: what is printed when nothing was set; empty for nothing.
+        secret: nobody may read the whole of it.
+        copied: a copy of a rack has the rack's own value.
+        titled_since, titled_until: the releases whose DETAIL prints it, of those that have it.
+        detail_before: the attribute before which DETAIL of old releases prints it; empty when it stands in its place.
+        detail_end: in which group at the end they print it, 1 before 2; 0 when it stands in its place.
     """
 
     name: str
@@ -48,8 +57,20 @@ class Attribute:
     since: Release | None
     until: Release | None
     modifiable_since: Release | None = None
+    created: bool = False
     described: bool = True
     described_until: Release | None = None
+    written_only: bool = False
+    values: tuple[str, ...] = ()
+    several: bool = False
+    range: tuple[int, int | None] | None = None
+    default: str = ""
+    secret: bool = False
+    copied: bool = False
+    titled_since: Release | None = None
+    titled_until: Release | None = None
+    detail_before: str = ""
+    detail_end: int = 0
 
     def described_in(self, release: Release) -> bool:
         """Whether DESCRIBE of a release has it."""
@@ -58,6 +79,10 @@ class Attribute:
     def described_modifiable(self, release: Release) -> bool:
         """Whether DESCRIBE of a release calls it modifiable."""
         return self.modifiable and _within(release, self.modifiable_since, None)
+
+    def titled_in(self, release: Release) -> bool:
+        """Whether DETAIL of a release that has it prints it."""
+        return not self.hidden and _within(release, self.titled_since, self.titled_until)
 
     @property
     def quoted(self) -> bool:
@@ -131,25 +156,46 @@ def _words(field: str) -> tuple[str, ...]:
     return () if field == "-" else tuple(field.split(","))
 
 
+def _attribute(row: Sequence[str]) -> Attribute:
+    name, kind, written, since, until, values, default, secret, copied, detail, _note = row
+    flags, _, undescribed = written.partition("!")
+    flags, _, modifiable_since = flags.partition("@")
+    undescribed_too = "u" in flags or "w" in flags
+    several, ends = "+" in values, values.split("..") if ".." in values else None
+    parts = () if ends or values == "-" else values.replace("+", "|").split("|")
+    looks = _words(detail)
+    titled = next((look.split("..") for look in looks if ".." in look), ("", ""))
+    return Attribute(
+        name=name,
+        kind=kind,
+        modifiable="m" in flags,
+        created="c" in flags,
+        hidden="h" in flags or undescribed_too,
+        described=not undescribed_too,
+        described_until=release_of(undescribed) if undescribed else None,
+        written_only="w" in flags,
+        since=_bound(since),
+        until=_bound(until),
+        modifiable_since=release_of(modifiable_since) if modifiable_since else None,
+        values=tuple(parts),
+        several=several,
+        range=(int(ends[0]), int(ends[1]) if ends[1] else None) if ends else None,
+        default="" if default == "-" else default,
+        secret=secret == "value",
+        copied=copied == "yes",
+        titled_since=_bound(titled[0] or "-"),
+        titled_until=_bound(titled[1] or "-"),
+        detail_before=next((look[1:] for look in looks if look.startswith("<")), ""),
+        detail_end=next((int(look[3:]) for look in looks if look.startswith("end")), 0),
+    )
+
+
 @cache
 def object_types() -> Mapping[str, ObjectType]:
     """Return all object types of all releases by upper-case name."""
     attributes: dict[str, list[Attribute]] = {}
-    for owner, name, kind, written, since, until, _note in rows_of("attributes.tsv"):
-        flags, _, undescribed = written.partition("!")
-        attributes.setdefault(owner, []).append(
-            Attribute(
-                name=name,
-                kind=kind,
-                modifiable="m" in flags,
-                hidden="h" in flags or "u" in flags,
-                described="u" not in flags,
-                described_until=release_of(undescribed) if undescribed else None,
-                since=_bound(since),
-                until=_bound(until),
-                modifiable_since=release_of(flags.partition("@")[2]) if "@" in flags else None,
-            )
-        )
+    for owner, *row in rows_of("attributes.tsv"):
+        attributes.setdefault(owner, []).append(_attribute(row))
     return MappingProxyType(
         {
             name: ObjectType(

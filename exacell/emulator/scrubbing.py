@@ -62,7 +62,7 @@ def count_busy(cell: Cell, metrics: CellMetrics) -> None:
     disks = len(cell.hard_disks())
     last = metrics.last_values()
     busy = sum(metrics.counters.get(name, 0) - last.get(name, 0) for name in _TIMES)
-    if disks and metrics.collections and busy > 0:
+    if disks and metrics.collections.last is not None and busy > 0:
         metrics.count(**{BUSY_S: min(MINUTE, busy / disks / 1e6)})
 
 

@@ -9,7 +9,8 @@ Grammar::
     attribute := TABLESPACE t | STORAGE (option ...) | PCTFREE n | INITRANS n | NOLOGGING | LOGGING | PARALLEL [n] | ONLINE
     option    := CELL_FLASH_CACHE {DEFAULT | KEEP | NONE} | INITIAL size | NEXT size | ... as in Oracle's storage_clause
 
-Everything else is refused. Source: Oracle Database SQL Language Reference.
+Everything else is refused: an external table because its directory does not exist (ORA-06564), a directory because nobody
+may create one (ORA-01031). Source: Oracle Database SQL Language Reference; Oracle Database Error Messages.
 """
 
 from __future__ import annotations
@@ -86,10 +87,29 @@ def _create(database: Database, reader: TokenReader) -> str:
         above, table = _object(reader)
         _found(database, above, table, "TABLE", at)
     _skip_parentheses(reader, 906)
+    if kind == "TABLE" and reader.here.is_word("ORGANIZATION") and reader.ahead().is_word("EXTERNAL"):
+        raise _no_directory(reader)
     segment = Segment(owner=owner, name=name, table=table, kind=kind, tablespace="USERS", size_bytes=SMALLEST)
     _attributes(reader, segment)
     database.segments.append(segment)
     return f"{kind.capitalize()} created."
+
+
+def _no_directory(reader: TokenReader) -> OraError:
+    """Return what an external table is refused with: its default directory is none that the database has."""
+    while reader.here.kind is not TokenKind.END:
+        if reader.take().is_word("DEFAULT") and reader.accept("DIRECTORY"):
+            return OraError(ora(6564, reader.name(903)))
+    return reader.error(922)
+
+
+def change_directories(statement: str) -> OraError:
+    """Return what CREATE and DROP DIRECTORY are refused with: emulated databases have none, and nobody may make one."""
+    reader = TokenReader(statement)
+    if reader.take().is_word("DROP"):
+        reader.take()
+        return OraError(ora(4043, reader.name(903)))
+    return OraError(ora(1031))
 
 
 def _attributes(reader: TokenReader, segment: Segment) -> None:

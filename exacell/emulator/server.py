@@ -10,6 +10,7 @@ import struct
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from types import MappingProxyType
 from typing import cast
 
 import asyncssh
@@ -191,26 +192,33 @@ class RackServers:
         shells.on_connection = self._serve_from_inside
         self._faults = faults
         self._keys = sessions
-        self._acceptors: dict[str, SSHAcceptor] = {}
+        self._acceptors: dict[str, list[SSHAcceptor]] = {name: [] for name in hosts}
         self._unknown: set[str] = set()
         self._beyond = Destinations(ports={}, addresses={})
         self._sessions: set[asyncio.Task[None]] = set()
         self._open: Mapping[str, set[SSHServerConnection]] = {name: set() for name in hosts}
         faults.on_restart = self.drop
 
-    async def listen(self, sockets: Mapping[str, socket.socket], addresses: Mapping[str, str]) -> None:
+    async def listen(
+        self,
+        sockets: Mapping[str, socket.socket],
+        addresses: Mapping[str, str],
+        more: Mapping[str, socket.socket] = MappingProxyType({}),
+    ) -> None:
         """Serve every host on its socket.
 
         Args:
             addresses: the hosts' own on the storage network, by which they are known to each other.
+            more: further sockets by host.
         """
         ports = {name: bound.getsockname()[1] for name, bound in sockets.items()}
         self._beyond = Destinations(ports=ports, addresses=addresses)
         for name in self._hosts:
             options = self._options(name)
-            self._acceptors[name] = await asyncssh.listen(sock=sockets[name], options=options)
-            # Connections inherit it: without it one that this life has ended keeps the port from the next for a minute.
-            sockets[name].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            for bound in (sockets[name], *([more[name]] if name in more else [])):
+                self._acceptors[name].append(await asyncssh.listen(sock=bound, options=options))
+                # Connections inherit it: without it one that this life has ended keeps the port from the next for a minute.
+                bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.offer_keys()
 
     def _options(self, name: str) -> SSHServerConnectionOptions:
@@ -246,7 +254,8 @@ class RackServers:
         wanted = {name for name in self._hosts if self._faults.holds(name, Kind.HOST_KEY)}
         for name in wanted ^ self._unknown:
             key = host_key(self._files, name, other=name in wanted)
-            self._acceptors[name].update(server_host_keys=[key])
+            for acceptor in self._acceptors[name]:
+                acceptor.update(server_host_keys=[key])
         self._unknown = wanted
 
     def drop(self, name: str) -> None:
@@ -256,13 +265,14 @@ class RackServers:
 
     async def close(self) -> None:
         """Stop listening, end all sessions and connections, and wait until they are gone."""
-        for acceptor in self._acceptors.values():
+        acceptors = [acceptor for some in self._acceptors.values() for acceptor in some]
+        for acceptor in acceptors:
             acceptor.close()
         for session in list(self._sessions):
             session.cancel()
         if self._sessions:
             await asyncio.wait(self._sessions)
-        for acceptor in self._acceptors.values():
+        for acceptor in acceptors:
             await acceptor.wait_closed()
 
     async def _session(self, host: Host, channel: SSHServerProcess[bytes]) -> None:

@@ -191,7 +191,7 @@ class ControlService:
         console = FrameConsole(reader, writer, cut_session=partial(self._sessions.cut, env.get(VARIABLE, "")))
         host = inside or self._hosts.get(host_name)
         login = host.login(user) if host else None
-        if login is None or program not in login.host.kind.programs:
+        if login is None or program not in (*login.host.kind.programs, *login.host.kind.inner):
             await console.write(
                 f"{program}: {user or 'nobody'}@{host_name or 'nowhere'} has no such program\n", err=True
             )

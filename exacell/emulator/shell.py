@@ -22,7 +22,7 @@ from exacell.emulator.beneath import HostFiles
 from exacell.emulator.fence import BIN, python_inside
 from exacell.emulator.fronts import front_scripts
 from exacell.emulator.host_files import fill, home_of, system_files
-from exacell.emulator.host_tools import ENV_FUNCTION, PLACES
+from exacell.emulator.host_tools import ENV_FUNCTION, PLACES, PROCESSES, TOOLS
 from exacell.emulator.infiniband import has_infiniband
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.store import RackFiles, write_text
@@ -45,6 +45,7 @@ class HostKind:
         ids: OS logins that are accepted, with their numeric user id.
         login: whom its hosts take a program for that does not say.
         homes: installation directories under whose ``bin`` the programs are called by absolute path.
+        inner: what the rack's process answers besides, for scripts that its hosts have.
     """
 
     name: str
@@ -52,6 +53,7 @@ class HostKind:
     ids: Mapping[str, int]
     login: str
     homes: tuple[str, ...]
+    inner: tuple[str, ...] = ()
 
     def answers(self, command: str) -> bool:
         """Whether ``command``, a bare name or an absolute path where it is installed, is one of the programs."""
@@ -66,17 +68,18 @@ class HostKind:
 
 CELL = HostKind(
     name="cell",
-    programs=("cellcli", "cellsrvstat", "imageinfo", "imagehistory", *_HARDWARE, *_POWER),
+    programs=("cellcli", "cellsrvstat", "imageinfo", "imagehistory", *_HARDWARE, *_POWER, *TOOLS),
     ids=MappingProxyType({"root": 0, "celladmin": 1000, "cellmonitor": 1001}),
     login="celladmin",
     homes=("/opt/oracle/cell/cellsrv", "/opt/oracle/cell"),
+    inner=(PROCESSES,),
 )
 DBNODE = HostKind(
     name="dbnode",
     programs=(
         *("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "kfod", "oracleasm"),
         *("lsnrctl", "ocrcheck", "ocrconfig", "oerr", "oifcfg", "opatch", "tnsping"),
-        *("dbmcli", "imageinfo", "imagehistory", "exacli", *_HARDWARE, *_POWER),
+        *("dbmcli", "imageinfo", "imagehistory", "exacli", *_HARDWARE, *_POWER, *TOOLS),
     ),
     ids=MappingProxyType({"root": 0, "oracle": 1001, "grid": 1000}),
     login="grid",
@@ -214,18 +217,22 @@ def _shell() -> str:
     return "/bin/bash" if os.path.exists("/bin/bash") else shutil.which("bash") or "/bin/sh"
 
 
+def inside(program: str) -> str:
+    """Return how a shell behind a fence calls what the rack's process answers."""
+    return f"{python_inside()[0]} -I -S {BIN}/.shim.py @ {program}"
+
+
 def write_programs(files: RackFiles, kind: HostKind, *, more: Mapping[str, str] = MappingProxyType({})) -> None:
     """Write the programs that shells on hosts of one kind find first on their PATH.
 
-    The emulated ones pipe to the rack's process; hostname, whoami, id and uname answer for the emulated host and login.
+    The emulated ones pipe to the rack's process; hostname, whoami and id answer for the emulated host and login.
 
     Args:
         more: bodies of further shell scripts by name.
     """
     directory = files.bin(kind.name)
-    python, _ = python_inside()
-    scripts = {name: f'exec {python} -I -S {BIN}/.shim.py @ {name} "$@"\n' for name in kind.programs}
-    scripts |= {"hostname": _HOSTNAME, "whoami": _WHOAMI, "uname": _UNAME, "id": _id_script(kind.ids), **more}
+    scripts = {name: f'exec {inside(name)} "$@"\n' for name in kind.programs}
+    scripts |= {"hostname": _HOSTNAME, "whoami": _WHOAMI, "id": _id_script(kind.ids), **more}
     _write_scripts(directory, scripts)
     write_text(directory / ".functions", _functions(kind, scripts))
     write_text(directory / ".interactive", _INTERACTIVE)
@@ -233,22 +240,33 @@ def write_programs(files: RackFiles, kind: HostKind, *, more: Mapping[str, str] 
         write_text(directory / name, Path(str(module.__file__)).read_text(encoding="utf-8"))
 
 
-def write_path(files: RackFiles, hosts: Mapping[str, Host], *, model: str = "", python: str = sys.executable) -> None:
+def write_path(
+    files: RackFiles,
+    hosts: Mapping[str, Host],
+    *,
+    model: str = "",
+    more: Mapping[str, str] = MappingProxyType({}),
+    python: str = sys.executable,
+) -> None:
     """Write the directory that other programs on this machine put on their PATH to reach the rack's hosts.
 
     EXACELL_EMU_HOST chooses the host; without it ``cellcli`` is the first cell's and ``sqlplus`` and its like are the
     first database node's. EXACELL_EMU_LOGIN chooses the login: celladmin or grid if it is not set. On a database node,
-    ORACLE_HOME and ORACLE_SID are as in the login's profile when the caller has none.
+    ORACLE_HOME and ORACLE_SID are as in the login's profile when the caller has none. What tells of the machine (date, df,
+    free) stays the caller's own, except uname.
+
+    Args:
+        more: bodies of further shell scripts by name.
     """
     scripts: dict[str, str] = {}
     firsts = {kind.name: next((host for host in hosts.values() if host.kind is kind), None) for kind in KINDS}
     for kind in KINDS:
         if (first := firsts[kind.name]) is not None:
-            for name in (program for program in kind.programs if program not in _POWER):
+            for name in (program for program in kind.programs if program not in (*_POWER, *TOOLS)):
                 scripts[name] = _defaults(first) + _client(files, name, python)
     if (cell := firsts[CELL.name]) is not None:
         ids = {login: number for kind in reversed(KINDS) for login, number in kind.ids.items()}
-        own = {"hostname": _HOSTNAME, "whoami": _WHOAMI, "uname": _UNAME, "id": _id_script(ids)}
+        own = {"hostname": _HOSTNAME, "whoami": _WHOAMI, "id": _id_script(ids), **more}
         scripts |= {name: _defaults(cell) + body for name, body in own.items()}
     places = {host.name: host.kind is CELL for host in hosts.values()}
     dcli = (shlex.quote(python), os.path.abspath(dcli_program.__file__))
@@ -283,14 +301,6 @@ case "$1" in
     -d) echo ;;
     ''|-[sfA]|--short|--fqdn|--long) echo "$EXACELL_EMU_HOST" ;;
     *) echo "hostname: you must be root to change the host name" >&2; exit 1 ;;
-esac
-"""
-
-_UNAME = """\
-case "$1" in
-    -n|--nodename) echo "$EXACELL_EMU_HOST" ;;
-    -a|--all) echo "$(/bin/uname -s) $EXACELL_EMU_HOST $(/bin/uname -r) $(/bin/uname -v) $(/bin/uname -m) GNU/Linux" ;;
-    *) exec /bin/uname "$@" ;;
 esac
 """
 

@@ -4,10 +4,12 @@ A rack called t1 lives in ``<home>/emulator/t1`` (mode 0700)::
 
     rack.json             what the rack was made with; its presence means that the rack exists
     state/                cells, ASM and the rack's clock as of the last change, one file for each part
+    history.db            the metrics that the cells have collected, in SQLite
     control.json          port, token and pid of the running process; removed when it stops
     lock                  locked by the running process for as long as it lives
     log                   what went wrong in that process
     ssh_config known_hosts id_ed25519 id_ed25519.pub ports.json
+    port22 addresses      there if each host has an address with port 22: that it is wanted, and lines for /etc/hosts
     hosts/<host>/         ssh_host_ed25519_key, and in root/ the host's own directories, from etc to var
     layers/ nodes/ fence/ what is shown to the hosts' shells besides, and where it is put together
     bin/cell bin/dbnode   the programs that shells on the hosts find first
@@ -60,6 +62,11 @@ class RackFiles:
         return self.root / "state"
 
     @property
+    def history(self) -> Path:
+        """What the cells have collected of their metrics."""
+        return self.root / "history.db"
+
+    @property
     def control(self) -> Path:
         """How to reach the running process."""
         return self.root / "control.json"
@@ -103,6 +110,16 @@ class RackFiles:
     def ports(self) -> Path:
         """The port on which each host listened last."""
         return self.root / "ports.json"
+
+    @property
+    def port22(self) -> Path:
+        """There when every host is to have an address of its own with port 22."""
+        return self.root / "port22"
+
+    @property
+    def addresses(self) -> Path:
+        """Those addresses, as /etc/hosts has them."""
+        return self.root / "addresses"
 
     def host_dir(self, host: str) -> Path:
         """The directory of one host."""

@@ -64,7 +64,7 @@ def metric_text(value: Metric) -> str:
         return str(number)
     if (
         value.unit in _WHOLE_UNITS
-        or (value.unit == "%" and isinstance(number, int))
+        or (value.unit in ("%", "MB/sec") and isinstance(number, int))
         or (abs(number) >= 1000 and value.unit in _THREE_DECIMALS | {"IO/sec"})
     ):
         text = f"{round(number):,}"

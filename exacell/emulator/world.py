@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,13 +18,13 @@ class StartedLoad:
     """A load that begins: what of it was left open is filled in.
 
     Attributes:
-        wall_seconds: until it is applied and collected.
+        number: names it to :meth:`World.load_left`.
     """
 
+    number: int
     db: str
     redo: float
     profile: str
-    wall_seconds: float
 
 
 class World(Protocol):
@@ -85,6 +85,12 @@ class World(Protocol):
             files: those that it may name.
         """
 
+    def machine_files(self, host: str) -> Mapping[str, str]:
+        """Return the files of /proc and /sys that tell of a host's machine, by path."""
+
+    def moving_files(self, host: str) -> Mapping[str, str]:
+        """Return those of them that change as time passes."""
+
     def wall_seconds(self, pause: Pause) -> float:
         """Return how long a pause lasts on the wall clock."""
 
@@ -99,11 +105,23 @@ class World(Protocol):
             EmulatorError: no such database or profile, or a rate or time that makes no sense.
         """
 
+    def load_left(self, number: int) -> float | None:
+        """Return the wall seconds until a load is applied and collected, 0 when it is due; None when that is done."""
+
     def advance(self) -> None:
         """Bring counters, flushes and rebalances up to the rack's clock."""
 
+    def play(self, enough: Callable[[], bool]) -> bool:
+        """Bring the rack towards its clock until ``enough`` says so, and return whether it is there."""
+
+    def hold_back(self) -> None:
+        """Let the clock go on from what has been played."""
+
     def changed_parts(self, host: str) -> Mapping[str, Json]:
         """Return the parts of the state, by name, that a program on ``host`` has changed since the last call."""
+
+    def moved_parts(self) -> Mapping[str, Json]:
+        """Return the parts of the state, by name, that time has changed since the last call."""
 
     def to_state(self) -> Mapping[str, Json]:
         """Return all parts of the state by name, from which the rack can go on later."""

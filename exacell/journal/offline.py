@@ -55,17 +55,26 @@ def offline_disks(journal: Journal, rack: str) -> tuple[Offline, ...]:
     Raises:
         JournalError: the journal can't be read.
     """
+    alike: dict[tuple[int, bool], list[str]] = {}
+    for item in offline_by_cell(journal, rack):
+        alike.setdefault((item.change, item.sure), []).extend(item.cells)
+    return tuple(
+        Offline(change=change, cells=tuple(cells), sure=sure) for (change, sure), cells in sorted(alike.items())
+    )
+
+
+def offline_by_cell(journal: Journal, rack: str) -> tuple[Offline, ...]:
+    """Return the same as :func:`offline_disks`, one item a cell, each with the names of its disks.
+
+    Raises:
+        JournalError: the journal can't be read.
+    """
     away: dict[str, Offline] = {}
     before: dict[str, Offline | None] = {}
     asked: dict[tuple[int, str, str], re.Match[str]] = {}
     for row in journal.switching_rows(rack, LOOKED_BACK):
         _play(row, away, before, asked)
-    alike: dict[tuple[int, bool], list[str]] = {}
-    for cell, item in away.items():
-        alike.setdefault((item.change, item.sure), []).append(cell)
-    return tuple(
-        Offline(change=change, cells=tuple(cells), sure=sure) for (change, sure), cells in sorted(alike.items())
-    )
+    return tuple(away.values())
 
 
 def _play(

@@ -226,6 +226,15 @@ class JournalReader(JournalFile):
         """Return the plan rows of a rack's changes behind ``change``, in order."""
         return self._select(rack=rack, extra="+kind = 'plan' and change > ?", given=[change])
 
+    def of_time(self, rack: str, since: str, until: str) -> list[Entry]:
+        """Return a rack's intents and outcomes of a time, in order, for eyes.
+
+        Args:
+            since, until: UTC as in ``Entry.at``, both included.
+        """
+        within = "kind in ('intent', 'outcome') and +at >= ? and +at <= ?"
+        return self._select(rack=rack, extra=within, given=[since, until], lenient=True)
+
     def targets_after(self, rack: str, change: int) -> list[tuple[int, str]]:
         """Return change and target of what was sent by a rack's changes behind ``change``, or was about to be."""
         query = "select distinct change, target from entry where rack = ? and +kind = 'intent' and change > ?"

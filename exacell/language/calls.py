@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from exacell.cellcli.statement import Verb
 from exacell.errors import StatementError
 from exacell.language.kinds import convert
-from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Param, Value, commands
+from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, Value, commands
+from exacell.language.text import RAW_TAILS
 from exacell.language.words import Word, split_words, unquote
 
 VERBS = tuple(verb.value for verb in Verb)
@@ -69,22 +70,15 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
 _QUOTED = 60
 """Characters of a word that a message quotes at most."""
 
-_BEFORE_ONLY = ("-r", "-c", "-g", "-l", "-m", "-o", "-f", "-e")
-
-
-def _behind(option: Word, words: Sequence[Word]) -> str:
-    """Return how ``-o`` is said behind a statement, with the format that was given."""
-    following = next((word.value for word in words if word.start >= option.end), "")
-    return f"behind it: --format={following or 'json'}"
+_BEFORE_ONLY = ("-r", "-c", "-g", "-l", "-m", "-f", "-e")
+"""Options of the program, which are chosen where it is started."""
 
 
 def _said_before(option: Word, words: Sequence[Word]) -> str:
-    """Return how an option that stands before the statement is given, and for cells how the statement itself says it."""
-    if option.raw == "-o":
-        return _behind(option, words)
+    """Return how an option of the program is given, and for cells how the statement itself says it."""
     if option.raw == "-c":
         following = next((word.value for word in words if word.start >= option.end), "")
-        return f"on {following or '<cells>'} <statement> says it at the prompt as well; in a shell: exacell -c … <statement>"
+        return f"on {following or '<cells>'} <statement> says it here; in a shell: exacell -c … <statement>"
     return f"exacell {option.raw} … <statement>"
 
 
@@ -110,7 +104,7 @@ def take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word]
             continue
         if flag is None and word.raw in _BEFORE_ONLY:
             raise StatementError(
-                f"{word.raw} stands before the statement",
+                f"{word.raw} is an option of exacell's command line, and no flag of a statement",
                 start=word.start,
                 end=word.end,
                 hint=_said_before(word, words),
@@ -181,9 +175,7 @@ def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:
         if param.name in args:
             continue
         if param.required:
-            raise StatementError(
-                f"{command.name} needs {param.shape}: {param.help}", start=base + len(text), end=base + len(text)
-            )
+            raise _missing(command, param, base + len(text))
         if param.default is not None:
             args[param.name] = convert(param, param.default, base, base + len(text))
     kept = " ".join(word.raw for word in (*words[: len(command.words)], *bare))
@@ -210,14 +202,19 @@ def _positional(command: Command, param: Param, word: Word) -> Value:
 
 
 def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tuple[Call, dict[str, Value]]:
+    """Return the call of a command whose last parameter takes all words that are left.
+
+    Where they are another statement, or a command for a shell, they stay as they are. Where they are a value, flags and
+    ``key=value`` stand before, behind or among them.
+    """
+    if command.params[-1].kind not in _VERBATIM and command.words[0] not in RAW_TAILS:
+        return _value_rest(command, text, base, words)
     args: dict[str, Value] = {}
     position = len(command.words)
     for param in command.params:
         if position >= len(words):
             if param.required:
-                raise StatementError(
-                    f"{command.name} needs {param.shape}: {param.help}", start=base + len(text), end=base + len(text)
-                )
+                raise _missing(command, param, base + len(text))
             break
         word = words[position]
         if param.rest:
@@ -231,6 +228,79 @@ def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tupl
             args[param.name] = convert(param, raw_value, word.start, word.end)
             position += 1
     return Call(command=command, args=args, text=text), {}
+
+
+_VERBATIM = (Kind.STATEMENT, Kind.COMMAND)
+"""Kinds of what takes all words that are left, flags too."""
+
+
+def _missing(command: Command, param: Param, place: int) -> StatementError:
+    return StatementError(f"{command.name} needs {param.shape}: {param.help}", start=place, end=place)
+
+
+def _value_rest(command: Command, text: str, base: int, words: list[Word]) -> tuple[Call, dict[str, Value]]:
+    tail = words[len(command.words) :]
+    bare, flags = take_flags(tail, (*COMMON_FLAGS, *command.flags))
+    args: dict[str, Value] = {}
+    values: list[Word] = []
+    for word in bare:
+        key, equals, raw_value = word.raw.partition("=")
+        param = command.param(key) if equals else None
+        if param is None or param.rest:
+            values.append(word)
+        elif param.name in args:
+            raise StatementError(f"{param.name} is given twice", start=word.start, end=word.end)
+        else:
+            args[param.name] = convert(param, unquote(raw_value), word.start + len(key) + 1, word.end)
+    rest = command.params[-1]
+    kept, cuts = _without(text, base, [word for word in tail if word not in values])
+    if values:
+        behind = kept[words[len(command.words) - 1].end - base :]
+        args[rest.name] = value = behind.strip()
+        try:
+            _check_value(rest, value, bounded=bool(args.keys() - {rest.name}))
+        except StatementError as error:
+            before = len(kept) - len(behind.lstrip())
+            error.start = None if error.start is None else base + _as_it_was(before + error.start, cuts)
+            error.end = None if error.end is None else base + _as_it_was(before + error.end, cuts)
+            raise
+    elif rest.required:
+        raise _missing(command, rest, base + len(text))
+    written, _ = _without(text, base, [word for word in tail if word not in bare])
+    return Call(command=command, args=args, flags=flags, text=written), flags
+
+
+def _check_value(param: Param, value: str, *, bounded: bool) -> None:
+    """Return when a value that has a grammar of its own keeps to it.
+
+    Args:
+        bounded: whether parameters were given besides it.
+
+    Raises:
+        StatementError: it does not; places count in ``value``.
+    """
+    from exacell.cellcli.factcheck import read_check, read_wait
+
+    if param.kind is Kind.FACT:
+        read_check(value)
+    elif param.kind is Kind.UNTIL:
+        read_wait(value, bounded=bounded)
+
+
+def _without(text: str, base: int, words: Sequence[Word]) -> tuple[str, list[tuple[int, int]]]:
+    """Return the text without some of its words and the blanks before them; and where it was cut, by how much."""
+    kept, cuts, position = "", [], 0
+    for word in words:
+        piece = text[position : word.start - base]
+        kept += piece.rstrip()
+        cuts.append((len(kept), len(piece) - len(piece.rstrip()) + word.end - word.start))
+        position = word.end - base
+    return kept + text[position:], cuts
+
+
+def _as_it_was(place: int, cuts: Sequence[tuple[int, int]]) -> int:
+    """Return a place of a text that was cut as a place of the whole text."""
+    return place + sum(length for cut, length in cuts if cut <= place)
 
 
 def _named(

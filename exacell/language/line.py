@@ -1,6 +1,6 @@
 """The grammar of one line, the same at the prompt, on the command line and in recipes.
 
-``line := [ON <cells>] statement [-y] [-n] [--flag…] [| shell-command | > file] [;]``
+``line := [-y] [-n] [-o format] [ON <cells>] statement [-y] [-n] [--flag…] [| shell-command | > file] [;]``
 
 CellCLI's own text survives: ``>`` and ``<`` are comparisons wherever an operator or value is expected, and ``| command``
 and ``> file`` count only after a complete statement; quotes and parentheses protect everything. ``--`` is a comment at
@@ -11,6 +11,7 @@ there as a recipe.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
@@ -20,6 +21,7 @@ from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.errors import StatementError
 from exacell.language.calls import VERBS, find_command, read_call, take_flags, unknown_first
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Value, commands
+from exacell.language.shellwords import bang_command
 from exacell.language.text import RAW_TAILS, strip_comment
 from exacell.language.words import Word, scan, split_words
 from exacell.values import dataclass
@@ -57,6 +59,9 @@ class Line:
         return Effect.OPAQUE
 
 
+_LEAD = re.compile(r"\s*((?:(?:-[yn]|-o\s+[\w-]+)(?:\s+|$))+)")
+"""Flags before a statement; two hyphens there begin a comment."""
+
 _ASKS_FOR_HELP = ("--help", "-h")
 """Last words of a statement that ask what it does."""
 
@@ -70,6 +75,13 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     Raises:
         StatementError: it is no statement; ``start`` and ``end`` are offsets into ``text``.
     """
+    lead = _LEAD.match(text)
+    if lead is not None:
+        _, given = take_flags(split_words(lead[1]), COMMON_FLAGS)
+        line = parse_line(" " * lead.end() + text[lead.end() :], shell=shell)
+        if line is None:
+            raise StatementError("a statement is missing", start=len(text), end=len(text))
+        return _with_flags(line, given)
     raw = _raw_tail(text)
     if raw is not None:
         return raw
@@ -83,9 +95,7 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     if stripped.startswith("!"):
         if not shell:
             raise StatementError("!command is not allowed here", start=base, end=base + len(stripped))
-        if not stripped[1:].strip():
-            raise StatementError("a command is missing behind !", start=base + 1, end=base + 1)
-        return Line(text=stripped, shell=stripped[1:].strip())
+        return Line(text=stripped, shell=bang_command(stripped, base))
     if stripped.startswith("@"):
         stripped, base = _expand_at(stripped), base
         shift = len("run ") - 1

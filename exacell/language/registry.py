@@ -70,6 +70,8 @@ class Kind(StrEnum):
     FILE = "file"
     NAMES = "names"
     STATEMENT = "statement"
+    FACT = "fact"
+    UNTIL = "until"
     COMMAND = "command"
 
 
@@ -186,7 +188,7 @@ COMMON_FLAGS: tuple[Flag, ...] = (
         value=Kind.DURATION,
         help="of a change: how long a closed gate is waited for (2h); of what reads: how long each cell has to answer",
     ),
-    Flag(name="format", value=Kind.NAME, choices=FORMATS, help="output format for this statement"),
+    Flag(name="format", short="o", value=Kind.NAME, choices=FORMATS, help="output format for this statement"),
     Flag(name="fold", help="equal cells share a row of the table, also where a program reads it"),
     Flag(name="no-fold", help="each cell has its own rows, also on a terminal"),
     Flag(name="diff", help="of what reads: show only what differs between cells"),

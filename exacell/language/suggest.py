@@ -101,7 +101,16 @@ def _statement(parts: list[Piece], known: Known) -> Iterator[Suggestion]:
     if typed.text.startswith("--"):
         yield from _flags(command, typed, known)
         return
-    bare = [piece for piece in parts[:-1] if not piece.text.startswith("-") or piece.text == "-"]
+    flag = _valued_flag(command, parts[-2])
+    if flag is not None and flag.value is not None:
+        yield from _values(flag.param(flag.value), typed.text, typed.start, known)
+        return
+    bare = [
+        piece
+        for piece, before in zip(parts[:-1], [None, *parts[:-2]], strict=True)
+        if (not piece.text.startswith("-") or piece.text == "-")
+        and (before is None or _valued_flag(command, before) is None)
+    ]
     yield from _next_words(bare, typed)
     if command is not None:
         yield from _arguments(command, bare[len(command.words) :], typed, known)
@@ -109,6 +118,13 @@ def _statement(parts: list[Piece], known: Known) -> Iterator[Suggestion]:
         from exacell.language.suggest_cellcli import suggest_cellcli  # the grammar's tables: only for CellCLI's verbs
 
         yield from suggest_cellcli(_VERBS[bare[0].lower], [*bare[1:], typed], known)
+
+
+def _valued_flag(command: Command | None, piece: Piece) -> Flag | None:
+    """Return the flag that a word is when its value is the next word; None when it is none, or has its value already."""
+    flags = (*COMMON_FLAGS, *(command.flags if command is not None else ()))
+    found = next((f for f in flags if piece.text in (f"-{f.short}", f"--{f.name}")), None)
+    return found if found is not None and found.value is not None and not found.optional else None
 
 
 def _first_words(typed: Piece, known: Known) -> Iterator[Suggestion]:
@@ -188,6 +204,8 @@ def _rest(command: Command, parts: list[Piece], known: Known) -> Iterator[Sugges
         yield from _statement(behind, known)
     else:
         yield from _values(rest, behind[-1].text, behind[-1].start, known)
+        if rest.kind is Kind.UNTIL and len(behind) > 1:  # Its other parameters may stand anywhere.
+            yield from _keys(fixed, behind[:-1], behind[-1], known)
 
 
 def _own_options(options: Sequence[Flag], behind: list[Piece], known: Known) -> Iterator[Suggestion]:

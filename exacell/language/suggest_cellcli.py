@@ -129,14 +129,13 @@ def _attributes(subject: ObjectType, known: Known) -> list[tuple[str, str]]:
     return [
         (attribute.name, _about(attribute))
         for attribute in subject.attributes.values()
-        if not known.release or attribute.lifetime.includes(known.release)
+        if attribute.printed and (not known.release or attribute.lifetime.includes(known.release))
     ]
 
 
 def _about(attribute: Attribute) -> str:
     extra = ", modifiable" if attribute.modifiable else ""
-    note = f": {attribute.note}" if attribute.note else ""
-    return f"{attribute.kind}{extra}{note}"
+    return f"{attribute.kind}{extra}" + (f": {attribute.about}" if attribute.about else "")
 
 
 def _where(
@@ -193,13 +192,8 @@ def _seen_values(
 
 
 def values_of(attribute: Attribute) -> tuple[str, ...]:
-    """Return the values that ``attribute`` is known to take, as its note lists them; empty when any may do."""
-    if attribute.kind == "bool":
-        return ("TRUE", "FALSE")
-    if attribute.kind != "enum" or not attribute.note:
-        return ()
-    words = [word.strip() for word in re.split(r"[,|]|\bor\b", attribute.note.split(";")[0])]
-    return tuple(word for word in words if re.fullmatch(r"[A-Za-z][\w \-]{0,30}", word))
+    """Return the values that ``attribute`` is known to take; empty when any may do."""
+    return ("TRUE", "FALSE") if attribute.kind == "bool" else attribute.values
 
 
 def _order(

@@ -12,14 +12,32 @@ RAW_TAILS = ("dcli", "sh", "host", "alias")
 """First words behind which all words are that command's, verbatim."""
 
 
+_ALL_WORDS = re.compile(
+    r"\s*(?:(?:-[yn]|-o\s+\S+)\s+)*(?:demo\s+)?(?:on\s+(?:\([^)]*\)|[^\s(]\S*)\s+)?(?:!|(?:"
+    + "|".join(RAW_TAILS)
+    + r")(?:\s|$))",
+    re.IGNORECASE,
+)
+
+
+def takes_all_words(text: str) -> bool:
+    """Whether a statement is for a command that takes every word behind its name as it is: flags, ``--`` and ``;`` too."""
+    return _ALL_WORDS.match(text) is not None
+
+
 def strip_comment(text: str) -> str:
-    """Return ``text`` without a comment: a whole-line one, or ``--`` before a blank (or at the end) outside quotes."""
+    """Return ``text`` without a comment: a whole-line one, or ``--`` before a blank (or at the end) outside quotes.
+
+    Behind a command that takes all words ``--`` is one of them.
+    """
     first = text.lstrip()
     if first.startswith("#") or re.match(r"(rem|remark)(\s|$)", first, re.IGNORECASE) or re.match(r"--(\s|$)", first):
         return ""
     if first.startswith("--"):
         # CellCLI reads any line that begins with two hyphens as a comment.
         return ""
+    if takes_all_words(text):
+        return text
     for offset, char, quoted, _ in scan(text):
         if (
             char == "-"
@@ -36,9 +54,9 @@ def strip_comment(text: str) -> str:
 def split_statements(text: str) -> list[str]:
     """Return the statements of ``text``, separated by ``;`` outside quotes and parentheses; empty ones are dropped.
 
-    A line that starts with ``!`` or a raw-tail word is one statement, whatever it holds.
+    What takes all words is one statement, whatever it holds.
     """
-    if text.lstrip().startswith("!") or re.match(rf"\s*({'|'.join(RAW_TAILS)})\s", text, re.IGNORECASE):
+    if takes_all_words(text):
         return [text.strip()]
     pieces, start = [], 0
     for offset, char, quoted, depth in scan(text):

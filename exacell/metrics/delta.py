@@ -1,4 +1,6 @@
-"""The difference of two snapshots: counters that restarted are found, never counted as rates. Pure.
+"""The difference of two snapshots: counters that began anew in between are no difference. Pure.
+
+What shows that they did is :mod:`exacell.metrics.restarts`'s and the caller's, who can ask the journal and the cells.
 
 Formulae for flash logging: win share = 100·ΔFL_FLASH_FIRST / (ΔFL_FLASH_FIRST + ΔFL_DISK_FIRST). A rack's figure is the
 sum of its cells' deltas, divided afterwards; percentages are never averaged. Source: reference measurement.md 2.1.
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
+from exacell.metrics.restarts import created_anew, fell
 from exacell.metrics.snapshot import CellCounters, Snapshot
 from exacell.values import dataclass
 
@@ -71,20 +74,27 @@ _FIGURES: Mapping[str, Callable[[Mapping[str, Number]], dict[str, Number | None]
 }
 
 
-def delta(before: Snapshot, after: Snapshot, cumulative: Iterable[str]) -> list[CellDelta]:
+def delta(
+    before: Snapshot, after: Snapshot, cumulative: Iterable[str], void: Mapping[str, str] | None = None
+) -> list[CellDelta]:
     """Return one CellDelta per cell in either snapshot, and the rack's as the last.
 
     Args:
         cumulative: the metrics whose difference means something.
+        void: cell → why its counters are known to have begun anew in between, though they need not have fallen.
     """
     names = sorted(cumulative)
-    cells = list(dict.fromkeys([*before.cells, *after.cells]))
-    rows = [_cell(cell, before.cells.get(cell), after.cells.get(cell), names, before.kind) for cell in sorted(cells)]
+    cells = sorted(dict.fromkeys([*before.cells, *after.cells]))
+    known = void or {}
+    rows = [
+        _cell(cell, before.cells.get(cell), after.cells.get(cell), names, before.kind, known.get(cell, ""))
+        for cell in cells
+    ]
     return [*rows, _rack(rows, before.kind)]
 
 
 def _cell(
-    cell: str, before: CellCounters | None, after: CellCounters | None, names: Iterable[str], kind: str
+    cell: str, before: CellCounters | None, after: CellCounters | None, names: Iterable[str], kind: str, void: str
 ) -> CellDelta:
     if before is None or after is None:
         return CellDelta(cell=cell, invalid=f"it is missing in the {'first' if before is None else 'second'} snapshot")
@@ -93,21 +103,16 @@ def _cell(
         return CellDelta(
             cell=cell, invalid="both snapshots hold the same collection" if seconds == 0 else "the second is older"
         )
-    created = [p.passport.get("created", "") for p in (before, after)]
-    if created[0] != created[1]:
-        return CellDelta(cell=cell, seconds=seconds, invalid="its cache or log was created anew in between")
-    values: dict[str, Number] = {}
-    for name in names:
-        if name in before.values and name in after.values:
-            difference = after.values[name] - before.values[name]
-            if difference < 0:
-                return CellDelta(
-                    cell=cell,
-                    seconds=seconds,
-                    invalid=f"{name} fell from {before.values[name]:g} to {after.values[name]:g}: the counters restarted "
-                    "(a flush, a new cache, or a CELLSRV restart)",
-                )
-            values[name] = _tidy(difference)
+    why = "its cache or log was created anew in between" if created_anew(before, after) else void
+    if not why and (fallen := fell(before, after, names)):
+        why = f"{fallen}: the counters restarted (a flush, a new cache, or a CELLSRV restart)"
+    if why:
+        return CellDelta(cell=cell, seconds=seconds, invalid=why)
+    values = {
+        name: _tidy(after.values[name] - before.values[name])
+        for name in names
+        if name in before.values and name in after.values
+    }
     return CellDelta(cell=cell, seconds=seconds, values=values, figures=_FIGURES[kind](values))
 
 

@@ -58,22 +58,3 @@ class Door:
         place = f" on {where}" if where else ""
         hint = f"{instead}; {accept}" if instead else accept
         return RefusedError(f"exacell can't tell what this does{place}: {named}; {undone}", hint=hint)
-
-
-OURS = frozenset(
-    f"--{name}"
-    for name in (
-        *("accept-opaque", "accept-data-loss", "detailed-exitcode", "dry-run", "no-rolling", "rolling"),
-        *("on-error", "confirm-within", "reason", "ticket"),
-    )
-)
-"""Long flags that are exacell's and no well-known command's."""
-
-
-def stray_flag(words: Sequence[str]) -> str:
-    """Return the first word of a command that is a flag of exacell's; empty when there is none.
-
-    Args:
-        words: the command's own, behind ``--`` not asked.
-    """
-    return next((word for word in words if word.partition("=")[0] in OURS), "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from exacell.care.health import Finding, Level
+from exacell.care.health import NO_ANSWER, Finding, Level
 from exacell.care.readiness import Readiness
 from exacell.cellset import fold
 from exacell.output.folding import MASK, FoldedRecord, fold_records, masker, unmasked
@@ -84,7 +84,8 @@ def matrix_lines(
     """Yield the health matrix, equal cells once.
 
     Where the terminal is too narrow, areas that are ok everywhere are named below it instead of taking a column, and
-    well cells are counted in it and named below. What is still too wide becomes a line for each kind of cell.
+    well cells are counted in it and named below, as are those that gave no answer. What is still too wide becomes a line for
+    each kind of cell.
     """
     folded = fold_records([{"cell": row["cell"], **{area: row[area] for area in areas}} for row in rows])
     if not folded:
@@ -92,10 +93,18 @@ def matrix_lines(
     names = [fold(row.cells) for row in folded]
     shown, below = list(areas), []
     if width is not None and _wide(names, folded, shown) > width:
+        silent = [cell for row in folded if _is_silent(row) for cell in row.cells]
+        if silent and len(silent) < len(rows):
+            folded = [row for row in folded if not _is_silent(row)]
+            names = [fold(row.cells) for row in folded]
+            below.append(f"{NO_ANSWER}: {fold(silent)}")
+    if width is not None and _wide(names, folded, shown) > width:
         well = [area for area in shown if all(row.record[area] == "ok" for row in folded)]
         if well and len(well) < len(shown):
             shown = [area for area in shown if area not in well]
-            below.append(f"ok on all of them: {', '.join(well)}")
+            # One line, because a bad week has many.
+            said = f"{below.pop()}; ok on all others" if below else "ok on all of them"
+            below.append(f"{said}: {', '.join(well)}")
         for index, row in enumerate(folded):
             if len(row.cells) > 2 and all(row.record[area] == "ok" for area in areas):
                 below.append(f"{len(row.cells)} well cells: {names[index]}")
@@ -111,6 +120,11 @@ def matrix_lines(
         yield from _grid(["cell", *shown], texts, levels, color=color, header=header)
     for line in below:
         yield from wrapped(line, width)
+
+
+def _is_silent(row: FoldedRecord) -> bool:
+    """Return whether these cells gave no answer."""
+    return str(row.record["services"]) == NO_ANSWER
 
 
 def _wide(names: Sequence[str], folded: Sequence[FoldedRecord], areas: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -52,6 +53,8 @@ def change_lines(
 ) -> Iterator[str]:
     """Yield the lines of a table of changes, as ``journal show`` records them, no wider than ``width`` where it can be.
 
+    Each says who made it, and that it is the undo, resume or retry of another one.
+
     Args:
         folded: names of targets are folded.
         racks: whether the changes are of several racks.
@@ -63,26 +66,23 @@ def change_lines(
             **record,
             "at": local_text(record.get("at"), zone),
             "ended": ended_text(str(record.get("ended") or "")),
-            "who": "@".join(str(record[key]) for key in ("user", "host") if record.get(key)),
-            "statement": " ".join(str(record.get("statement") or "").split()),
+            "who": who,
+            "statement": " ".join(f"{_of_another(record)}{record.get('statement') or ''}".split()),
             "targets": _targets(str(record.get("targets") or ""), folded=folded),
         }
-        for record in records
+        for record, who in zip(records, _people(records), strict=True)
     ]
     names = [name for name in _SHOWN if name != "rack" or racks]
-    if len({row["who"] for row in rows}) == 1 and len(rows) > 1:
-        names.remove("who")  # It says nothing where it is always the same.
     if width is not None and rows:
-        for dropped in ("", "risk", "targets", "who"):
+        for dropped in ("", "risk", "targets"):
             names = [name for name in names if name != dropped]
-            others = [name for name in names if name != "statement"]
-            taken = sum(2 + max(len(name), *(len(value_text(row.get(name))) for row in rows)) for name in others)
-            if width - taken >= _WANTED:
+            if width - _taken(rows, names) >= _WANTED:
                 break
-        if width - taken < _LEAST:
+        if width - _taken(rows, names) < _LEAST:
             rows = [{**row, "at": str(row["at"])[_YEAR:_MINUTE]} for row in rows]
-            taken -= _YEAR + len(":00")
-        room = max(width - taken, _LEAST)
+        if width - _taken(rows, names) < _LEAST:
+            names.remove("who")
+        room = max(width - _taken(rows, names), _LEAST)
         rows = [{**row, "statement": _cut(row["statement"], room)} for row in rows]
     columns = [Column(name, "number" if name == "change" else "text") for name in names]
     bare = [{name: row.get(name) for name in names} for row in rows]
@@ -91,6 +91,30 @@ def change_lines(
 
 def _targets(names: str, *, folded: bool) -> str:
     return fold(names.split(",")) if folded and names else names
+
+
+def _people(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return who made each change: the person behind sudo, and on which host where that is not the same for all."""
+    several = len({record.get("host") for record in records}) > 1
+    keys = [
+        (record.get("sudoUser") or record.get("user"), record.get("host") if several else None) for record in records
+    ]
+    return ["@".join(str(part) for part in key if part) for key in keys]
+
+
+_GOES_ON = re.compile(r"(undo|resume|retry) (\d+)")
+
+
+def _of_another(record: Mapping[str, Any]) -> str:
+    """Return ``undo of 6: `` for a change that was made to take another one back, or to go on with it; else nothing."""
+    match = _GOES_ON.fullmatch(str(record.get("recipe") or ""))
+    return f"{match[1]} of {match[2]}: " if match else ""
+
+
+def _taken(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int:
+    """Return the columns that all but the statement take."""
+    others = [name for name in names if name != "statement"]
+    return sum(2 + max(len(name), *(len(value_text(row.get(name))) for row in rows)) for name in others)
 
 
 def _cut(text: str, room: int) -> str:

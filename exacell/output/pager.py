@@ -37,12 +37,12 @@ def wants_pager(lines: Sequence[str], setting: str, out: TextIO) -> bool:
     if setting.lower() in OFF or not fits_screen(out):
         return False
     try:
-        size = os.get_terminal_size(out.fileno())
+        columns, height = _size(out)
     except OSError:
         return False
-    rows, room = 0, max(size.lines - 1, 1)
+    rows, room = 0, max(height - 1, 1)
     for line in lines:
-        rows += len(rows_of(line, size.columns)) if len(line) > size.columns else 1
+        rows += len(rows_of(line, columns)) if len(line) > columns else 1
         if rows > room:
             return True
     return False
@@ -85,6 +85,7 @@ def page(lines: Sequence[str], setting: str, out: TextIO) -> None:
 
 
 def _size(out: TextIO) -> tuple[int, int]:
+    """Return columns and rows of a terminal; a serial line that does not know its own has 80 by 24."""
     size = os.get_terminal_size(out.fileno())
     return size.columns or 80, size.lines or 24
 

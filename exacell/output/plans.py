@@ -10,6 +10,7 @@ from exacell.errors import CellSetError
 from exacell.output.folding import masker, unmasked
 from exacell.output.style import hung, paint, printable
 from exacell.plan.model import Change, Gate, Plan, Risk, Stage, Step, Undo
+from exacell.plan.takenback import all_taken_back
 from exacell.units import counted, format_duration
 
 _NARROWEST = 40
@@ -88,26 +89,39 @@ def _rounded(text: str) -> str:
 
 
 def _undo(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield what undo sends and what it does not bring back, once for what is sent to the same targets, with its label."""
-    but: dict[tuple[str, str], list[str]] = {}
-    for reason, targets in _irreversible(plan):
-        for back, own in _sent_by_undo(plan, targets):
-            shown = reason if len(own) > 1 else unmasked(reason, own[0])
-            but.setdefault((back, _fold(own)), []).append(shown)
-    for (back, where), reasons in but.items():
-        if back:
-            yield "  Undo: ", f"{back} ({where}), but {'; '.join(reasons)}"
+    """Yield what undo sends and what it does not bring back, once for what is sent to the same targets, with its label.
+
+    Targets of which undo takes everything back are :func:`_all_undone`'s.
+    """
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for target, back in all_taken_back(plan):
+        if back.but or back.by_hand:
+            mask = masker(target)
+            alike.setdefault((mask(back.undo), mask(back.but), mask(back.by_hand)), []).append(target)
+    sent: dict[tuple[str, str], list[str]] = {}
+    for (undo, but, by_hand), targets in alike.items():
+        shown = [text if len(targets) > 1 else unmasked(text, targets[0]) for text in (undo, but, by_hand)]
+        where = _fold(targets)
+        if by_hand:
+            yield "  By hand: ", f"{shown[2]} ({where}); undo does not send it"
+        elif undo:
+            sent.setdefault((shown[0], where), []).append(shown[1])
         else:
-            for reason in reasons:
-                yield "  Cannot be undone: ", f"{reason} ({where})"
+            yield "  Cannot be undone: ", f"{shown[1]} ({where})"
+    for (undo, where), reasons in sent.items():
+        yield "  Undo: ", f"{undo} ({where}), but {'; '.join(reasons)}"
 
 
 def _all_undone(plan: Plan) -> Iterator[str]:
     """Yield what undo sends where it takes back all that the plan does there."""
-    lasting = {step.target for step in plan.steps if step.undo is Undo.IMPOSSIBLE}
-    whole = [target for target in plan.targets if plan.inverse.get(target) and target not in lasting]
-    for back, own in _sent_by_undo(plan, whole):
-        yield f"{back if len(back) <= _LONG_UNDO else 'undo takes all of it back'} ({_fold(own)})"
+    lasting = {target for target, back in all_taken_back(plan) if back.but}
+    sent: dict[str, list[str]] = {}
+    for target in plan.targets:
+        if plan.inverse.get(target) and target not in lasting:
+            sent.setdefault(masker(target)("; ".join(plan.inverse[target])), []).append(target)
+    for masked, targets in sent.items():
+        back = masked if len(targets) > 1 else unmasked(masked, targets[0])
+        yield f"{back if len(back) <= _LONG_UNDO else 'undo takes all of it back'} ({_fold(targets)})"
 
 
 def _time(plan: Plan) -> str:
@@ -243,28 +257,3 @@ def _reasons(title: str, reasons: Mapping[str, str], page: _Page) -> Iterator[st
     for masked, targets in by_reason.items():
         shown = masked if len(targets) > 1 else unmasked(masked, targets[0])
         yield from page.text(f"{_fold(targets)}: {shown}", f"  {title}: ")
-
-
-def _sent_by_undo(plan: Plan, targets: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Return what undo sends, each with those of the targets that get it; empty for all where it can do nothing for one."""
-    if not all(plan.inverse.get(target) for target in targets):
-        return [("", list(targets))]
-    sent: dict[str, list[str]] = {}
-    for target in targets:
-        sent.setdefault(masker(target)("; ".join(plan.inverse.get(target, ()))), []).append(target)
-    return [(back if len(where) > 1 else unmasked(back, where[0]), where) for back, where in sent.items()]
-
-
-def _irreversible(plan: Plan) -> list[tuple[str, list[str]]]:
-    """Return each reason why something cannot be undone, once and masked, with the targets it holds on."""
-    reasons: dict[str, list[str]] = {}
-    for stage in plan.stages:
-        if stage.gate is Gate.MEND:
-            continue
-        for step in stage.steps:
-            if step.undo is Undo.IMPOSSIBLE:
-                reason = masker(step.target)(step.inverse or step.what)
-                targets = reasons.setdefault(reason, [])
-                if step.target not in targets:
-                    targets.append(step.target)
-    return list(reasons.items())

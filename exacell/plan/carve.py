@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from exacell.cellset import fold
+from exacell.cellset import fold, fold_briefly
 from exacell.errors import RefusedError
+from exacell.plan.asmspace import Keeping
 from exacell.plan.availability import activate
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk
+from exacell.plan.flashcache import refuse
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo
 from exacell.units import ALLOCATION_UNIT, counted, format_size, round_down, whole_size
 from exacell.values import dataclass
 
 LONGEST_NAME = 30
 """Characters in a grid disk's name. Source: Oracle SAGUG, restrictions on values of common attributes."""
-
-COPIES = {"external": 1, "normal": 2, "high": 3}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ def carve_plan(
     media: str,
     each: int | None,
     usable: int | None,
-    redundancy: str,
+    keeping: Keeping,
     statement: str,
     groups: Collection[str] | None = None,
     available_to: str | None = None,
@@ -72,14 +72,16 @@ def carve_plan(
     """Return the plan that makes one grid disk of the same explicit size on every cell disk of ``media``.
 
     Args:
-        facts: with CELL, FLASHCACHE, CELLDISK and GRIDDISK read.
+        facts: with CELL, FLASHCACHE, CELLDISK, GRIDDISK and, for flash, FLASH_PHYSICALDISK read.
         each: bytes of each grid disk; None takes all that is free on the fullest disk of all cells.
-        usable: bytes that a disk group of ``redundancy`` on these disks shall be able to hold; None when not asked.
+        usable: bytes that a disk group on these disks shall be able to hold; None when not asked.
+        keeping: how ASM counts the space of that disk group.
         groups: names of the disk groups whose grid disks tell availableTo (one ASM cluster's); None for all.
         available_to: who may use them, as somebody said; None copies what the others have.
 
     Raises:
-        RefusedError: no room, a name is taken or too long, or cells differ in what they allow.
+        RefusedError: no room, a disk is not normal, a name is taken or too long, the prefix is in use on another kind of disk,
+            or cells differ in what they allow.
     """
     words = {cell: media_of(fact, media) for cell, fact in facts.items()}
     disks = {cell: _disks(fact, words[cell]) for cell, fact in facts.items()}
@@ -88,8 +90,10 @@ def carve_plan(
     if not cells:
         return Plan(statement=statement, rack=rack, skipped=skipped)
     _refuse_names(prefix, {cell: disks[cell] for cell in cells}, facts)
+    _refuse_beside(prefix, facts, media, disks)
     free, tightest = _smallest(cells, disks)
-    wanted = _wanted(each, usable, redundancy, sum(len(disks[cell]) for cell in cells))
+    spread = [len(disks[cell]) for cell in cells]
+    wanted = each if usable is None else keeping.each(usable, spread)
     existing = {cell: _existing(facts[cell], prefix, disks[cell]) for cell in cells}
     if available_to is not None or groups is not None:
         _refuse_others(existing, prefix, available_to if available_to is not None else _available_to(facts, groups))
@@ -100,6 +104,9 @@ def carve_plan(
     if not todo:
         left = {cell: why for cell, why in done.items() if cell not in waking}
         return Plan(statement=statement, rack=rack, skipped=skipped, done=left, stages=tuple(stages))
+    refuse(
+        {c: bad for c in todo if (bad := _failed(facts[c], disks[c]))}, "carve griddisk", _without(facts, todo, disks)
+    )
     if done:
         wanted = next(iter(existing[next(iter(done))])).size
         free, tightest = _smallest(todo, disks)
@@ -113,14 +120,19 @@ def carve_plan(
         said = "" if available_to is not None else ", as the ASM cluster's other grid disks have"
         notes.append(f"availableTo={clients}{said}")
     if usable is not None:
-        copies = COPIES[redundancy]
-        notes.append(f"{format_size(usable)} usable × {copies} copies over {count} disks, rounded up to 16M")
+        copies = "1 copy" if keeping.copies == 1 else f"{keeping.copies} copies"
+        notes.append(
+            f"{format_size(usable)} usable × {copies} and {keeping.said(spread)}, over {counted(sum(spread), 'disk')}; each "
+            f"rounded up to 16M and to allocation units of {format_size(keeping.au_size)}"
+        )
+    # Whoever makes others of that prefix on another kind of disk later keeps them.
+    back = f"release griddisk prefix={prefix} media={'hard' if media == 'hard' else 'flash'}"
     return Plan(
         statement=statement,
         rack=rack,
         skipped=skipped,
         done={cell: why for cell, why in done.items() if cell not in waking},
-        inverse=dict.fromkeys(todo, (f"release griddisk prefix={prefix}",)),
+        inverse=dict.fromkeys(todo, (back,)),
         notes=tuple(notes),
         stages=(Stage(title=f"create grid disks {prefix}_*", key="create", steps=steps), *stages),
     )
@@ -161,19 +173,63 @@ def _refuse_names(prefix: str, disks: Mapping[str, Sequence[CellDisk]], facts: M
         )
 
 
+def _refuse_beside(
+    prefix: str, facts: Mapping[str, CellFacts], media: str, disks: Mapping[str, Sequence[CellDisk]]
+) -> None:
+    """Refuse a prefix that grid disks on another kind of disk have: nothing afterwards could tell one from the other.
+
+    ``release griddisk`` and a disk string take a prefix as a whole, and the others may be a disk group's.
+    """
+    meant = {disk.name.lower() for found in disks.values() for disk in found}
+    others = [
+        grid
+        for fact in facts.values()
+        for grid in fact.grid_disks
+        if grid.prefix.lower() == prefix.lower() and grid.cell_disk.lower() not in meant
+    ]
+    if not others:
+        return
+    groups = sorted({grid.asm_group for grid in others if grid.asm_group})
+    whose = f" of disk group {' and '.join(groups)}" if groups else ""
+    raise RefusedError(
+        f"carve griddisk: {prefix} is the prefix of {counted(len(others), 'grid disk')}{whose} on other disks than media={media} "
+        f"means: {fold_briefly([grid.name for grid in others])}; nothing was sent",
+        hint=f"use a prefix of their own, one that does not begin with {prefix}_",
+    )
+
+
+def _failed(fact: CellFacts, disks: Sequence[CellDisk]) -> str:
+    """Return which disks of a cell are not normal, empty when all are: no grid disk can be made on those."""
+    flash = any(disk.flash for disk in disks)
+    bad = [f"flash disk {name} is {status}" for name, status in fact.flash_physical if flash and status != "normal"]
+    bad += [
+        f"cell disk {disk.name} is {disk.status or 'of unknown status'}" for disk in disks if disk.status != "normal"
+    ]
+    return f"{' and '.join(bad)}: no grid disk can be made there" if bad else ""
+
+
+def _without(facts: Mapping[str, CellFacts], todo: Sequence[str], disks: Mapping[str, Sequence[CellDisk]]) -> str:
+    """Return the way out where disks are not normal: replace them, or go on with the cells whose disks all are."""
+    good = [cell for cell in todo if not _failed(facts[cell], disks[cell])]
+    rest = f", or leave its cell out: on {fold(good)} carve griddisk …" if good else ""
+    return f"replace the disk and wait until it is normal{rest}"
+
+
+def held_by(fact: CellFacts, cell_disk: str) -> str:
+    """Return which grid disks hold the space of a cell disk, with their sizes and disk groups: for the way out of a refusal."""
+    grids = [grid for grid in fact.grid_disks if grid.cell_disk == cell_disk]
+    if not grids:
+        return "show griddisk tells what holds the space"
+    names = [
+        f"{grid.name} ({format_size(grid.size)}{f', disk group {grid.asm_group}' if grid.asm_group else ''})"
+        for grid in grids
+    ]
+    return f"{cell_disk} holds {', '.join(names)}"
+
+
 def _smallest(cells: Sequence[str], disks: Mapping[str, Sequence[CellDisk]]) -> tuple[int, str]:
     free, name = min((disk.free, disk.name) for cell in cells for disk in disks[cell])
     return free, name
-
-
-def _wanted(each: int | None, usable: int | None, redundancy: str, count: int) -> int | None:
-    if each is not None:
-        return each
-    if usable is None:
-        return None
-    exact = usable * COPIES[redundancy]
-    share = -(-exact // count)
-    return -(-share // ALLOCATION_UNIT) * ALLOCATION_UNIT
 
 
 def _existing(fact: CellFacts, prefix: str, disks: Sequence[CellDisk]) -> tuple[GridDisk, ...]:
@@ -222,7 +278,7 @@ def _refuse_room(
     if wanted is not None and wanted < ALLOCATION_UNIT:
         raise RefusedError(f"carve griddisk: {format_size(wanted)} is less than the least size of a grid disk, 16M")
     caches = [(cell, cache) for cell in todo if disks[cell][0].flash and (cache := facts[cell].flash_cache)]
-    hint = "show griddisk tells what holds the space"
+    hint = held_by(next(facts[cell] for cell in todo if any(disk.name == tightest for disk in disks[cell])), tightest)
     for cell, cache in caches[:1]:
         count = len(disks[cell])
         need = ALLOCATION_UNIT if wanted is None else wanted

@@ -97,7 +97,7 @@ def _because(check: Check, text: str) -> str:
 def _holds(check: Check, value: Any) -> bool:
     wanted = check.value
     match check.op:
-        case Op.EQ if check.attribute.lower() in _PLANS:
+        case Op.EQ if check.attribute.lower() in PLANS:
             return _same_plan(_text(value), _text(wanted))
         case Op.EQ:
             return _same(value, wanted)
@@ -119,7 +119,8 @@ def _holds(check: Check, value: Any) -> bool:
             raise ValueError(f"{check.op} compares no value")
 
 
-_PLANS = ("dbplan", "catplan", "clusterplan")
+PLANS = ("dbplan", "catplan", "clusterplan")
+"""Attributes, in lower case, that are IORM plans."""
 
 
 def _same_plan(value: str, wanted: str) -> bool:
@@ -131,6 +132,15 @@ def _same_plan(value: str, wanted: str) -> bool:
 
 
 def _same(value: Any, wanted: Any) -> bool:
+    """Whether two values mean the same: no cell keeps the order of a list, the case of a word, or blanks around a text."""
     if isinstance(value, (int, float)) and isinstance(wanted, (int, float)):
         return value == wanted
-    return _text(value) == _text(wanted)
+    if isinstance(value, tuple) or isinstance(wanted, tuple):
+        return _items(value) == _items(wanted)
+    return _text(value).strip() == _text(wanted).strip()
+
+
+def _items(value: Any) -> list[str]:
+    """Return the items of a list, which a cell may print as one text, in one order."""
+    items = value if isinstance(value, tuple) else _text(value).split(",")
+    return sorted(text for item in items if (text := _text(item).strip()))

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup
+from exacell.plan.asmspace import Keeping, keeps_failgroup
 from exacell.plan.checks import group_check
 from exacell.plan.diskgroup_add import ADDABLE, add_stage
+from exacell.plan.diskgroup_fit import refuse_few, refuse_mismatch, refuse_small
 from exacell.plan.facts import GridDisk
+from exacell.plan.griddisk import refuse_mixed
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
-from exacell.units import counted
+from exacell.units import MIB, counted
 from exacell.values import dataclass
-
-FAILGROUPS = {"external": 1, "normal": 2, "high": 3}
-"""Least number of failure groups. Source: reference asm.md section 4."""
 
 _CARVED = re.compile(r"(.+)_(?:FD|CD)_\d+_.+", re.IGNORECASE)
 """A grid disk named prefix_<celldisk>. Source: reference cellcli.md 6.9."""
@@ -62,12 +62,14 @@ def create_plan(
         )
     # ASM compares names with their case: the disk string is spelled as the disks are.
     wanted = replace(wanted, prefix=next(iter(expected.values())).prefix or wanted.prefix)
-    _refuse_few(name, wanted.redundancy, len(grid_disks))
+    refuse_mixed(f"create diskgroup {name}", wanted.prefix, expected.values())
+    refuse_few(name, wanted.redundancy, len(grid_disks))
     matched = [d for d in asm.disks if d.grid_disk.lower().startswith(wanted.prefix.lower() + "_")]
     existing = asm.group(name)
     if existing is not None:
         return _existing(rack, asm, existing, wanted, expected, nodes, statement)
-    _refuse_mismatch(name, wanted.prefix, matched, expected)
+    refuse_mismatch(asm, name, wanted.prefix, matched, expected)
+    refuse_small(name, wanted.prefix, wanted.au_size, matched[0].os_mb * MIB)
     attributes = _attributes(asm, wanted)
     sql = (
         f"CREATE DISKGROUP {name} {wanted.redundancy.upper()} REDUNDANCY DISK 'o/*/{wanted.prefix}_*' ATTRIBUTE "
@@ -79,10 +81,13 @@ def create_plan(
     ]
     stages += _mount_stages(asm, others, nodes, name)
     total = sum(disk.os_mb for disk in matched)
-    copies = FAILGROUPS[wanted.redundancy]
+    keeping = Keeping(redundancy=wanted.redundancy, au_size=wanted.au_size, by_failgroup=keeps_failgroup(asm))
+    spread = [len(grids) for grids in grid_disks.values()]
+    usable = keeping.usable(matched[0].os_mb * MIB, spread) // MIB
+    copies = keeping.copies
     notes = (
         f"{counted(len(matched), 'grid disk')} of {matched[0].os_mb} MB on {counted(len(grid_disks), 'cell')}: "
-        f"{total} MB raw, about {total // copies} MB for files in {copies} cop{'y' if copies == 1 else 'ies'}",
+        f"{total} MB raw, about {usable} MB usable in {copies} cop{'y' if copies == 1 else 'ies'} beside {keeping.said(spread)}",
         f"one failure group per cell; {', '.join(f'{k}={v}' for k, v in attributes.items())}",
         f"created on {first}" + (f", then mounted on {', '.join(others)}" if others else ""),
     )
@@ -117,44 +122,6 @@ def _rdbms(asm: AsmFacts, version: str) -> str:
     used = [g.compatible_rdbms for g in asm.groups if g.clients and g.compatible_rdbms.strip("0.")]
     known = used or [g.compatible_rdbms for g in asm.groups if g.compatible_rdbms.strip("0.")]
     return min(known, key=_version_key) if known else version
-
-
-def _refuse_few(name: str, redundancy: str, cells: int) -> None:
-    least = FAILGROUPS[redundancy]
-    if cells < least:
-        raise RefusedError(
-            f"create diskgroup {name}: {redundancy} redundancy needs {least} failure groups, one per cell, "
-            f"and there are grid disks on {cells}"
-        )
-
-
-def _refuse_mismatch(name: str, prefix: str, matched: Sequence[AsmDisk], expected: Mapping[str, GridDisk]) -> None:
-    seen = {disk.grid_disk.lower() for disk in matched}
-    missing = sorted(expected[n].name for n in expected if n not in seen)
-    if missing:
-        raise RefusedError(
-            f"create diskgroup {name}: ASM does not see {len(missing)} of {len(expected)} grid disks {prefix}_*, "
-            f"for example {missing[0]}",
-            hint="check cellip.ora on the database nodes, asm_diskstring and availableTo",
-        )
-    extra = sorted(d.grid_disk for d in matched if d.grid_disk.lower() not in expected)
-    if extra:
-        raise RefusedError(
-            f"create diskgroup {name}: the disk string o/*/{prefix}_* also catches {extra[0]}, which is not one of "
-            f"the {len(expected)} grid disks {prefix}_<celldisk>",
-            hint="use a prefix that is not the start of another one",
-        )
-    taken = next((d for d in matched if d.header not in ADDABLE), None)
-    if taken is not None:
-        raise RefusedError(
-            f"create diskgroup {name}: ASM says that {taken.grid_disk} is {taken.header}, not {' or '.join(ADDABLE)}",
-            hint="show diskgroup tells which group has it",
-        )
-    sizes = sorted({disk.os_mb for disk in matched})
-    if len(sizes) > 1:
-        raise RefusedError(
-            f"create diskgroup {name}: the grid disks {prefix}_* have different sizes: {', '.join(map(str, sizes))} MB"
-        )
 
 
 def _existing(

@@ -6,8 +6,9 @@ that cell's disks, and ADD DISK takes them in later. Source: reference asm.md se
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
+from exacell.cellset import fold_briefly
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
 from exacell.plan.checks import group_check
@@ -38,10 +39,10 @@ def add_stage(asm: AsmFacts, group: DiskGroup, expected: Mapping[str, GridDisk],
             hint="when their cell is back, retry failed or the same statement adds them; else check cellip.ora",
         )
     disks = [disk for name, disk in seen.items() if name in lacking]
-    taken = next((disk for disk in disks if disk.header not in ADDABLE), None)
-    if taken is not None:
+    taken = taken_by(asm, disks)
+    if taken:
         raise RefusedError(
-            f"{what}, and ASM says that {taken.grid_disk} is {taken.header}, not {' or '.join(ADDABLE)}; nothing was sent",
+            f"{what}, and ASM says that {taken}, not {' or '.join(ADDABLE)}; nothing was sent",
             hint="show asmdisk tells which group has it",
         )
     sizes = sorted({disk.os_mb for disk in (*members, *disks)})
@@ -52,6 +53,22 @@ def add_stage(asm: AsmFacts, group: DiskGroup, expected: Mapping[str, GridDisk],
         )
     return Stage(
         title="add the disks that it lacks", key="add", steps=(_add(asm, group, disks, prefix, len(expected)),)
+    )
+
+
+def taken_by(asm: AsmFacts, disks: Sequence[AsmDisk]) -> str:
+    """Return which of these disks ASM would not take, and whose they are: ``a_FD_[00-03]_cel01 are MEMBER of disk group A``.
+
+    Empty when it takes them all.
+    """
+    groups = {group.number: group.name for group in asm.groups if group.number}
+    found: dict[str, list[str]] = {}
+    for disk in disks:
+        if disk.header not in ADDABLE:
+            whose = f" of disk group {groups[disk.group]}" if disk.group in groups else ""
+            found.setdefault(f"{disk.header}{whose}", []).append(disk.grid_disk)
+    return "; ".join(
+        f"{fold_briefly(names)} {'is' if len(names) == 1 else 'are'} {state}" for state, names in found.items()
     )
 
 

@@ -30,6 +30,8 @@ GRIDDISK = (
 )
 GRIDDISK_PLAIN = "list griddisk attributes name, cellDisk, diskType, size, status"
 """Without what only ASM can tell through CELLSRV, for a cell whose CELLSRV is stopped."""
+GRIDDISK_STOPPED = "list griddisk attributes name, cellDisk, diskType, size, status, cachedBy"
+"""The same with what a write-back cache holds, which the cell knows by itself."""
 GRIDDISK_241 = GRIDDISK + ", storagePool, poolDiskStatus"
 IORMPLAN = "list iormplan attributes name, dbPlan, objective, status"
 FLASH_METRICS = (
@@ -41,6 +43,12 @@ DATABASE = "list database attributes name"
 
 MODE_SINCE = "11.2.3.2.0"
 """The release since which a cell tells flashCacheMode. Source: reference cellcli.md section 8."""
+
+LET_GO = ("FORMER", "CANDIDATE")
+"""header_status of a disk that no disk group has, in v$asm_disk. Source: reference asm.md section 6."""
+
+EXPELLED = "expelled"
+"""Stands for the header of a disk that ASM has no row of, because its disk group dropped it; see :mod:`exacell.plan.asmgone`."""
 
 PMEM_SINCE, PMEM_UNTIL = "19.3", "23.1"
 """The releases whose PMEM cache may be write-back. Source: reference cellcli.md section 8."""
@@ -113,6 +121,7 @@ class GridDisk:
     """A grid disk; asm_* are empty where the cell prints nothing, upper case for the mode.
 
     ``cached_by`` are the flash and PMEM cell disks that hold write-back data for it. Source: cellcli.md 6.6.
+    ``asm_size`` are the bytes that ASM uses of it, as all of its instances say; None where they were not asked, or don't.
     """
 
     name: str
@@ -127,6 +136,7 @@ class GridDisk:
     deactivation: str
     pool: str
     cached_by: tuple[str, ...] = ()
+    asm_size: int | None = None
 
     @property
     def prefix(self) -> str:
@@ -138,10 +148,12 @@ class GridDisk:
         """Return why the disk is not free, empty when it is.
 
         A grid disk is free only if no Exascale pool has it, asmModeStatus is UNUSED or DROPPED, and either it names
-        no disk group or its header is FORMER or CANDIDATE in every ASM cluster of the rack. Source: cellcli.md 6.5.
+        no disk group or its header is FORMER or CANDIDATE in every ASM cluster of the rack, or the disk group that it names
+        has dropped it and ASM does not see it any more. Source: cellcli.md 6.5.
 
         Args:
-            headers: grid disk name (lower case) → header_status as ASM sees it; None when no ASM could be asked.
+            headers: grid disk name (lower case) → header_status as ASM sees it, or ``EXPELLED``; None when no ASM could be
+                asked.
         """
         if self.pool:
             return f"it belongs to the Exascale pool {self.pool}"
@@ -153,7 +165,7 @@ class GridDisk:
         if headers is None:
             return f"it names disk group {self.asm_group} and no ASM instance could be asked whether it let go"
         header = headers.get(self.name.lower(), "")
-        if header in ("FORMER", "CANDIDATE"):
+        if header in LET_GO or (header == EXPELLED and self.asm_mode == "DROPPED"):
             return ""
         return f"disk group {self.asm_group} holds it (header {header or 'not seen'})"
 
@@ -169,6 +181,7 @@ class CellFacts:
             cell does not tell it.
         pmem_mode: the same of the PMEM cache; empty on cells and releases without.
         metrics: FC_BY_* → (bytes, collectionTime in epoch ms).
+        read_now: nothing that stands before in the same text has changed what is on the cell since it was read.
     """
 
     cell: str
@@ -189,6 +202,7 @@ class CellFacts:
     objective: str = ""
     databases: tuple[str, ...] = ()
     metrics: Mapping[str, tuple[float, int]] | None = None
+    read_now: bool = True
 
     @property
     def flash_disks(self) -> tuple[CellDisk, ...]:
@@ -438,6 +452,7 @@ _READERS = {
     GRIDDISK: _griddisk,
     GRIDDISK_241: _griddisk,
     GRIDDISK_PLAIN: _griddisk,
+    GRIDDISK_STOPPED: _griddisk,
     IORMPLAN: _iorm,
     FLASH_METRICS: _metrics,
     PMEM_METRICS: _metrics,

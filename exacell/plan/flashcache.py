@@ -93,7 +93,7 @@ def unwritable(fact: CellFacts) -> str:
     return ""
 
 
-def refuse(reasons: Mapping[str, str], what: str) -> None:
+def refuse(reasons: Mapping[str, str], what: str, hint: str = "") -> None:
     """Raise when there is a reason for any cell, folded over cells with the same one."""
     if not reasons:
         return
@@ -101,7 +101,7 @@ def refuse(reasons: Mapping[str, str], what: str) -> None:
     for cell, reason in reasons.items():
         by_reason.setdefault(reason, []).append(cell)
     text = "; ".join(f"{fold(cells)}: {reason}" for reason, cells in by_reason.items())
-    raise RefusedError(f"{what} refused on {text}; nothing was sent")
+    raise RefusedError(f"{what} refused on {text}; nothing was sent", hint=hint)
 
 
 def _flush_step(fact: CellFacts, cache: FlashCache, limit: float | None) -> Step:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from exacell.cellset import fold
+from exacell.cellset import fold, fold_briefly
 from exacell.errors import RefusedError
+from exacell.plan.asmgone import ways_out
 from exacell.plan.carve import media_of
 from exacell.plan.estimate import flush_note
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk
@@ -17,13 +18,21 @@ Headers = Mapping[str, str] | None
 """Grid disk name (lower case) → header_status over all ASM clusters; None when no ASM could be asked."""
 
 
-def members(facts: Mapping[str, CellFacts], prefix: str) -> dict[str, tuple[GridDisk, ...]]:
-    """Return the grid disks named exactly ``prefix_<celldisk>``, by cell; cells without any are left out."""
+def members(facts: Mapping[str, CellFacts], prefix: str, media: str = "") -> dict[str, tuple[GridDisk, ...]]:
+    """Return the grid disks named exactly ``prefix_<celldisk>``, by cell; cells without any are left out.
+
+    Args:
+        media: ``flash`` or ``hard`` leaves out those on the other; empty takes both.
+    """
     found = {
-        cell: tuple(grid for grid in fact.grid_disks if grid.prefix.lower() == prefix.lower())
+        cell: tuple(g for g in fact.grid_disks if g.prefix.lower() == prefix.lower() and media in ("", _medium(g)))
         for cell, fact in facts.items()
     }
     return {cell: grids for cell, grids in found.items() if grids}
+
+
+def _medium(grid: GridDisk) -> str:
+    return "flash" if grid.flash else "hard"
 
 
 EXASCALE_LETS_GO = (
@@ -32,56 +41,101 @@ EXASCALE_LETS_GO = (
 """The way out where a grid disk is a pool disk."""
 
 
-def refuse_used(what: str, grids_by_cell: Mapping[str, Sequence[GridDisk]], headers: Headers) -> None:
-    """Raise when any of these grid disks is not free, naming the disk group to drop first.
+def refuse_used(
+    what: str, grids_by_cell: Mapping[str, Sequence[GridDisk]], headers: Headers, *, apart: str = ""
+) -> None:
+    """Raise when any of these grid disks is not free, naming them and the disk group to drop first.
+
+    Args:
+        apart: the way out where there is a better one than to drop a disk group.
 
     Raises:
         RefusedError: a disk is in use, or it can't be told that it is not.
     """
-    used: dict[str, list[str]] = {}
-    groups: set[str] = set()
+    used: dict[str, list[tuple[str, GridDisk]]] = {}
     for cell, grids in grids_by_cell.items():
         for grid in grids:
             reason = grid.use(headers)
             if reason:
-                used.setdefault(reason, []).append(cell)
-                if grid.asm_group:
-                    groups.add(grid.asm_group)
+                used.setdefault(reason, []).append((cell, grid))
     if not used:
         return
-    reason, cells = next(iter(used.items()))
+    reason, found = next(iter(used.items()))
+    names = fold_briefly([grid.name for _, grid in found])
+    groups = {grid.asm_group for those in used.values() for _, grid in those if grid.asm_group}
     more = "" if len(used) == 1 else f" (and {counted(len(used) - 1, 'more reason')})"
     hint = " and ".join(f"drop diskgroup {group}" for group in sorted(groups))
     lets = "lets" if len(groups) == 1 else "let"
-    if hint:
+    if apart:
+        hint = apart
+    elif hint:
         hint += f" {lets} go of them first"
     elif any(grid.pool for grids in grids_by_cell.values() for grid in grids):
         hint = EXASCALE_LETS_GO
     else:
         hint = "start ASM and mount its disk groups, or wait for it to let go"
-    raise RefusedError(f"{what} refused on {fold(cells)}: {reason}{more}; nothing was sent", hint=hint)
+    cells = fold(cell for cell, _ in found)
+    raise RefusedError(f"{what} refused on {cells}: {reason}: {names}{more}; nothing was sent", hint=hint)
+
+
+def _free_apart(prefix: str, found: Mapping[str, Sequence[GridDisk]], headers: Headers) -> str:
+    """Return the way to release the disks of one kind where those are free and the others of that prefix are not; else empty."""
+    grids = [grid for those in found.values() for grid in those]
+    used = {_medium(grid) for grid in grids if grid.use(headers)}
+    free = {_medium(grid) for grid in grids} - used
+    if not used or not free:
+        return ""
+    medium = min(free)
+    names = fold_briefly([grid.name for grid in grids if _medium(grid) == medium])
+    return f"release griddisk prefix={prefix} media={medium} takes only those that nobody uses: {names}"
+
+
+def refuse_mixed(what: str, prefix: str, grids: Collection[GridDisk]) -> None:
+    """Raise RefusedError when the grid disks of a prefix are on flash and on hard disks: no disk group has both kinds.
+
+    ASM would mirror between the two, or answer ORA-15409. Source: reference asm.md section 8.
+    """
+    flash = [grid for grid in grids if grid.flash]
+    if not flash or len(flash) == len(grids):
+        return
+    free = next((grid for grid in grids if not grid.asm_group), flash[0])
+    raise RefusedError(
+        f"{what}: of the {len(grids)} grid disks {prefix}_*, {len(flash)} are on flash and {len(grids) - len(flash)} on hard "
+        f"disks: {fold_briefly([grid.name for grid in grids])}; nothing was sent",
+        hint=f"release griddisk prefix={prefix} media={_medium(free)}, then carve those with a prefix of their own",
+    )
 
 
 def release_plan(
-    rack: str, facts: Mapping[str, CellFacts], *, prefix: str, headers: Headers, regrow: bool, statement: str
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    *,
+    prefix: str,
+    headers: Headers,
+    regrow: bool,
+    statement: str,
+    media: str = "",
 ) -> Plan:
     """Return the plan that deactivates and drops the grid disks ``prefix_<celldisk>``.
 
     Args:
         facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK, IORMPLAN and FLASH_METRICS read.
         regrow: afterwards re-create the flash cache over all the flash that is then free.
+        media: ``flash`` or ``hard`` releases only those on such disks; empty means both.
 
     Raises:
         RefusedError: a disk is not free, or the flash cache must not be flushed.
     """
-    found = members(facts, prefix)
-    refuse_used("release griddisk", found, headers)
-    done = {cell: f"it has no grid disks {prefix}_*" for cell in facts if cell not in found}
+    found = members(facts, prefix, media)
+    apart = _free_apart(prefix, found, headers) or ways_out(found, headers, members=False)
+    refuse_used("release griddisk", found, headers, apart=apart)
+    where = f" on {media} disks" if media else ""
+    done = {cell: f"it has no grid disks {prefix}_*{where}" for cell in facts if cell not in found}
     stages: list[Stage] = []
     notes: list[str] = []
     if found:
         stages.append(Stage(title="deactivate", key="inactive", steps=tuple(_inactive(c, g) for c, g in found.items())))
-        drops = tuple(_drop(facts[c], g, prefix) for c, g in found.items())
+        drops = tuple(_drop(facts[c], g, prefix, alone=_alone(facts, found, prefix)) for c, g in found.items())
         stages.append(Stage(title=f"drop grid disks {prefix}_*", key="dropgrid", gate=Gate.ALL, steps=drops))
         sizes = sorted({grid.size for grids in found.values() for grid in grids})
         count = sum(len(grids) for grids in found.values())
@@ -121,6 +175,8 @@ def _taken_back(
 ) -> dict[str, tuple[str, ...]]:
     """Return per cell the statements that bring its grid disks back: the cache's old size first, then the disks."""
     back: dict[str, tuple[str, ...]] = {}
+    if not _alone(facts, found, prefix):
+        return back
     for cell, grids in found.items():
         sizes = {grid.size for grid in grids}
         flash = all(grid.flash for grid in grids)
@@ -138,6 +194,11 @@ def _taken_back(
         resize = (f"resize flashcache size={whole_size(cache.size)}",) if regrown and cache is not None else ()
         back[cell] = (*resize, carve)
     return back
+
+
+def _alone(facts: Mapping[str, CellFacts], found: Mapping[str, Sequence[GridDisk]], prefix: str) -> bool:
+    """Whether ``found`` are all grid disks of a prefix: carve makes none beside those on disks of another kind."""
+    return members(facts, prefix) == found
 
 
 def _disks(fact: CellFacts, *, flash: bool) -> Sequence[CellDisk]:
@@ -200,11 +261,14 @@ def _free_check(names: tuple[str, ...]) -> Check:
     )
 
 
-def _drop(fact: CellFacts, grids: Sequence[GridDisk], prefix: str) -> Step:
+def _drop(fact: CellFacts, grids: Sequence[GridDisk], prefix: str, *, alone: bool) -> Step:
     names = tuple(grid.name for grid in grids)
     sizes = {grid.size for grid in grids}
     flash = all(grid.flash for grid in grids)
-    whole = len(sizes) == 1 and len(grids) == len(_disks(fact, flash=flash))
+    whole = alone and len(sizes) == 1 and len(grids) == len(_disks(fact, flash=flash))
+    why = "the disks have different sizes; create them one by one"
+    if not alone:
+        why = f"carve makes no grid disks {prefix}_* beside those on disks of another kind"
     media = media_of(fact, "flash" if flash else "hard") if whole else None
     again = f"CREATE GRIDDISK ALL {media.words} PREFIX={prefix}, size={whole_size(min(sizes))}" if media else ""
     return Step(
@@ -219,7 +283,7 @@ def _drop(fact: CellFacts, grids: Sequence[GridDisk], prefix: str) -> Step:
         expect=len(names),
         risk=Risk.PERFORMANCE,
         undo=Undo.STATEMENT if again else Undo.IMPOSSIBLE,
-        inverse=again or "the disks have different sizes; create them one by one",
+        inverse=again or why,
         changes=(
             Change(
                 object="griddisk",

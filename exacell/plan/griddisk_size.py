@@ -12,11 +12,12 @@ from dataclasses import replace
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
+from exacell.plan.carve import held_by
 from exacell.plan.checks import group_check
 from exacell.plan.estimate import rebalance_seconds
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import in_use
-from exacell.plan.griddisk import EXASCALE_LETS_GO, members
+from exacell.plan.griddisk import EXASCALE_LETS_GO, members, refuse_mixed
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
 from exacell.units import ALLOCATION_UNIT, MIB, counted, format_size, round_down, whole_size
 from exacell.values import dataclass
@@ -86,6 +87,8 @@ def resize_griddisk_plan(
         raise RefusedError(
             f"resize griddisk: there are no grid disks {prefix}_* on {fold(facts)}", hint="show griddisk"
         )
+    if any(in_use(grid) for grid in wanted.all):
+        refuse_mixed("resize griddisk", prefix, wanted.all)
     _refuse_unfit(wanted, size)
     _refuse_no_room(wanted, facts)
     wanted = replace(wanted, others=_resized_elsewhere(wanted, asm))
@@ -155,7 +158,7 @@ def _refuse_no_room(wanted: _Resize, facts: Mapping[str, CellFacts]) -> None:
                 raise RefusedError(
                     f"resize griddisk: {grid.name} on {cell} can be at most {format_size(room)}: {grid.cell_disk} has "
                     f"{format_size(free.get(grid.cell_disk, 0))} free; nothing was sent",
-                    hint="show griddisk tells what holds the rest",
+                    hint=held_by(facts[cell], grid.cell_disk),
                 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.iorm import IormPlan
+from exacell.cellcli.iorm import IormPlan, over_allocated
 from exacell.cellcli.iorm import parse as parse_plan
 from exacell.cellcli.iorm import render as render_plan
 from exacell.cellcli.nodes import Value
@@ -25,6 +25,7 @@ from exacell.plan.guard_caches import flashcache, flashlog, pmemcache
 from exacell.plan.guard_cell import on_cell
 from exacell.plan.guard_devices import celldisk, physicaldisk
 from exacell.plan.guard_disks import griddisk
+from exacell.plan.guard_names import refuse_ended, refuse_slips
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.iorm import agree, directive_changes
 from exacell.plan.model import Change, Check, Plan, Risk, Undo
@@ -74,6 +75,8 @@ def facts_needed(statement: Statement) -> tuple[str, ...]:
     needed = _ALWAYS + _FACTS.get(getattr(statement, "object", ""), ())
     if isinstance(statement, CellChange) and any(statement.setting(name) is not None for name in _CACHELESS):
         needed += (f.CELLDISK, f.FLASH_METRICS)  # They tell of a cache that LIST FLASHCACHE does not.
+    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "FLASHLOG"):
+        needed += (f.CELLDISK,)
     return needed
 
 
@@ -86,17 +89,23 @@ def guard_plan(
     accepted: Sequence[str],
     headers: Headers,
     may_ask: bool = False,
+    exact: bool = False,
 ) -> Plan:
     """Return the plan that sends ``statement`` to every cell, with its risk judged per cell.
 
     Args:
         accepted: names whose loss of data was accepted.
         may_ask: the plan goes to somebody who may type the names that were not accepted: they are in ``Plan.loss``.
+        exact: the names were not typed but come from an earlier change: one that is not there is no slip.
 
     Raises:
-        RefusedError: a grid disk in use would go, several failure groups would be touched at once, or data would be
-            lost, that was not accepted, and nobody may be asked.
+        RefusedError: a name looks like a slip, a grid disk in use would go, several failure groups would be touched at once,
+            or data would be lost, that was not accepted, and nobody may be asked.
     """
+    if isinstance(statement, CellChange):
+        if not exact:
+            refuse_slips(facts, statement, text)
+        refuse_ended(facts, statement, text)
     plan = _judged(rack, facts, statement, text, headers)
     plan = replace(plan, warnings=(*plan.warnings, *_unknown(facts, statement, plan.targets)))
     lower = {name.lower() for name in accepted}
@@ -173,6 +182,7 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
     known = set(names) <= {"dbplan", "objective"}
     proof = _iorm_proof(statement)
     value, objective = statement.setting("dbplan"), statement.setting("objective")
+    _refuse_allocations(statement, text)
     for cell, fact in facts.items():
         before = {"dbplan": render_plan(fact.iorm or IormPlan()), "objective": fact.objective}
         inverse = (
@@ -214,6 +224,22 @@ def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
     return guarded_plan(rack, text, steps, inverse=back)
 
 
+def _refuse_allocations(statement: CellChange, text: str) -> None:
+    """Raise when a plan gives away more of a level than there is.
+
+    Raises:
+        RefusedError: naming the level and its directives.
+    """
+    for name in ("dbplan", "catplan"):
+        value = statement.setting(name)
+        try:
+            plan = parse_plan(render_value(value)) if value is not None else None
+        except ExacellError:
+            continue  # The cell says what it thinks of it.
+        if plan is not None and (why := over_allocated(plan)):
+            raise RefusedError(f"{text}: {name}: {why}; nothing was sent")
+
+
 def _dbplan_changes(fact: CellFacts, value: Value) -> tuple[Change, ...]:
     """Return what a dbplan changes, directive by directive; as a whole where one of the two plans can't be read."""
     try:
@@ -226,14 +252,18 @@ def _dbplan_changes(fact: CellFacts, value: Value) -> tuple[Change, ...]:
     return (Change(object="iormplan", name=fact.cell, attribute="dbPlan", before=fact.iorm_text or "-", after=after),)
 
 
+_PLANS = ("dbPlan", "catPlan", "clusterPlan")
+
+
 def _iorm_proof(statement: CellChange) -> tuple[Check, ...]:
-    """The dbplan that was sent, in the one spelling in which plans are compared, where it can be read; the objective."""
-    value, objective = statement.setting("dbplan"), statement.setting("objective")
+    """The plans that were sent, in the one spelling in which plans are compared, where they can be read; the objective."""
+    objective = statement.setting("objective")
     proofs = []
     try:
-        if value is not None:
-            wanted = render_plan(parse_plan(render_value(value)))
-            proofs.append(Check(object="iormplan", attribute="dbPlan", value=wanted))
+        for name in _PLANS:
+            if (value := statement.setting(name)) is not None:
+                wanted = render_plan(parse_plan(render_value(value)))
+                proofs.append(Check(object="iormplan", attribute=name, value=wanted))
     except ExacellError:
         return ()
     if isinstance(objective, Scalar):

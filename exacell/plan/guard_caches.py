@@ -13,6 +13,7 @@ from exacell.errors import ExacellError, RefusedError
 from exacell.plan.doubts import hidden_cache
 from exacell.plan.facts import PMEM_UNTIL, CellFacts, rounded_cache
 from exacell.plan.flashcache import FLUSHED, flush_refusal, still_write_through
+from exacell.plan.guard_create import having_disks, refuse_cache_room, refuse_log_room
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
 from exacell.plan.pmem import FLUSH_WITHIN, PMEM_FLUSHED
@@ -28,6 +29,8 @@ _PROOF = Check(object="flashcache", attribute="status", value=FLUSHED, why="it i
 def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
     """Return the plan for a statement on the flash cache."""
     if statement.verb == "CREATE":
+        facts = having_disks(facts, statement, text)
+        refuse_cache_room(facts, statement, text)
         steps = [
             guarded_step(
                 c,
@@ -232,6 +235,8 @@ def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
 def flashlog(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
     """Return the plan for a statement on the flash log: unsaved redo is waited for."""
     if statement.verb != "DROP":
+        facts = having_disks(facts, statement, text)
+        refuse_log_room(facts, statement, text)
         exists = (Check(object="flashlog", op=Op.COUNT, value=1),)
         return simple(rack, facts, statement, text, Risk.PERFORMANCE, proves=exists)
     if statement.has("FORCE"):

@@ -25,6 +25,7 @@ from exacell.plan.guard_caches import unproven_cache
 from exacell.plan.guard_disks import refuse_offline, refuse_together
 from exacell.plan.guard_settings import only_words, settings_proof
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
+from exacell.plan.guard_stopped import refuse_stopped, still_stopped
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Undo
 
 
@@ -81,7 +82,10 @@ def _mode(
     for cell, fact in facts.items():
         found: list[str] = []
         proofs: list[Check] = []
-        if "flashcachemode" in changed:
+        if "flashcachemode" in changed and fact.cellsrv.lower() == "stopped":
+            refuse_stopped(text, fact)
+            proofs += still_stopped(fact)
+        elif "flashcachemode" in changed:
             found.append(_flash_reason(fact, changed["flashcachemode"]))
             proofs.append(_absent("flashcache"))
         if "pmemcachemode" in changed:

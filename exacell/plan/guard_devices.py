@@ -10,8 +10,9 @@ from exacell.cellcli.statement import Media, render
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.plan.facts import CellFacts
-from exacell.plan.griddisk import Headers, refuse_used
-from exacell.plan.guard_disks import flush, slow, unused
+from exacell.plan.griddisk import Headers
+from exacell.plan.guard_disks import flush, slow
+from exacell.plan.guard_free import refuse_in_use, unused
 from exacell.plan.guard_settings import settings_proof
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.guard_targets import means
@@ -20,9 +21,12 @@ from exacell.plan.model import Check, Op, Plan, Risk, Step
 
 
 def physicaldisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
-    """Return the plan for a statement on physical disks: its LED harms nobody, all else takes disks from their users."""
+    """Return the plan for a statement on physical disks: its LED harms nobody, REENABLE brings disks back that were dropped
+    for replacement, all else takes disks from their users. Source: Oracle SAGUG, ALTER PHYSICALDISK."""
     if statement.action == "SERVICELED":
         return simple(rack, facts, statement, text, Risk.NONE)
+    if statement.action == "REENABLE" and not statement.has("FORCE"):
+        return simple(rack, facts, statement, text, Risk.PERFORMANCE)
     if len(facts) > 1:
         raise RefusedError(
             f"{text}: it would touch disks of {fold(facts)} together; each cell is a failure group; nothing was sent",
@@ -76,7 +80,7 @@ def _judged(
         cell: tuple(grid for grid in fact.grid_disks if grid.cell_disk.lower() in _meant(fact, statement))
         for cell, fact in facts.items()
     }
-    refuse_used(text, hit, headers)
+    refuse_in_use(text, hit, headers)
     reason = "the cell disks' contents are lost"
     always = {cell: unused(grids) for cell, grids in hit.items()}
     gone = (Check(object="celldisk", op=Op.ABSENT, where={"name": statement.names}),)

@@ -12,7 +12,10 @@ from exacell.errors import RefusedError
 from exacell.plan.availability import may_go
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, needed
-from exacell.plan.griddisk import Headers, refuse_used
+from exacell.plan.griddisk import Headers
+from exacell.plan.guard_create import having_disks, refuse_grid_room
+from exacell.plan.guard_free import refuse_in_use, unused
+from exacell.plan.guard_resize import grows_first, resized
 from exacell.plan.guard_settings import only_words, settings_proof
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy
 from exacell.plan.guard_targets import items, names_made, own_of, prefixes, targets_of
@@ -58,8 +61,8 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     hit = {cell: hit[cell] for cell in facts}
     sure = {cell: grids for cell, grids in meant.items() if grids}
     changed = {s.attribute.lower() for s in statement.settings}
-    if statement.verb == "DROP" or statement.has("FORCE") or "size" in changed:
-        refuse_used(text, hit, headers)
+    if statement.verb == "DROP" or statement.has("FORCE"):
+        refuse_in_use(text, hit, headers)
     if statement.settings and statement.action:
         raise RefusedError(
             f"{text}: one statement sets attributes, another one is for {statement.action}; nothing was sent",
@@ -80,7 +83,7 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
                 c,
                 statement,
                 Risk.REDUNDANCY,
-                needs=free[c],
+                needs=(*free[c], *_inactive(hit[c], statement)),
                 expect=expect[c],
                 inverse=gone,
                 proves=proves[c],
@@ -91,7 +94,12 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
         return guarded_plan(rack, text, steps)
     if statement.action in ("INACTIVE", "ACTIVE"):
         return _switch(rack, hit, sure, statement, text, expect, proves)
-    needs = free if "size" in changed else {cell: _apart(text, hit[cell], statement) for cell in facts}
+    warnings: tuple[str, ...] = ()
+    if "size" in changed:
+        needs = resized(text, facts, hit, sure, statement, headers)
+        warnings = grows_first(hit, statement)
+    else:
+        needs = {cell: _apart(text, hit[cell], statement) for cell in facts}
     risk = Risk.NONE if only_words(statement) else Risk.PERFORMANCE
     steps = [
         guarded_step(
@@ -104,7 +112,7 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
         )
         for c in facts
     ]
-    return guarded_plan(rack, text, steps)
+    return guarded_plan(rack, text, steps, warnings=warnings)
 
 
 def _apart(text: str, grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
@@ -242,6 +250,8 @@ def _taken_back(grids: Sequence[GridDisk] | None, statement: CellChange) -> tupl
 
 def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
     """CREATE GRIDDISK: what was not there before goes to take it back, while nobody uses it."""
+    facts = having_disks(facts, statement, text)
+    refuse_grid_room(facts, statement, text)
     steps = []
     back: dict[str, tuple[str, ...]] = {}
     for cell, fact in facts.items():
@@ -288,26 +298,19 @@ def _proof(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...
     return (resized, *settings_proof(statement, where["name"]))
 
 
+def _inactive(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
+    """What must hold right before DROP without FORCE: no disk is active, because the cell drops none of those."""
+    if any(flag in statement.flags for flag in ("PREPARE", "CANCEL")):
+        return ()
+    names = tuple(grid.name for grid in grids)
+    why = f"CellCLI drops no active grid disk: ALTER GRIDDISK {','.join(names[:_NAMED])} INACTIVE goes before it"
+    return (Check(object="griddisk", attribute="status", op=Op.NE, value="active", where={"name": names}, why=why),)
+
+
 def slow(statement: CellChange) -> bool:
     """Return whether DROP goes on in the background, or is only prepared."""
     changed = any(setting.attribute.lower() != "prefix" for setting in statement.settings)
     return changed or any(flag in statement.flags for flag in ("NOWAIT", "PREPARE", "CANCEL"))
-
-
-def unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
-    """Return what must hold right before grid disks go: no disk group uses one."""
-    if not grids:
-        return ()
-    return (
-        Check(
-            object="griddisk",
-            attribute="asmModeStatus",
-            op=Op.IN,
-            value=NOT_IN_USE,
-            where={"name": tuple(grid.name for grid in grids)},
-            why="a grid disk that ASM uses is never taken away",
-        ),
-    )
 
 
 def _leaving(hit: Mapping[str, Sequence[GridDisk]]) -> dict[str, list[GridDisk]]:

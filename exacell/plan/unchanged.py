@@ -282,6 +282,7 @@ def _has_one(statement: Change, setting: Setting, row: Mapping[str, Any]) -> boo
     name, wanted = setting.attribute.lower(), setting.value
     if name not in held or not isinstance(wanted, Scalar):
         return False
-    value, typed = held[name], typed_value(wanted.text, objects()[statement.object].attributes[name].kind)
+    # A cell keeps no blanks around a text.
+    value, typed = held[name], typed_value(wanted.text.strip(), objects()[statement.object].attributes[name].kind)
     words = isinstance(value, str) and name in _ANY_CASE and value.lower() == wanted.text.lower()
     return value == typed or words

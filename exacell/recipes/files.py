@@ -12,7 +12,7 @@ from exacell.core.trust import refuse_untrusted
 from exacell.errors import ConfigError, RecipeError, why_unreadable
 from exacell.language.registry import Param
 from exacell.paths import Home
-from exacell.recipes.parsing import Recipe, parse_recipe
+from exacell.recipes.parsing import Draft, Recipe, read_draft, recipe_error
 
 if TYPE_CHECKING:
     from exacell.core.packaged import Place
@@ -39,6 +39,18 @@ def load_recipe(home: Home, name: str) -> Recipe:
     Raises:
         RecipeError: there is none (names the closest), it can't be read, others can write it, or its header is wrong.
     """
+    draft = load_draft(home, name)
+    if draft.problems:
+        raise recipe_error(draft.recipe.name, draft.problems)
+    return draft.recipe
+
+
+def load_draft(home: Home, name: str) -> Draft:
+    """Return what is written in the recipe of that name, or in that file where the name holds a slash.
+
+    Raises:
+        RecipeError: there is none (names the closest), it can't be read, or others can write it.
+    """
     if "/" in name:
         return _recipe_at(home, Path(name).expanduser())
     files = recipe_files(home)
@@ -51,8 +63,8 @@ def load_recipe(home: Home, name: str) -> Recipe:
     return _read(home, path)
 
 
-def _recipe_at(home: Home, path: Path) -> Recipe:
-    """Return the recipe in a file that is named by its path; one with a blank in it has to be quoted."""
+def _recipe_at(home: Home, path: Path) -> Draft:
+    """Return what is written in a file that is named by its path; one with a blank in it has to be quoted."""
     if not path.is_file():
         what = "is no file" if path.exists() else "does not exist"
         raise RecipeError(
@@ -61,7 +73,7 @@ def _recipe_at(home: Home, path: Path) -> Recipe:
     return _read(home, path)
 
 
-def _read(home: Home, path: Place) -> Recipe:
+def _read(home: Home, path: Place) -> Draft:
     if isinstance(path, Path) and path.parent != packaged_folder("recipes"):  # Those are trusted as the program is.
         try:
             refuse_untrusted(path, trusted_group(home))
@@ -71,7 +83,7 @@ def _read(home: Home, path: Place) -> Recipe:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RecipeError(f"recipe {path.stem}: {path} can't be read: {why_unreadable(error)}") from error
-    return parse_recipe(path.stem, text, str(path))
+    return read_draft(path.stem, text, str(path))
 
 
 def recipe_params(home: Home, name: str) -> tuple[Param, ...]:

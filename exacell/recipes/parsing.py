@@ -9,41 +9,22 @@ it has to be, so that a value can never become syntax.
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from exacell.cellcli.suggest import closest
 from exacell.errors import RecipeError, StatementError
+from exacell.language.calls import VERBS
 from exacell.language.kinds import convert
-from exacell.language.registry import Kind, Param, Value
+from exacell.language.registry import Param, Value, commands
 from exacell.language.text import join_continued, needs_more, strip_comment
 from exacell.language.words import split_words
-from exacell.recipes.values import holds, substitute
+from exacell.recipes.header import WORDS, read_needs, read_param, read_risk, read_title
+from exacell.recipes.values import substitute
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-
-_KINDS: Mapping[str, Kind] = {
-    "size": Kind.SIZE,
-    "int": Kind.INT,
-    "duration": Kind.DURATION,
-    "name": Kind.NAME,
-    "db": Kind.DB,
-    "cellset": Kind.CELLSET,
-    "command": Kind.COMMAND,
-    "file": Kind.FILE,
-    "text": Kind.TEXT,
-    "number": Kind.NUMBER,
-    "diskgroup": Kind.DISKGROUP,
-    "prefix": Kind.PREFIX,
-}
-_PARAM = re.compile(
-    r"param\s+(?P<name>[A-Za-z_]\w*)\s*(?::\s*(?P<kind>[a-z]+(?:\([^)]*\))?(?:\|\w+)*))?"
-    r"\s*(?:=\s*(?P<default>\"[^\"]*\"|'[^']*'|[^\s\"']+))?\s*(?P<help>\"[^\"]*\")?\s*",
-    re.IGNORECASE,
-)
-_RISKS = ("none", "performance", "redundancy", "data")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,64 +51,212 @@ class Recipe:
     lines: tuple[RecipeLine, ...] = ()
 
 
-def _error(name: str, number: int, message: str, hint: str = "") -> RecipeError:
-    return RecipeError(f"recipe {name}, line {number}: {message}", hint=hint)
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """Something that is wrong in a recipe, with the line on which it stands; ``hint`` is the way out and may be empty."""
+
+    number: int
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A recipe as far as it could be read, and what is wrong with its header and blocks."""
+
+    recipe: Recipe
+    problems: tuple[Problem, ...] = ()
+
+
+def recipe_error(name: str, problems: Sequence[Problem]) -> RecipeError:
+    """Return the error that tells the first of a recipe's problems, and how many there are besides."""
+    first = problems[0]
+    more = len(problems) - 1
+    hint = f"check recipe {name} lists {more} more" if more else ""
+    message = f"recipe {name}, line {first.number}: {first.message}"
+    if first.hint and hint:
+        # A question is its own sentence, and no rule.
+        hint = f"{first.hint} {hint}" if first.hint.endswith("?") else f"{first.hint}; {hint}"
+    return RecipeError(message, hint=hint or first.hint)
 
 
 def parse_recipe(name: str, text: str, path: str = "") -> Recipe:
-    """Return the recipe that ``text`` is. Statements are checked by :func:`check_recipe`, when values are known or not.
+    """Return the recipe that ``text`` is. Its statements are checked by :func:`exacell.recipes.checker.check_recipe`.
 
     Raises:
-        RecipeError: a header line or a block is wrong; names the line.
+        RecipeError: header lines or blocks are wrong; names the first line, and how many problems there are.
     """
-    title, risk = "", ""
-    params: list[Param] = []
-    needs: tuple[str, ...] = ()
-    lines: list[RecipeLine] = []
-    final = False
+    draft = read_draft(name, text, path)
+    if draft.problems:
+        raise recipe_error(name, draft.problems)
+    return draft.recipe
+
+
+def read_draft(name: str, text: str, path: str = "") -> Draft:
+    """Return the recipe that ``text`` is, with all that is wrong with its header and blocks; never raises."""
+    scanner = _Scanner()
     for number, raw in _logical_lines(text):
-        body = strip_comment(raw).strip()
-        if not body:
-            continue
-        word = body.split(None, 1)[0].lower()
-        rest = body[len(word) :].strip()
-        if word in ("recipe", "param", "risk", "needs") and not lines:
-            if word == "recipe":
-                title = rest.strip("\"'")
-            elif word == "param":
-                params.append(_param(name, number, body, [p.name for p in params]))
-            elif word == "risk":
-                if rest not in _RISKS:
-                    raise _error(name, number, f"risk is one of {', '.join(_RISKS)}, not '{rest}'")
-                risk = rest
-            else:
-                needs = tuple(part.strip() for part in rest.split(",") if part.strip())
-                if set(needs) - {"asm"}:
-                    raise _error(name, number, f"needs knows asm, not '{rest}'")
-            continue
-        if word == "finally" and not rest:
-            if any(line.final for line in lines) or final:
-                raise _error(name, number, "a recipe has one finally block")
-            final = True
-            continue
-        if word == "end" and not rest:
-            if not final:
-                raise _error(name, number, "end closes nothing here")
-            final = False
-            continue
-        statement, when = split_when(body)
-        lines.append(RecipeLine(number=number, text=statement, when=when, final=final))
-    if final:
-        raise _error(name, len(text.splitlines()), "finally is never closed with end")
-    return Recipe(
+        scanner.take(number, raw)
+    scanner.finish(len(text.splitlines()))
+    recipe = Recipe(
         name=name,
         path=path,
         text=text,
-        title=title,
-        params=tuple(params),
-        risk=risk,
-        needs=needs,
-        lines=tuple(lines),
+        title=scanner.title,
+        params=tuple(scanner.params),
+        risk=scanner.risk,
+        needs=scanner.needs,
+        lines=tuple(scanner.lines),
+    )
+    return Draft(recipe=recipe, problems=tuple(sorted(scanner.problems, key=lambda problem: problem.number)))
+
+
+BLOCKS = ("finally",)
+"""Words that open a block, which ``end`` closes."""
+
+_LIKE_BLOCKS = frozenset(
+    ("rolling", "experiment", "matrix", "if", "else", "for", "foreach", "while", "until", "repeat", "loop", "try", "do")
+)
+"""Words that open a block in other languages, or do so in people's minds."""
+
+_INSTEAD = {
+    "rolling": "--rolling=N behind a changing statement takes the cells in turn",
+    "if": "a condition ends a statement: … when $name = value",
+    "for": "there are no loops: a statement goes to all cells",
+    "foreach": "there are no loops: a statement goes to all cells",
+    "while": "wait until … waits for something",
+    "until": "wait until … waits for something",
+}
+
+
+class _Scanner:
+    """Takes the lines of a recipe in order."""
+
+    def __init__(self) -> None:
+        self.title, self.risk = "", ""
+        self.params: list[Param] = []
+        self.needs: tuple[str, ...] = ()
+        self.lines: list[RecipeLine] = []
+        self.problems: list[Problem] = []
+        self._seen: set[str] = set()
+        """Words of the header that may stand once."""
+        self._final = False
+        self._had_final = False
+        self._openers: list[RecipeLine] = []
+        """Lines that may have been meant to open a block."""
+
+    def take(self, number: int, raw: str) -> None:
+        """Take one logical line."""
+        try:
+            body = strip_comment(raw).strip()
+        except StatementError as error:
+            self._wrong(number, error)
+            return
+        plain = body.rstrip("; ")
+        if not plain:
+            return
+        word, *behind = plain.split(None, 1)
+        rest = behind[0].strip() if behind else ""
+        if word.lower() in WORDS:
+            self._header(number, word.lower(), rest, plain)
+        elif word.lower() == "end":
+            self._end(number, rest)
+        elif word.lower() in BLOCKS:
+            self._begin(number, rest)
+        else:
+            self._statement(number, word, body)
+
+    def finish(self, last: int) -> None:
+        """Judge what was left open."""
+        if self._final:
+            self._problem(last, "finally is never closed with end")
+        for line in self._openers:
+            near = closest(line.text.split()[0], BLOCKS)
+            if near and line in self.lines:
+                self.lines.remove(line)
+                self._problem(line.number, f"'{line.text.split()[0]}' opens no block", f"did you mean {near[0]}?")
+
+    def _header(self, number: int, word: str, rest: str, body: str) -> None:
+        if self.lines:
+            self._problem(number, f"{word} stands in the header, before the first statement")
+        if word != "param":
+            if word in self._seen:
+                self._problem(number, f"{word} is said twice")
+            self._seen.add(word)
+        try:
+            if word == "recipe":
+                self.title = read_title(rest)
+            elif word == "risk":
+                self.risk = read_risk(rest)
+            elif word == "needs":
+                self.needs = read_needs(rest)
+            else:
+                param, wrong = read_param(body, [each.name for each in self.params])
+                self.params.append(param)
+                for error in wrong:
+                    self._wrong(number, error)
+        except StatementError as error:
+            self._wrong(number, error)
+
+    def _begin(self, number: int, rest: str) -> None:
+        if rest:
+            self._problem(
+                number, "finally stands alone on its line", "its statements follow on lines of their own, then end"
+            )
+        if self._had_final:
+            self._problem(number, "a recipe has one finally block")
+        self._final = self._had_final = True
+
+    def _end(self, number: int, rest: str) -> None:
+        if rest:
+            self._problem(number, "end stands alone on its line")
+        if self._final:
+            self._final = False
+        elif self._openers:
+            line = self._openers.pop()
+            self.lines.remove(line)
+            word = line.text.split()[0]
+            near = closest(word, BLOCKS)
+            hint = f"did you mean {near[0]}?" if near else _INSTEAD.get(word.lower(), "only finally does")
+            self._problem(line.number, f"'{word}' opens no block", hint)
+        else:
+            self._problem(number, "end closes nothing here")
+
+    def _statement(self, number: int, word: str, body: str) -> None:
+        known = _is_first_word(word)
+        near = () if known or self.lines else closest(word, WORDS)
+        if near:
+            self._problem(
+                number, f"'{word}' is neither a statement nor a word of the header", f"did you mean {near[0]}?"
+            )
+            return
+        try:
+            text, when = split_when(body)
+        except StatementError as error:
+            self._wrong(number, error)
+            return
+        if not when and text != body:
+            self._problem(number, "a condition is missing behind when", "when $name = value")
+        line = RecipeLine(number=number, text=text, when=when, final=self._final)
+        self.lines.append(line)
+        if not known and (word.lower() in _LIKE_BLOCKS or (len(body.split()) <= 2 and "=" not in body)):
+            self._openers.append(line)
+
+    def _problem(self, number: int, message: str, hint: str = "") -> None:
+        self.problems.append(Problem(number=number, message=message, hint=hint))
+
+    def _wrong(self, number: int, error: StatementError) -> None:
+        self._problem(number, error.message, error.hint)
+
+
+def _is_first_word(word: str) -> bool:
+    """Whether a statement can begin with that word."""
+    lower = word.lower()
+    return (
+        lower == "on"
+        or lower.startswith(("@", "!"))
+        or lower.upper() in VERBS
+        or any(lower == key[0] for key in commands())
     )
 
 
@@ -140,7 +269,7 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
             first = number
         pending.append(raw)
         joined = join_continued(pending)
-        if strip_comment(pending[0]).strip() and needs_more(joined if len(pending) > 1 else raw):
+        if not _is_comment(pending[0]) and needs_more(joined if len(pending) > 1 else raw):
             continue
         found.append((first, joined))
         pending = []
@@ -149,41 +278,12 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def _param(name: str, number: int, body: str, taken: Sequence[str]) -> Param:
-    match = _PARAM.fullmatch(body)
-    if match is None:
-        raise _error(name, number, f"'{body}' is not: param name : kind = default \"help\"")
-    if match["name"] in taken:
-        raise _error(name, number, f"param {match['name']} is declared twice")
-    spec = match["kind"] or "text"
-    head, *words = spec.split("|") if not spec.startswith("choice") else [spec]
-    choices: tuple[str, ...] = ()
-    if head.startswith("choice"):
-        inside = head.partition("(")[2].rstrip(")")
-        choices = tuple(part.strip() for part in inside.split("|") if part.strip())
-        kind = Kind.CHOICE
-        if not choices:
-            raise _error(name, number, "choice needs its words: choice(a|b)")
-    elif head in _KINDS:
-        kind = _KINDS[head]
-    else:
-        near = difflib.get_close_matches(head, _KINDS, n=1)
-        raise _error(
-            name,
-            number,
-            f"'{head}' is not a kind: {', '.join((*_KINDS, 'choice(a|b)'))}",
-            hint=f"did you mean {near[0]}?" if near else "",
-        )
-    default = match["default"].strip("\"'") if match["default"] is not None else None
-    return Param(
-        name=match["name"],
-        kind=kind,
-        help=(match["help"] or "").strip('"') or "no help",
-        choices=choices,
-        words=tuple(words),
-        default=default,
-        required=default is None,
-    )
+def _is_comment(line: str) -> bool:
+    """Whether nothing of a line but a comment counts."""
+    try:
+        return not strip_comment(line).strip()
+    except StatementError:
+        return False  # It has an open quote, which is no comment's.
 
 
 def split_when(text: str) -> tuple[str, str]:
@@ -237,40 +337,9 @@ def line_of(recipe: Recipe, line: RecipeLine, values: Mapping[str, Value]) -> Li
         text = substitute(line.text, values)
         parsed = parse_line(text, shell=False)
     except (StatementError, RecipeError) as error:
-        raise _error(recipe.name, line.number, error.message, error.hint) from error
-    assert parsed is not None
-    if parsed.call is not None and not parsed.call.command.recipe_ok:
-        raise _error(recipe.name, line.number, f"{parsed.call.command.name} is not for recipes")
+        problem = Problem(number=line.number, message=error.message, hint=error.hint)
+        raise recipe_error(recipe.name, [problem]) from error
+    if parsed is None or (parsed.call is not None and not parsed.call.command.recipe_ok):
+        what = "nothing" if parsed is None or parsed.call is None else parsed.call.command.name
+        raise recipe_error(recipe.name, [Problem(number=line.number, message=f"{what} is not for recipes")])
     return parsed
-
-
-_SAMPLES: Mapping[Kind, str] = {
-    Kind.SIZE: "16m",
-    Kind.INT: "1",
-    Kind.NUMBER: "1",
-    Kind.DURATION: "1s",
-    Kind.CELLSET: "cel01",
-    Kind.COMMAND: "true",
-}
-
-
-def check_recipe(recipe: Recipe) -> None:
-    """Raise when a line can't be a statement, whatever the parameters are.
-
-    Raises:
-        RecipeError: names the line.
-    """
-    samples: dict[str, Value] = {
-        p.name: p.default if p.default is not None else (p.choices[0] if p.choices else _SAMPLES.get(p.kind, "x"))
-        for p in recipe.params
-    }
-    for param in recipe.params:
-        # A parameter's extra words stand where `when` lets them; the grammar is checked with a plain value.
-        if samples[param.name] in param.words:
-            samples[param.name] = _SAMPLES.get(param.kind, "x")
-    for line in recipe.lines:
-        try:
-            holds(line.when, samples)
-        except RecipeError as error:
-            raise _error(recipe.name, line.number, error.message, error.hint) from error
-        line_of(recipe, line, samples)

@@ -6,8 +6,9 @@ There is no templating: a value can never become syntax.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from exacell.cellcli.suggest import closest
 from exacell.errors import RecipeError
 from exacell.language.registry import Value
 from exacell.language.words import Word, split_words
@@ -22,13 +23,26 @@ def substitute(text: str, values: Mapping[str, Value]) -> str:
     Raises:
         RecipeError: a parameter is unknown, or a value can't be written as one word.
     """
-    pieces: list[str] = []
+    return with_places(text, values)[0]
+
+
+def with_places(text: str, values: Mapping[str, Value]) -> tuple[str, tuple[tuple[int, int, tuple[str, ...]], ...]]:
+    """Return what :func:`substitute` does, and of each word that holds a value where it begins and ends, and whose values.
+
+    Raises:
+        RecipeError: a parameter is unknown, or a value can't be written as one word.
+    """
+    found, places = "", []
     position = 0
     for word in split_words(text):
-        pieces.append(text[position : word.start])
-        pieces.append(_put_in(word, values))
+        found += text[position : word.start]
+        put = _put_in(word, values)
+        if put != word.raw:
+            names = tuple(match[1].lower() for match in re.finditer(r"\$\{?([A-Za-z_]\w*)", word.raw))
+            places.append((len(found), len(found) + len(put), names))
+        found += put
         position = word.end
-    return "".join(pieces) + text[position:]
+    return found + text[position:], tuple(places)
 
 
 def _put_in(word: Word, values: Mapping[str, Value]) -> str:
@@ -73,10 +87,23 @@ def _in_list(raw: str, values: Mapping[str, Value]) -> str:
     return text
 
 
+class UnknownParameterError(RecipeError):
+    """A ``$name`` that the recipe does not declare; ``name`` is without the ``$``."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        names = list(known)
+        near = closest(name, names)
+        super().__init__(
+            f"${name} is not a parameter: {', '.join(names) or 'there are none'}",
+            hint=f"did you mean ${near[0]}?" if near else "",
+        )
+        self.name = name
+
+
 def _lookup(name: str, values: Mapping[str, Value]) -> Value:
     lowered = {key.lower(): value for key, value in values.items()}
     if name.lower() not in lowered:
-        raise RecipeError(f"${name} is not a parameter: {', '.join(values) or 'there are none'}")
+        raise UnknownParameterError(name, values)
     return lowered[name.lower()]
 
 
@@ -98,20 +125,30 @@ def _marked(value: str) -> str:
 _CONDITION = re.compile(r"([^\s!=]+)\s*(!=|=)\s*([^\s!=]+)")
 
 
+def conditions(condition: str) -> list[tuple[str, str, str]]:
+    """Return the comparisons of a ``when`` condition: left side, = or !=, right side.
+
+    Raises:
+        RecipeError: it is no condition.
+    """
+    found = []
+    for part in re.split(r"\s+and\s+", condition, flags=re.IGNORECASE) if condition else []:
+        match = _CONDITION.fullmatch(part.strip())
+        if match is None:
+            raise RecipeError(f"'{part}' is not a condition: $name = value or $name != value, joined by and")
+        found.append((match[1], match[2], match[3]))
+    return found
+
+
 def holds(condition: str, values: Mapping[str, Value]) -> bool:
     """Return whether a ``when`` condition holds: ``$size != keep and $media = flash``; an empty one does.
 
     Raises:
         RecipeError: it is no condition.
     """
-    if not condition:
-        return True
-    for part in re.split(r"\s+and\s+", condition, flags=re.IGNORECASE):
-        match = _CONDITION.fullmatch(part.strip())
-        if match is None:
-            raise RecipeError(f"'{part}' is not a condition: $name = value or $name != value, joined by and")
-        left, right = (str(_side(side, values)).lower() for side in (match[1], match[3]))
-        if (left == right) != (match[2] == "="):
+    for left, operator, right in conditions(condition):
+        one, other = (str(_side(side, values)).lower() for side in (left, right))
+        if (one == other) != (operator == "="):
             return False
     return True
 

@@ -35,7 +35,6 @@ class Behind:
         self._runner = runner
         self._console = console
         self._readings: list[Reading] = []
-        self._passed: set[int] = set()
         self._timer: TimerHandle | None = None
 
     def add(self, reading: Reading) -> None:
@@ -63,7 +62,6 @@ class Behind:
         Raises:
             KeyboardInterrupt: the wait was given up, and with it the line.
         """
-        self._passed.update(id(reading) for reading in self._readings)
         if line.call is not None and line.call.command.name == "connect":
             self.give_up()
         runs = line.call is not None and line.call.command.runs
@@ -133,16 +131,14 @@ class Behind:
 
     def _deliver(self, reading: Reading) -> ExitCode:
         self._readings.remove(reading)
-        if reading.ended:
-            self._name(reading)
+        self._name(reading)
         return self._runner.deliver_reading(reading)
 
     def _name(self, reading: Reading) -> None:
-        """Say whose answer follows, where other lines were entered, or a part of the answer was shown, since."""
+        """Say to which statement an answer that comes late is one, and whether it is the whole of it."""
         without = reading.without
-        if id(reading) in self._passed or len(without):
-            part = "" if not len(without) else ", the whole" if reading.ended else f", so far without {without}"
-            self._console.tell(f"answer to: {reading.text.strip()}{part}", "dim")
+        part = "" if not len(without) else ", the whole" if reading.ended else f", so far without {without}"
+        self._console.tell(f"answer to: {reading.text.strip()}{part}", "dim")
 
 
 def _from(reading: Reading) -> str:

@@ -48,6 +48,34 @@ def test_sql_that_changes_runs_once_it_is_accepted_and_agreed_to(opaque: Session
     assert opaque.written == ["db1"]
 
 
+def test_plsql_passes_and_its_warning_is_a_failure(opaque: Session) -> None:
+    """A block ends with a slash and is done when SQL*Plus came to its end; code that was kept with errors is a failure."""
+    block = 'sql db=SPOT "begin dbms_x.y; end;" --accept-opaque -y'
+    assert opaque.say(block).exit_code is ExitCode.DONE
+    (sent,) = (request for request in opaque.answers.asked if "dbms_x" in (request.stdin or ""))
+    assert "begin dbms_x.y; end;\n/\n" in (sent.stdin or "")
+    opaque.answers.rules.insert(
+        0, ("sqlplus", lambda node: f"Warning: Procedure created with compilation errors.\n{END}\n")
+    )
+    kept = opaque.say(block)
+    assert kept.exit_code is ExitCode.FAILED and "created with compilation errors" in kept.problems[0]
+
+
+def test_sql_that_does_not_come_to_its_end_says_so(opaque: Session) -> None:
+    """Where SQL*Plus stopped early its last words are told, never the word ok."""
+    opaque.answers.rules.insert(0, ("sqlplus", lambda node: "2 rows deleted.\n"))
+    result = opaque.say(f"{SQL} --accept-opaque -y")
+    assert result.problems == ["db1: SQL*Plus ended early; its last words: 2 rows deleted."]
+
+
+@pytest.mark.parametrize("where", ["asm", "db=SPOT"])
+def test_what_ends_with_its_session_is_sent_nowhere(opaque: Session, where: str) -> None:
+    """alter session is refused on ASM and databases with the reason, before anybody is asked."""
+    with pytest.raises(RefusedError, match="alter session ends with its session"):
+        opaque.say(f'sql {where} "alter session set x=1" --accept-opaque -y')
+    assert opaque.answers.asked == [] and opaque.console.questions == []
+
+
 def test_a_production_rack_takes_no_sql_that_changes(tmp_path: Path) -> None:
     """set mode rw, --accept-opaque and -y together do not bring it there."""
     opaque = session(tmp_path, production=True)

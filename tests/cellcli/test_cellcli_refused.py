@@ -48,4 +48,4 @@ def test_what_a_transport_cannot_list_is_refused_whole(
     with pytest.raises(RefusedError, match=f"can't go over the transport {able.name}: {why}; nothing was sent"):
         rack.say(statement)
     assert rack.answers.asked == []
-    assert rack.say("list cell").exit_code is ExitCode.DONE
+    assert rack.say("list griddisk").exit_code is ExitCode.DONE

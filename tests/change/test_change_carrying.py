@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from exacell.change.carrying import refuse_plan
+from exacell.change.carrying import refuse_plan, wide_moment
 from exacell.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
-from exacell.transport.capabilities import EXACLI_CLOUD, SSH, capabilities_of
+from exacell.transport.capabilities import CLUSH, EXACLI_CLOUD, SSH, capabilities_of
 
 
 def plan(**step: Any) -> Plan:
@@ -35,3 +35,22 @@ def test_ssh_carries_all() -> None:
     """ssh carries every statement, and so does a transport that publishes nothing."""
     refuse_plan(plan(), SSH)
     assert capabilities_of(object()) is SSH  # type: ignore[arg-type]  # whatever it is
+
+
+def test_how_long_a_proof_may_age_is_said_where_no_look_goes_with_it() -> None:
+    """Over a transport that can't send a statement upon a look it is said how wide the moment between the two is; a production
+    rack refuses it, with the way out."""
+    wide = (
+        "'DROP FLASHCACHE' goes over the transport clush: between the last look at a cell and the statement lie a login"
+    )
+    assert wide_moment(plan(), CLUSH, production=False).startswith(wide)
+    with pytest.raises(RefusedError, match=f"^rack r is a production rack, and {wide}.*; nothing was sent") as caught:
+        wide_moment(plan(), CLUSH, production=True)
+    assert "set transport ssh" in caught.value.hint
+
+
+@pytest.mark.parametrize("step", [{"asm": "main"}, {"statement": ""}, {"statement": "ALTER IORMPLAN objective=basic"}])
+def test_where_nothing_goes_stale_nothing_is_said(step: dict[str, Any]) -> None:
+    """Steps of database nodes, those that send nothing, and those that lose nothing are sent over any transport."""
+    assert wide_moment(plan(**step), CLUSH, production=True) == ""
+    assert wide_moment(plan(), SSH, production=True) == ""

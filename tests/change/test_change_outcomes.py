@@ -49,11 +49,19 @@ def test_planned_steps_are_told_in_order() -> None:
     assert shown == [
         ("c1", 1, "first", "FLUSH", None, None),
         ("c1", 2, "second", "DROP", 15, "cannot be undone: it is gone"),
-        ("c2", 2, "second", "SIZE", 15, "BACK"),
+        ("c2", 2, "second", "SIZE", 15, "by hand: BACK; undo does not send it"),
     ]
+    taken = [r["undo"] for r in planned_records(replace(CELLS, inverse={"c1": ("a", "b"), "c2": ("x",)}))]
+    assert taken == [None, "a; b, but it is gone", "x"]
     assert "wave" not in planned_records(CELLS)[0]
     node = planned_records(BOTH)[1]
     assert (node["cell"], node["node"], node["statement"], node["undo"]) == (None, "db1", None, None)
+
+
+def test_a_risk_that_is_the_plan_s_own_is_told_with_every_step() -> None:
+    """A plan that is riskier than each of its steps says so in the records as it does on the screen."""
+    assert [r["risk"] for r in planned_records(CELLS)] == ["performance", "none", "none"]
+    assert [r["risk"] for r in planned_records(replace(CELLS, risk=Risk.DATA))] == ["data"] * 3
 
 
 def test_planned_steps_of_waves_name_theirs() -> None:

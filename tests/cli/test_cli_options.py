@@ -7,11 +7,77 @@ from exacell.options import read_argv, usage
 from exacell.scripts import read_script
 
 
-def test_options_end_at_the_statement() -> None:
-    """What stands behind the first word of the statement is the statement's, even when it looks like an option."""
-    line = read_argv(["-r", "t1", "-n", "resize", "flashcache", "-y", "-r"])
-    assert line.value("rack") == "t1" and line.flags == {"dry-run": None}
-    assert line.words == ("resize", "flashcache", "-y", "-r")
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["-r", "t1", "-o", "csv", "-c", "c1", "list", "griddisk"],
+        ["list", "griddisk", "-r", "t1", "-o", "csv", "-c", "c1"],
+        ["list", "-rt1", "griddisk", "--cells=c1", "-ocsv"],
+        ["-r", "t0", "list", "griddisk", "-r", "t1", "--cells", "c1", "-o=csv"],
+    ],
+)
+def test_options_stand_before_among_or_behind_the_statement(argv: list[str]) -> None:
+    """Wherever they stand they mean the same, and the last one wins."""
+    line = read_argv(argv)
+    assert [line.value(name) for name in ("rack", "format", "cells")] == ["t1", "csv", "c1"]
+    assert line.words == ("list", "griddisk")
+
+
+def test_a_statement_keeps_its_own_flags() -> None:
+    """-y, -n, --format and --help behind the statement are its own words; joined with an option -y is for all of it."""
+    assert read_argv(["resize", "flashcache", "-y", "--format=csv"]).words == (
+        "resize",
+        "flashcache",
+        "-y",
+        "--format=csv",
+    )
+    assert read_argv(["flush", "flashcache", "--help"]).words == ("flush", "flashcache", "--help")
+    joined = read_argv(["flush", "flashcache", "-yo", "csv"])
+    assert joined.words == ("flush", "flashcache") and joined.flags == {"yes": None} and joined.value("format") == "csv"
+    assert "monitor" in read_argv(["list", "cell", "-m"]).switches
+    assert "no-header" in read_argv(["list", "cell", "--no-header"]).switches
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["dcli", "-c", "a,b", "-l", "root", "uptime"],
+        ["sh", "ls", "-l", "-r"],
+        ["host", "grep", "-c", "x", "f"],
+        ["alias", "x", "list", "cell", "-o", "csv"],
+        ["on", "c1", "sh", "ls", "-l"],
+        ["on", "(where", "status=x)", "sh", "ls", "-l"],
+        ["!ls", "-l"],
+        ["sh ls", "-l"],
+        ["demo", "dcli", "-l", "root", "uptime"],
+        ["SH", "ls", "-l"],
+    ],
+)
+def test_all_words_are_the_commands(words: list[str]) -> None:
+    """Behind dcli, sh, host, alias and ! nothing is an option of exacell's."""
+    line = read_argv(["-r", "t1", *words])
+    assert line.words == tuple(words) and line.values == {"rack": "t1"} and not line.switches
+    if not words[1].startswith("-"):  # Directly behind -e and its text stand options, as before a statement.
+        assert read_argv(["-e", *words]).words == tuple(words[1:])
+
+
+def test_two_hyphens_end_the_options() -> None:
+    """Behind -- every word is the statement's, before it and behind."""
+    assert read_argv(["-r", "t1", "--", "-c"]).words == ("-c",)
+    assert read_argv(["list", "griddisk", "--", "-o", "csv"]).words == ("list", "griddisk", "-o", "csv")
+
+
+def test_what_stands_between_cellcli_and_its_statement_is_cellclis() -> None:
+    """A pasted cellcli -e keeps its own options, and what is behind the statement is exacell's."""
+    line = read_argv(["cellcli", "-m", "-e", "list", "cell", "-o", "csv"])
+    assert line.words == ("cellcli", "-m", "-e", "list", "cell") and line.values == {"format": "csv"}
+
+
+def test_an_execute_behind_a_statement_is_an_error() -> None:
+    """-e behind a statement says that there would be two of them."""
+    for argv in (["list", "cell", "-e", "list griddisk"], ["list", "cell", "--execute=list griddisk"]):
+        with pytest.raises(StatementError, match="-e and a statement were both given"):
+            read_argv(argv)
 
 
 @pytest.mark.parametrize("argv", [["-rt1"], ["-r=t1"], ["--rack=t1"], ["--rack", "t1"], ["-nr", "t1"]])
@@ -39,7 +105,7 @@ def test_a_flag_before_the_statement_takes_its_value_as_it_does_behind_it() -> N
     assert read_argv(["--detailed-exitcode", "flush", "flashcache"]).words == ("flush", "flashcache")
 
 
-@pytest.mark.parametrize("argv", [["-r"], ["-z", "cells"], ["--version=1"], ["-e"]])
+@pytest.mark.parametrize("argv", [["-r"], ["-z", "cells"], ["--version=1"], ["-e"], ["list", "cell", "-o"]])
 def test_a_wrong_option_is_an_error(argv: list[str]) -> None:
     """An unknown option or a missing value is a usage error."""
     with pytest.raises(StatementError):

@@ -52,16 +52,18 @@ def test_whole_size_round_trips_without_a_fraction(size: int) -> None:
         ("4GiB", 4 * GIB),
         ("1024", 1024),
         ("100b", 100),
+        ("0.36t", 395824185999),
+        ("1.0001k", 1024),
     ],
 )
 def test_parse_size_accepts(text: str, size: int) -> None:
-    """K, M, G and T are powers of 1024 in either case, and a bare number is bytes."""
+    """K, M, G and T are powers of 1024 in either case, a bare number is bytes, and a part of a byte is rounded down."""
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "g", "-1g", "1e3", "12x", "1 2g", "0x10", "1.5", "1.0001k", "1,5g", "٣g", "1gg"])
+@pytest.mark.parametrize("text", ["", "g", "-1g", "1e3", "12x", "1 2g", "0x10", "1.5", "1.5b", "1,5g", "٣g", "1gg"])
 def test_parse_size_refuses(text: str) -> None:
-    """What is no whole number of bytes is refused and quoted back."""
+    """What is no size, or a part of a byte, is refused and quoted back."""
     with pytest.raises(UnitError, match="is not a") as caught:
         parse_size(text)
     assert f"'{text}'" in caught.value.message

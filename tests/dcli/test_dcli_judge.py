@@ -21,6 +21,7 @@ from exacell.opaque.scan import script_findings
 from exacell.plan.facts import CellDisk, CellFacts, FlashCache, PmemCache
 from exacell.plan.guard import guard_plan
 from exacell.plan.model import Plan, Stage, Step
+from exacell.transport.capabilities import DCLI, SSH
 from tests.plan.plan_factory import grid
 from tests.support.sessions import Session
 
@@ -62,6 +63,7 @@ def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False,
     ctx = SimpleNamespace(
         read_only=read_only,
         facts=lambda *_, cells: known,
+        fleet=SimpleNamespace(query=lambda *_: SimpleNamespace(good={})),  # CELLSRV of no cell is said to be stopped.
         accepted_loss=lambda _: (),
         need_rack=lambda: found,
         rack=found,
@@ -69,11 +71,18 @@ def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False,
         origin="",
         journal=SimpleNamespace(note=lambda *_: 1),
     )
-    return SimpleNamespace(ctx=ctx, rack=found, cells=tuple(known), targets=(target("n1"),))
+    return SimpleNamespace(
+        ctx=ctx, rack=found, cells=tuple(known), targets=(target("n1"),), transport=SimpleNamespace(capabilities=SSH)
+    )
 
 
 def judged(
-    group: Any, *texts: str, unread: tuple[str, ...] = (), accept: bool = False, serial: bool = False
+    group: Any,
+    *texts: str,
+    unread: tuple[str, ...] = (),
+    accept: bool = False,
+    serial: bool = False,
+    paired: bool = False,
 ) -> Judgement:
     findings = (
         Findings()
@@ -82,7 +91,7 @@ def judged(
     )
     findings.unread += unread
     call: Any = SimpleNamespace(text="dcli …")
-    return judge(group, findings, call, serial=serial, flags={"accept-opaque": accept})
+    return judge(group, findings, call, serial=serial, flags={"accept-opaque": accept}, paired=paired)
 
 
 def test_a_read_only_rack_gets_reads_only() -> None:
@@ -101,6 +110,24 @@ def test_what_is_unread_is_told() -> None:
     with pytest.raises(RefusedError, match=r"what this does on c\[1-2\]: a \(and 2 more\); nothing was sent") as caught:
         judged(group(), unread=("a", "b", "c"))
     assert caught.value.hint == "exacell --accept-opaque dcli … runs it; the guard ends there"
+
+
+def test_a_production_rack_takes_no_change_whose_proof_ages() -> None:
+    """On a production rack a script's change whose proof may go stale until its turn comes is refused, with the way to do it;
+    what nothing can go stale of is not, nor what its own CellCLI takes upon a look."""
+    facts = {"c1": CellFacts(cell="c1", mode="writethrough", flash_cache=cached().flash_cache)}
+    said = "rack r is a production rack, and 'drop flashcache' leaves in a text: .* seconds in which what was proven may change"
+    with pytest.raises(RefusedError, match=said) as caught:
+        judged(group(facts=facts, production=True), "drop flashcache")
+    assert caught.value.hint == "typed in exacell it goes upon a look by its own CellCLI: drop flashcache"
+    assert judged(group(facts=facts, production=True), "alter cell comment=x").wide == ()
+    assert judged(group(facts=facts), "drop flashcache").wide == ("drop flashcache",)
+    assert judged(group(facts=facts, production=True), "drop flashcache", paired=True).wide == ()
+    unable = group(facts=facts, production=True)
+    unable.transport = SimpleNamespace(capabilities=DCLI)
+    with pytest.raises(RefusedError, match="is a production rack"):
+        judged(unable, "drop flashcache", paired=True)
+    assert judged(group(facts={}), "drop flashcache").wide == ()
 
 
 def cached(mode: str = "writeback", *, status: str = "normal", **changes: Any) -> CellFacts:

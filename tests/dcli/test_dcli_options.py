@@ -85,8 +85,8 @@ ORDER = [
     ("--vmstat 3 -n", "--vmstat excludes -n"),
     ("--ctimeout -1 --serial --batchsize 3 ls", "--ctimeout"),
     ("--root-exadatatmp -l celladmin --serial --batchsize 3 ls", "--root-exadatatmp"),
-    ("--serial --batchsize 0 ls", "exclude each other"),
-    ("--batchsize 0 ls", "1 or more"),
+    ("--serial --batchsize -1 ls", "exclude each other"),
+    ("--batchsize -1 ls", "negative"),
 ]
 
 
@@ -100,7 +100,19 @@ def test_wrong_combinations_are_found_in_dclis_order(text: str, part: str) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["ls", "-t", "-k", "--unkey", "--vmstat 3", "-f x", "-x y", "-l root --root-exadatatmp ls"]
+    "text",
+    [
+        "ls",
+        "-t",
+        "-k",
+        "--unkey",
+        "--vmstat 3",
+        "-f x",
+        "-x y",
+        "-l root --root-exadatatmp ls",
+        "--batchsize 0 ls",
+        "--serial --batchsize 0 ls",
+    ],
 )
 def test_sound_combinations_pass(text: str) -> None:
     """Each thing to do should be enough by itself."""

@@ -8,6 +8,7 @@ from exacell.dcli.output import (
     LineGuard,
     Outcome,
     Style,
+    cut_off,
     decoded,
     exit_status,
     report,
@@ -73,19 +74,34 @@ def test_one_target_or_serial_loses_no_line() -> None:
 def test_what_ssh_said_stands_without_a_blank_and_with_an_empty_line() -> None:
     """Text from ssh itself should look as dcli prints it, and nothing be printed for none."""
     assert said_lines(Outcome(target="a", said="refused\n")) == ["a:refused", ""]
+    assert said_lines(Outcome(target="a", said="one\r\n\ntwo\n")) == ["a:one", "", "two", ""]
     assert said_lines(Outcome(target="a", said="\n")) == []
 
 
+def test_a_copy_that_failed_is_told_twice() -> None:
+    """What scp said should come twice, each time with its empty line."""
+    assert said_lines(Outcome(target="a", said="scp: no\n", status=1, twice=True)) == ["a:scp: no", ""] * 2
+
+
+def test_a_cut_off_target_is_told_with_the_way_out() -> None:
+    """An empty line, the error with the target and the limit, and a hint should stand on stderr, in this order."""
+    first, error, hint = cut_off("a", 7)
+    assert first == "" and error.startswith("Error: a ") and " 7 lines" in error and "--maxlines" in hint
+
+
 def test_a_banner_stands_between_two_lines() -> None:
-    """--showbanner should put ssh's text in front of the output."""
+    """--showbanner should put ssh's text in front of the output, an empty one too, but none of who can't be reached."""
     shown = with_banner(Outcome(target="a", said="hello\n", lines=("x",)))
     assert shown == ("******BANNER******", "hello", "******BANNER******", "x")
-    assert with_banner(Outcome(target="a", lines=("x",))) == ("x",)
+    assert with_banner(Outcome(target="a", lines=("x",))) == ("******BANNER******", "******BANNER******", "x")
+    assert with_banner(Outcome(target="a", said="no\n", status=255)) == ()
+    assert with_banner(Outcome(target="a", status=1, ran=False)) == ()
 
 
 def test_a_last_line_needs_no_end() -> None:
-    """Lines should be cut at line feeds alone."""
+    """Lines should be cut at line feeds and at carriage returns."""
     assert split_lines("a\nb") == ("a", "b") and split_lines("a\n\n") == ("a", "") and split_lines("") == ()
+    assert split_lines("a\rb\r\nc\r") == ("a", "b", "c")
 
 
 def test_bytes_that_are_no_utf_8_are_latin_1() -> None:

@@ -23,8 +23,14 @@ def test_the_group_file_comes_first_and_the_first_of_equals_wins(tmp_path: Path)
 
 def test_items_of_a_list_are_stripped_and_may_be_folded() -> None:
     """Blanks around names should not count, and our folded names and groups be taken."""
-    assert labels("-c", " a , b,,c[01-02,04]") == ["a", "b", "c01", "c02", "c04"]
+    assert labels("-c", " a , b,c[01-02,04]") == ["a", "b", "c01", "c02", "c04"]
     assert labels("-c", "@all") == ["x1", "x2"]
+
+
+def test_an_empty_item_is_a_target_that_nobody_can_reach() -> None:
+    """A name that is missing between commas should be a target without a host, once; an empty list should name none."""
+    assert labels("-c", "a,, ,b,") == ["a", "", "b"] and labels("-c", ",") == [""] and labels("-c", "") == []
+    assert [t.host for t in targets_of(parse_dcli(["-c", ",", "ls"]), lambda group: ())] == [""]
 
 
 def test_a_login_in_the_name_is_shown_but_not_used() -> None:

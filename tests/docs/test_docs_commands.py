@@ -28,6 +28,9 @@ NOT_RUN = {
     "make ": "it makes the tree's own .venv; the rules are named, and CI runs make test",
     "apt-get ": "it installs packages on this machine",
     "python benchmarks/": "it takes minutes; that the program is there is looked at",
+    "exacell emulator start t1 port22=yes": "it takes port 22; test_emulator_port22.py tries it where it may be had",
+    "exacell emulator hosts t1 | sudo": "it changes /etc/hosts of this machine",
+    "ssh -i ~/": "its rack is the reader's own, in ~/.config",
     "python tests/referees/": "it downloads nothing, but wants programs that are not ours",
 }
 """Beginnings of commands that are not carried out, and why."""

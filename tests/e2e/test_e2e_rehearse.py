@@ -59,6 +59,26 @@ def test_several_statements_are_rehearsed_as_a_recipe(t1: Any) -> None:
     assert not [r for r in t1.ok("-r", "t1", "-o", "json", "list griddisk").records if r["name"].startswith("ssd_")]
 
 
+def test_what_is_set_on_the_rack_is_set_on_the_copy(t1: Any) -> None:
+    """A plan, a comment or a threshold that a statement changes is told with what the rack has of it; nothing else is."""
+    plan = "((name=interactive,level=1,allocation=80),(name=other,level=2,allocation=100))"
+    for statement in (f"alter iormplan catplan={plan}", "alter griddisk DATA_CD_00_{cell} comment='set aside'"):
+        t1.ok("-y", "-r", "t1", statement)
+    done = t1.ok("-r", "t1", "-o", "json", "on exa1cel01 rehearse alter iormplan catplan=''")
+    assert "not quite the rack" not in done.err
+    assert [(r["cell"], r["object"], r["attribute"], r["before"], r["after"]) for r in done.records] == [
+        ("exa1cel01", "iormplan", "catPlan", plan, None)
+    ]
+    done = t1.ok("-r", "t1", "-o", "json", "rehearse alter griddisk DATA_CD_00_{cell} comment=''")
+    assert {(r["object"], r["attribute"], r["before"], r["after"]) for r in done.records} == {
+        ("griddisk", "comment", "set aside", None)
+    }
+    done = t1.ok("-r", "t1", "-o", "json", "rehearse create threshold CL_TEMP comparison='>', warning=90")
+    assert {r["object"] for r in done.records} == {"threshold"}
+    for statement in ("alter iormplan catplan=''", "alter griddisk DATA_CD_00_{cell} comment=''"):
+        t1.ok("-y", "-r", "t1", statement)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -55,6 +55,7 @@ class FakeCell:
                 self._disk("FD_01", "FlashDisk"),
             ],
             "physicaldisk": [{"name": "FLASH_1_0", "diskType": "FlashDisk", "status": "normal"}],
+            "flashlog": [{"name": f"{name}_FLASHLOG", "size": str(GIB // 2), "status": "normal"}],
             "griddisk": [],
             "iormplan": [{"name": f"{name}_IORMPLAN", "dbPlan": "((name=SPOT,share=8))", "objective": "auto"}],
             "database": [{"name": "SPOT"}],

@@ -32,6 +32,7 @@ from exacell.change.running import Outcome, Report, StepResult
 from exacell.errors import ExitCode, JournalError, RefusedError
 from exacell.journal.record import Journal, Row
 from exacell.language.registry import Call, commands
+from exacell.plan.asmspace import Keeping
 from exacell.plan.carve import carve_plan
 from exacell.plan.diskgroup import Wanted, create_plan, drop_plan
 from exacell.plan.facts import GridDisk
@@ -209,7 +210,7 @@ def test_part_of_the_objects_made(bench: Bench) -> None:
         media="flash",
         each=16 * MIB,
         usable=None,
-        redundancy="normal",
+        keeping=Keeping(redundancy="normal"),
         statement="carve griddisk",
     )
     text = "GridDisk ssd_FD_00 successfully created\nCELL-02552: no space for ssd_FD_01\n"
@@ -291,6 +292,25 @@ def test_create_and_mount_and_drop_again(bench: Bench) -> None:
     assert [s for _, s in bench.transport.sent][-2:] == ["ALTER DISKGROUP X DISMOUNT", "DROP DISKGROUP X"]
     assert set(bench.transport.asm.headers.values()) == {"FORMER"}
     assert outcomes(report, mending=True) == {}, "what went well needs no mending"
+
+
+def test_a_disk_group_is_dropped_upon_a_look_by_its_own_sqlplus(bench: Bench) -> None:
+    """A disk group that got a file behind the intent is not dropped: SQL*Plus looks right before the statement that it gets."""
+    bench.run(create(bench))
+    plan, asm = drop(bench, "X"), bench.transport.asm
+    facts = asm.facts
+
+    def looking() -> str:
+        if any(row.kind == "intent" and row.body["statement"] == "DROP DISKGROUP X" for row in bench.rows()):
+            asm.files["X"] = 1
+        return facts()
+
+    asm.facts = looking  # type: ignore[method-assign]
+    report = bench.run(plan)
+    assert "DROP DISKGROUP X" not in [statement for _, statement in bench.transport.sent]
+    (row,) = [r for r in bench.rows() if r.kind == "outcome" and r.body["state"] == REFUSED]
+    assert "file" in row.body["reason"] and "__EXACELL_FILE__" in row.body["look"]
+    assert report.exit_code is ExitCode.FAILED
 
 
 def test_failed_create_mounts_nothing(bench: Bench) -> None:

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -29,10 +28,8 @@ from exacell.change.pending import Pending, pending
 from exacell.config import AsmConfig, Config, RackConfig
 from exacell.console import SilentConsole
 from exacell.context import Context, Options
-from exacell.emulator import rack_world
 from exacell.emulator.asm.model import DiskMode
 from exacell.emulator.beneath import OwnFiles
-from exacell.emulator.clock import RackClock
 from exacell.emulator.models import Cell
 from exacell.emulator.names import GRID_HOME
 from exacell.emulator.program import Ask, Out, Pause, Program
@@ -109,11 +106,10 @@ class MatrixRack:
         self.sent: list[tuple[str, str]] = []
         self.copied: dict[str, str] = {}
         self.yes = False
-        with mock.patch.object(rack_world, "RackClock", partial(RackClock, wall=lambda: self.wall)):
-            if prepared is None:
-                self.world = RackWorld.create("t1", options)
-            else:
-                self.world = RackWorld.from_state(json.loads(prepared.state))
+        if prepared is None:
+            self.world = RackWorld.create("t1", options, wall=lambda: self.wall, today=lambda: self.wall)
+        else:
+            self.world = RackWorld.from_state(json.loads(prepared.state), wall=lambda: self.wall)
         self.rack = self.world._rack
         self.home.mkdir(parents=True)
         recipes = Home.from_env({"EXACELL_HOME": str(self.home)}).recipes_dir

@@ -107,6 +107,76 @@ def test_flags_stand_anywhere_behind_the_verb(text: str, flags: dict[str, object
 
 
 @pytest.mark.parametrize(
+    "text", ["-o csv -y list cell", "list cell -o csv -y", "-y list cell -o csv", "  -o csv list cell --format=csv -y"]
+)
+def test_flags_stand_before_or_behind(text: str) -> None:
+    """-y, -n and -o in front of a statement mean what they mean behind it."""
+    line = parse_line(text)
+    assert line is not None and line.text.strip() == "list cell"
+    assert line.flags == {"format": "csv", "yes": True}
+
+
+def test_a_flag_in_front_needs_a_statement() -> None:
+    """A flag alone is no statement, and the place of an error behind one stays true."""
+    with pytest.raises(StatementError, match="a statement is missing"):
+        parse_line("-y ")
+    with pytest.raises(StatementError) as caught:
+        parse_line("-o csv lst cell")
+    assert (caught.value.start, caught.value.end) == (7, 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("check all flashcache.status = normal -o csv", "all flashcache.status = normal"),
+        (
+            "check -o csv all flashcache.status = normal where size > 1G",
+            "all flashcache.status = normal where size > 1G",
+        ),
+        ("prompt 'say -y or -o csv' --format=csv", "'say -y or -o csv'"),
+        ("use exa1cel01 -o csv", "exa1cel01"),
+        ("confirm 12 -o csv", "12"),
+        (
+            "wait until no griddisk where asmModeStatus = OFFLINE -o csv",
+            "until no griddisk where asmModeStatus = OFFLINE",
+        ),
+    ],
+)
+def test_flags_are_no_part_of_the_value_that_takes_all_words(text: str, value: str) -> None:
+    """Where all words that are left are one value, a flag behind or among them is a flag; in quotes it is text."""
+    line = parse_line(text)
+    assert line is not None and line.call is not None
+    assert list(line.call.args.values()) == [value]
+    assert line.flags == {"format": "csv"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wait until all flashcache.status = normal every=5s for=1h",
+        "wait every=5s for=1h until all flashcache.status = normal",
+        "wait until every = 5s all flashcache.status = normal for = 60m -n",
+    ],
+)
+def test_wait_takes_its_interval_and_its_limit_anywhere(text: str) -> None:
+    """every= and for= are seconds, never a part of the value that is waited for."""
+    line = parse_line(text)
+    assert line is not None and line.call is not None
+    assert line.call.args == {"every": 5.0, "for": 3600.0, "what": "until all flashcache.status = normal"}
+    assert "for" in line.text and "every" in line.text and "-n" not in line.text
+
+
+def test_a_command_for_the_shell_keeps_its_words() -> None:
+    """Behind ! a flag of exacell's is pointed out, and -- in front of the command lets it through."""
+    with pytest.raises(StatementError, match="--dry-run stands among"):
+        parse_line("!rsync --dry-run a b")
+    line = parse_line("!-- rsync --dry-run a b")
+    assert line is not None and line.shell == "rsync --dry-run a b"
+    plain = parse_line("! grep -n -y -o csv f")
+    assert plain is not None and plain.shell == "grep -n -y -o csv f"
+
+
+@pytest.mark.parametrize(
     ("text", "said", "fault"),
     [
         ("flush flashcache --frce", "not a flag", "--frce"),

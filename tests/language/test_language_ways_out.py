@@ -13,9 +13,11 @@ from exacell.output.faults import sentence
     ("text", "told"),
     [
         ("flush flashcache --help -y", "--help is not a flag of a statement; help in front of it explains it: help <statement>"),
-        ("list cell -c exa1cel01", "-c stands before the statement; on exa1cel01 <statement> says it at the prompt as well"),
+        ("list cell -c exa1cel01", "no flag of a statement; on exa1cel01 <statement> says it here; in a shell: exacell -c …"),
         ("list cell -c", "on <cells> <statement> says it"),
-        ("list cell -g cells", "-g stands before the statement; exacell -g … <statement>"),
+        ("list cell -g cells", "-g is an option of exacell's command line, and no flag of a statement; exacell -g … <statement>"),
+        ("!rsync --dry-run a b", "--dry-run stands among the command's words"),
+        ("use exa1cel01 --formt=csv", "'--formt=csv' is not a flag of this statement: did you mean --format?"),
         ("flush flashcache exa1cel01", "; for some cells only: on exa1cel01 flush flashcache …"),
         ("flush flashcache exa1cel[01-03]", "; for some cells only: on exa1cel[01-03] flush flashcache …"),
         ("show flashcache @failed", "; for some cells only: on @failed show flashcache …"),

@@ -44,6 +44,9 @@ def offered(text: str) -> list[str]:
     ("text", "wanted"),
     [
         ("li", ["list"]),
+        ("list griddisk -o js", ["list griddisk -o json", "list griddisk -o jsonl"]),
+        ("flush flashcache --on-error st", ["flush flashcache --on-error stop"]),
+        ("wait until all cell.status = online ev", ["wait until all cell.status = online every="]),
         ("LI", ["list"]),
         ("list flashc", ["list flashcache", "list flashcachecontent"]),
         ("flush f", ["flush flashcache"]),

@@ -150,6 +150,31 @@ def test_dcli_takes_the_flag_before_its_words(tmp_path: Path) -> None:
     assert [row.kind for row in rows(found)] == ["plan", "intent", "outcome", "end"]
 
 
+def test_dcli_lets_a_flag_of_ours_through_behind_two_hyphens(tmp_path: Path) -> None:
+    """Behind dcli -- all words are the command's: they reach the target, and the hyphens do not."""
+    found = session(tmp_path)
+    found.say("dcli --accept-opaque -- -c c1 touch --reason=x")
+    assert found.written == ["c1"]
+    assert "touch --reason=x" in found.answers.asked[-1].command and "-- " not in found.answers.asked[-1].command
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sh --reason=why --accept-opaque -y touch x",
+        "sh --reason 'why' -y --accept-opaque touch x",
+        "-y sh --accept-opaque --reason=why -- touch x",
+        "on c1 sh --accept-opaque -y --reason=why -- touch x",
+    ],
+)
+def test_every_flag_of_a_statement_may_stand_before_the_command(text: str, tmp_path: Path) -> None:
+    """sh takes reasons and its like before the command, with or without =: they are journalled, and not sent."""
+    found = session(tmp_path)
+    found.say(text)
+    assert found.written and rows(found)[0].body["reason"] == "why"
+    assert "touch x" in found.answers.asked[-1].command and "why" not in found.answers.asked[-1].command
+
+
 def test_a_rack_may_allow_it_for_good(tmp_path: Path) -> None:
     """opaque = "allow" lets scripts that used dcli run as they did, journalled; a read-only session still refuses."""
     found = session(tmp_path, opaque="allow")

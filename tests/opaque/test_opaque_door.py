@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.opaque.door import Door, stray_flag
+from exacell.language.shellwords import stray_flag
+from exacell.opaque.door import Door
 
 PRODUCTION = "rack r is a production rack, and exacell can't tell what this does: x.py; nothing was sent"
 READ_ONLY = "rack r is read-only, and this is no read that exacell knows: x.py; nothing was sent"
@@ -58,6 +59,7 @@ def test_a_refusal_names_the_way_out(rack: dict[str, bool], instead: str, hint: 
         (["rm", "x", "--accept-opaque"], "--accept-opaque"),
         (["rm", "--accept-data-loss=DATA", "x"], "--accept-data-loss=DATA"),
         (["ls", "--rolling=2"], "--rolling=2"),
+        (["ls", "--ssh-config", "x"], "--ssh-config"),
         (["yum", "-y", "update"], ""),
         (["grep", "-n", "--count", "x"], ""),
         (["echo", "x--accept-opaque"], ""),

@@ -34,7 +34,9 @@ def test_a_narrow_terminal_gets_a_shorter_time() -> None:
     """On 60 columns a change still takes one line: its time loses year and seconds before statement or end lose more."""
     lines = list(change_lines([change(9), change(10)], racks=False, width=60, color=False, header=True))
     assert len(lines) == 4 and max(map(len, lines)) <= 60
-    assert "  11-21 16:03  create threshold" in lines[2] and lines[2].endswith("done, undone")
+    assert "  11-21 16:03  ann  create threshold" in lines[2] and lines[2].endswith("done, undone")
+    tiny = list(change_lines([change(9), change(10)], racks=False, width=50, color=False, header=True))
+    assert "  11-21 16:03  create threshold" in tiny[2]
 
 
 def test_a_change_that_another_one_finished_names_that_one() -> None:
@@ -45,14 +47,27 @@ def test_a_change_that_another_one_finished_names_that_one() -> None:
 def test_a_pipe_gets_all_of_it() -> None:
     """Without a width nothing is cut and nothing left out."""
     text = "\n".join(change_lines([change(1)], racks=False, width=None, color=False, header=True))
-    assert LONG in text and "ann@dbm01" in text and "exa1cel[01-14]" in text and "performance" in text
+    assert LONG in text and "  ann  " in text and "exa1cel[01-14]" in text and "performance" in text
 
 
-def test_who_is_left_out_where_it_is_always_the_same() -> None:
-    """Of several changes by one person the name says nothing."""
-    same = list(change_lines([change(1), change(2)], racks=False, width=200, color=False, header=True))
-    other = list(change_lines([change(1), change(2, user="bob")], racks=False, width=200, color=False, header=True))
-    assert "who" not in same[0] and "who" in other[0] and "bob@dbm01" in other[3]
+@pytest.mark.parametrize("width", [80, 100, 200, None])
+def test_who_made_a_change_is_always_told(width: int | None) -> None:
+    """Each line names the person, the one behind sudo where there is one, and the host where there are several."""
+    mine = change(2) | {"user": "oracle", "sudoUser": "carla"}
+    same = list(change_lines([change(1), mine], racks=False, width=width, color=False, header=True))
+    assert "who" in same[0].split() and "  ann  " in same[2] and "  carla  " in same[3]
+    other = change(2, user="bob") | {"host": "dbm02"}
+    both = list(change_lines([change(1), other], racks=False, width=width, color=False, header=True))
+    assert "ann@dbm01" in both[2] and "bob@dbm02" in both[3]
+
+
+@pytest.mark.parametrize("verb", ["undo", "resume", "retry"])
+@pytest.mark.parametrize("width", [80, None])
+def test_a_change_made_for_another_one_says_for_which(verb: str, width: int | None) -> None:
+    """What takes a change back or goes on with it names that change; a recipe's name is nothing of the kind."""
+    rows = [change(7) | {"recipe": f"{verb} 6"}, change(8) | {"recipe": "undo_all"}]
+    lines = list(change_lines(rows, racks=False, width=width, color=False, header=True))
+    assert f"  {verb} of 6: create" in lines[2] and "  create" in lines[3]
 
 
 def test_times_are_those_of_the_zone_that_is_asked_for() -> None:

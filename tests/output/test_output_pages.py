@@ -1,6 +1,9 @@
 """Our own pager, its rows and when a pager is wanted."""
 
 import io
+import os
+import pty
+import termios
 
 import pytest
 
@@ -81,6 +84,22 @@ def test_rows_keep_every_character_and_their_colours() -> None:
 def test_no_pager_without_a_terminal() -> None:
     """Into a file or a pipe nothing is paged, however long."""
     assert not wants_pager(TEXT, "on", io.StringIO())
+
+
+@pytest.mark.parametrize(
+    ("size", "rows", "paged"),
+    [((24, 80), 23, False), ((24, 80), 24, True), ((50, 80), 49, False), ((0, 0), 23, False), ((0, 0), 24, True)],
+)
+def test_what_fits_the_screen_is_not_paged(
+    size: tuple[int, int], rows: int, paged: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pager is for more rows than stand above the prompt; a terminal that tells no size has 24 by 80."""
+    monkeypatch.setattr("exacell.output.pager.fits_screen", lambda out: True)
+    main, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, size)
+    with os.fdopen(main), os.fdopen(terminal, "w") as out:
+        assert wants_pager(["x" * 79] * rows, "on", out) is paged
+        assert wants_pager(["x" * 161] + ["x"] * (rows - 3), "on", out) is paged
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_what_undo_brings_back_stands_with_what_it_does_not() -> None:
 
 def test_a_plan_that_undo_takes_back_whole_says_with_what() -> None:
     """Where nothing is lost for good the plan names what undo sends, cells with the same text once; a long text is
-    summed up, and a plan that keeps no inverse promises nothing."""
+    summed up, and where undo has nothing to send the plan tells what takes it back by hand."""
     step = {"what": "set", "undo": Undo.STATEMENT, "inverse": "back"}
     stages = (Stage(title="set", steps=tuple(Step(target=c, statement="S", **step) for c in CELLS)),)  # type: ignore[arg-type]
 
@@ -147,9 +147,12 @@ def test_a_plan_that_undo_takes_back_whole_says_with_what() -> None:
         return [line for line in plan_lines(plan(stages=stages, inverse=back), width=200) if "ndo" in line]
 
     assert undo_lines({c: (f"drop {c}_X",) for c in CELLS}) == ["  Undo: drop {cell}_X (exa1cel[01-03])"]
-    assert undo_lines({CELLS[0]: ("a", "b")}) == ["  Undo: a; b (exa1cel01)"]
+    assert undo_lines({CELLS[0]: ("a", "b")}) == [
+        "  By hand: back (exa1cel[02-03]); undo does not send it",
+        "  Undo: a; b (exa1cel01)",
+    ]
     assert undo_lines(dict.fromkeys(CELLS, ("x" * 161,))) == ["  Undo: undo takes all of it back (exa1cel[01-03])"]
-    assert undo_lines({}) == []
+    assert undo_lines({}) == ["  By hand: back (exa1cel[01-03]); undo does not send it"]
 
 
 def test_a_statement_that_is_too_long_for_the_title_is_indented() -> None:

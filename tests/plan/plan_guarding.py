@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from plan_factory import CELLS, cache, cell, rack
@@ -12,6 +13,7 @@ from exacell.plan.facts import CellFacts, PmemCache
 from exacell.plan.flashcache import FLUSHED
 from exacell.plan.guard import guard_plan
 from exacell.plan.model import Plan, Step
+from exacell.units import GIB
 
 
 def guard(text: str, *facts: CellFacts, accepted: Sequence[str] = (), headers: Mapping[str, str] | None = None) -> Plan:
@@ -31,6 +33,13 @@ def only(plan: Plan) -> Step:
 def flushed(name: str = CELLS[0]) -> CellFacts:
     """Return a cell whose write-back flash cache is proven flushed."""
     return cell(name, flash_cache=cache(name, status=FLUSHED))
+
+
+def bare(name: str = CELLS[0], free: int = 23 * GIB, **changes: Any) -> CellFacts:
+    """Return a cell without flash cache and flash log, and so much free on each of its two flash disks."""
+    found = cell(name, flash_cache=None, flash_log=0)
+    disks = tuple(replace(disk, free=free) if disk.flash else disk for disk in found.cell_disks)
+    return replace(found, **{"cell_disks": disks, **changes})
 
 
 def pmem(status: str = "normal", mode: str = "writeback", **changes: Any) -> CellFacts:

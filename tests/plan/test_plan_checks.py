@@ -105,3 +105,46 @@ def test_a_long_list_is_cut() -> None:
 def test_selects(where: dict[str, Any], selected: bool) -> None:
     """All conditions must match: as text without case, as one of several, or as a prefix."""
     assert selects(check(**where), ROWS[0]) is selected
+
+
+MEANS_THE_SAME = [
+    (
+        "dbPlan",
+        "((name=SPOT,flashlog=off),(name=other,flashLog=on))",
+        "((name='SPOT', flashLog=off),(name=other,flashlog=on))",
+    ),
+    (
+        "dbPlan",
+        "name=other,flashlog=on\nname=spot,flashlog=off",
+        '((name="SPOT",flashLog=OFF),(name=OTHER,flashlog=on))',
+    ),
+    ("dbPlan", "((name=a,share=8,flashcachesize=10G))", "((name=a,flashCacheSize=10240m,share=08))"),
+    ("dbPlan", "((name=a,level=1,allocation=5,type=database))", "((name=a,level=01,allocation=005))"),
+    ("catPlan", "((name=batch,level=1,allocation=20))", "(( NAME = 'Batch' , level = 1 , allocation = 20 ))"),
+    ("clusterPlan", "", '""'),
+    ("comment", "moved on Friday", " moved on Friday "),
+    ("availableTo", ("+ASM", "+ASM2"), ("+asm2", "+ASM")),
+    ("availableTo", "+ASM,+ASM2", ("+asm2", "+ASM")),
+    ("availableTo", None, ()),
+]
+
+
+@pytest.mark.parametrize(("attribute", "printed", "sent"), MEANS_THE_SAME)
+def test_what_means_the_same_is_the_same(attribute: str, printed: Any, sent: Any) -> None:
+    """A value is compared by what it means: order, case, quotes, blanks and how a number is written don't count."""
+    assert not failure(check(attribute, value=sent), [{"name": "x", attribute: printed}])
+
+
+MEANS_ANOTHER = [
+    ("dbPlan", "((name=SPOT,flashlog=on))", "((name='SPOT', flashLog=off))"),
+    ("dbPlan", "((name=a,share=8))", "((name=a,share=80))"),
+    ("dbPlan", "((name=a,share=8))", ""),
+    ("comment", "a  b", "a b"),
+    ("availableTo", ("+ASM",), ("+ASM", "+ASM2")),
+]
+
+
+@pytest.mark.parametrize(("attribute", "printed", "sent"), MEANS_ANOTHER)
+def test_what_means_another_thing_is_told(attribute: str, printed: Any, sent: Any) -> None:
+    """A value that means something else than what was sent is called so, with both."""
+    assert f"{attribute} is" in failure(check(attribute, value=sent), [{"name": "x", attribute: printed}])

@@ -61,8 +61,40 @@ def test_create_then_mount() -> None:
     assert [(s.target, s.statement) for s in mount.steps] == [("exa1db02", "ALTER DISKGROUP DATA_SSD MOUNT")]
     proofs = {c.attribute: c.value for c in first.proves}
     assert proofs == {"state": "MOUNTED", "type": "NORMAL", "disks": 6, "offlineDisks": 0, "auSize": 4 * MIB}
-    assert "3072 MB raw, about 1536 MB for files in 2 copies" in plan.notes[0]
+    assert "3072 MB raw, about 1262 MB usable in 2 copies beside 36M of ASM's own" in plan.notes[0]
     assert "never lowered" in plan.warnings[0]
+
+
+def test_a_disk_is_large_enough_for_its_allocation_unit() -> None:
+    """Grid disks that ASM would find too small for au_size are refused before it is asked, with what would fit."""
+    with pytest.raises(RefusedError) as caught:
+        create(asm([], seen(os_mb=16)))
+    assert caught.value.message == (
+        "create diskgroup DATA_SSD: with au_size=4M a disk has at least 28M, and the grid disks ssd_* have 16M; nothing was sent"
+    )
+    assert caught.value.hint == (
+        "au_size=2m fits; or release griddisk prefix=ssd, then carve griddisk prefix=ssd with size=32M"
+    )
+    assert create(asm([], seen(os_mb=28))).changes_something
+
+
+def test_a_prefix_on_two_kinds_of_disk_makes_no_disk_group() -> None:
+    """Grid disks of one prefix on flash and on hard disks are refused, new group or not, with the way to part them."""
+    both = {cell: (*grids, free_grid(f"CD_00_{cell}", asm_group="OLD")) for cell, grids in GRIDS.items()}
+    for facts in (None, made()):
+        with pytest.raises(
+            RefusedError, match=r"of the 9 grid disks ssd_\*, 6 are on flash and 3 on hard disks"
+        ) as caught:
+            create(facts, grids=both)
+        assert caught.value.hint.startswith("release griddisk prefix=ssd media=flash, then carve those")
+
+
+def test_a_refusal_names_the_disks_that_somebody_has() -> None:
+    """Disks that ASM would not take are named, with the disk group that has them."""
+    with pytest.raises(
+        RefusedError, match=r"ssd_FD_\[00-01\]_exa1cel\[01-03\] are MEMBER of disk group OTHER, not CANDIDATE"
+    ):
+        create(asm([group("OTHER", number=2)], seen(group=2, header="MEMBER")))
 
 
 def test_create_looks_again_right_before() -> None:
@@ -243,7 +275,10 @@ def test_completing_a_group_with_files_moves_them() -> None:
     ("facts", "said"),
     [
         (replace(half(), disks=half().disks[:-1]), "ASM does not see 1 of the others, for example ssd_FD_01_exa1cel03"),
-        (half(header="MEMBER"), "ASM says that ssd_FD_00_exa1cel03 is MEMBER, not CANDIDATE or FORMER or PROVISIONED"),
+        (
+            half(header="MEMBER"),
+            r"ASM says that ssd_FD_\[00-01\]_exa1cel03 are MEMBER, not CANDIDATE or FORMER or PROVISIONED",
+        ),
         (half(os_mb=496), "different sizes: 496, 512 MB"),
     ],
 )

@@ -11,6 +11,7 @@ from plan_factory import CELLS, cache, cell, disk, free_grid, grid, rack, sent, 
 
 from exacell.cellset import fold
 from exacell.errors import RefusedError
+from exacell.plan.asmspace import Keeping
 from exacell.plan.carve import carve_plan, media_of
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.griddisk import members, refuse_used, release_plan
@@ -24,7 +25,7 @@ def carve(*facts: CellFacts, **options: Any) -> Plan:
         "media": "flash",
         "each": None,
         "usable": None,
-        "redundancy": "normal",
+        "keeping": Keeping(redundancy="normal"),
         "statement": "carve griddisk",
         **options,
     }
@@ -32,10 +33,20 @@ def carve(*facts: CellFacts, **options: Any) -> Plan:
 
 
 def release(
-    *facts: CellFacts, headers: Mapping[str, str] | None = None, regrow: bool = False, prefix: str = "ssd"
+    *facts: CellFacts,
+    headers: Mapping[str, str] | None = None,
+    regrow: bool = False,
+    prefix: str = "ssd",
+    media: str = "",
 ) -> Plan:
     return release_plan(
-        "t1", {f.cell: f for f in facts}, prefix=prefix, headers=headers, regrow=regrow, statement="release griddisk"
+        "t1",
+        {f.cell: f for f in facts},
+        prefix=prefix,
+        headers=headers,
+        regrow=regrow,
+        media=media,
+        statement="release griddisk",
     )
 
 
@@ -132,17 +143,59 @@ def test_carve_wakes_what_a_release_left_inactive() -> None:
     assert not carve(awake).stages
 
 
-@pytest.mark.parametrize(("redundancy", "size"), [("external", "160M"), ("normal", "304M"), ("high", "464M")])
-def test_carve_usable(redundancy: str, size: str) -> None:
-    """usable= counts the copies and rounds each disk up, so that the group holds at least what was asked."""
-    plan = carve(*rack().values(), usable=900 * MIB, redundancy=redundancy)
+@pytest.mark.parametrize(
+    ("redundancy", "by_failgroup", "size"),
+    [
+        ("external", None, "160M"),
+        ("normal", None, "368M"),
+        ("normal", True, "464M"),
+        ("high", None, "688M"),
+        ("high", False, "688M"),
+    ],
+)
+def test_carve_usable(redundancy: str, by_failgroup: bool | None, size: str) -> None:
+    """usable= counts the copies, ASM's metadata and what stays free for the mirrors, and rounds each disk up."""
+    keeping = Keeping(redundancy=redundancy, by_failgroup=by_failgroup)
+    plan = carve(*rack().values(), usable=900 * MIB, keeping=keeping)
     assert sent(plan) == [f"CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size={size}"]
-    assert "rounded up to 16M" in plan.notes[-1]
+    assert "36M of ASM's own" in plan.notes[-1] and "rounded up to 16M" in plan.notes[-1]
+    assert ("no disk group could tell" in plan.notes[-1]) == (by_failgroup is None and redundancy != "external")
+
+
+def test_carve_beside_disks_of_another_kind() -> None:
+    """A prefix that grid disks on hard disks have is refused for flash, in any case and whatever cell has them, and named."""
+    for prefix, facts in (("DATA", [cell()]), ("data", [cell()]), ("DATA", [cell(grid_disks=()), cell(CELLS[1])])):
+        with pytest.raises(RefusedError, match=rf"{prefix} is the prefix of 2 grid disks of disk group DATA") as caught:
+            carve(*facts, prefix=prefix)
+        assert f"DATA_CD_[00-01]_{facts[-1].cell}" in caught.value.message
+    with pytest.raises(RefusedError, match="ssd is the prefix of 2 grid disks on other disks than media=hard means"):
+        carve(with_flash_grids(cell()), media="hard")
+    assert carve(cell(), prefix="DATA2").changes_something
+
+
+def test_carve_sees_failed_disks() -> None:
+    """A disk that is not normal is named before anything is sent, with the way to go on without its cell."""
+    dead = cell(CELLS[1])
+    bad = tuple(replace(d, status="not present") if d.name.startswith("FD_01") else d for d in dead.cell_disks)
+    dead = replace(dead, cell_disks=bad, flash_physical=(("FLASH_1_0", "normal"), ("FLASH_1_1", "failed")))
+    with pytest.raises(RefusedError) as caught:
+        carve(cell(), dead)
+    assert caught.value.message == (
+        "carve griddisk refused on exa1cel02: flash disk FLASH_1_1 is failed and cell disk FD_01_exa1cel02 is not present: no "
+        "grid disk can be made there; nothing was sent"
+    )
+    assert "on exa1cel01 carve griddisk" in caught.value.hint
+    worn = replace(cell(), flash_physical=(("FLASH_1_0", "warning - predictive failure"),))
+    with pytest.raises(RefusedError, match="FLASH_1_0 is warning - predictive failure") as caught:
+        carve(worn)
+    assert caught.value.hint == "replace the disk and wait until it is normal"
+    assert carve(dead, media="hard", prefix="R").changes_something
+    assert not carve(with_flash_grids(dead)).changes_something
 
 
 def test_carve_copies_available_to() -> None:
     """availableTo is as the ASM cluster's other grid disks have it; when they differ nothing is guessed."""
-    keyed = cell(grid_disks=(grid("CD_00_x", available_to="+asm"), free_grid("CD_01_x", available_to="other")))
+    keyed = cell(grid_disks=(grid("CD_00_x", available_to="+asm"), free_grid("CD_01_x", "old", available_to="other")))
     assert sent(carve(keyed)) == ["CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=1G, availableTo='+asm'"]
     mixed = cell(CELLS[1], grid_disks=(grid("CD_00_y"),))
     with pytest.raises(RefusedError, match=r"availableTo different clients \(\(all\); \+asm\)"):
@@ -208,8 +261,13 @@ def test_carve_offers_the_resize() -> None:
         carve(full)
     assert "resize flashcache size=40928M makes room" in caught.value.hint
     with pytest.raises(RefusedError) as caught:
-        carve(replace(full, cell_disks=tuple(replace(d, free=0) for d in full.cell_disks)), media="hard", each=GIB)
-    assert caught.value.hint == "show griddisk tells what holds the space"
+        carve(
+            replace(full, cell_disks=tuple(replace(d, free=0) for d in full.cell_disks)),
+            media="hard",
+            prefix="R",
+            each=GIB,
+        )
+    assert caught.value.hint == "CD_00_exa1cel01 holds DATA_CD_00_exa1cel01 (100G, disk group DATA)"
     with pytest.raises(RefusedError) as caught:
         carve(replace(full, flash_cache=None))
     assert caught.value.hint == "show griddisk tells what holds the space"
@@ -396,7 +454,8 @@ def test_what_brings_released_disks_back() -> None:
     assert release(cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))).inverse == {}
     uneven = cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"), free_grid(f"FD_01_{CELLS[0]}", size=GIB)))
     assert release(uneven).inverse == {}
-    assert carve(cell()).inverse == {CELLS[0]: ("release griddisk prefix=ssd",)}
+    assert carve(cell()).inverse == {CELLS[0]: ("release griddisk prefix=ssd media=flash",)}
+    assert carve(cell(), media="hard").inverse == {CELLS[0]: ("release griddisk prefix=ssd media=hard",)}
 
 
 def test_carve_for_clients_that_somebody_names() -> None:
@@ -419,3 +478,35 @@ def test_release_is_undone_for_the_same_clients() -> None:
     names = [f"FD_0{number}_{CELLS[0]}" for number in (0, 1)]
     mixed = cell(grid_disks=(free_grid(names[0], available_to="c1"), free_grid(names[1], available_to="c2")))
     assert release(mixed).inverse == {}
+
+
+def test_a_refusal_names_the_disks_in_use() -> None:
+    """What is in use is named, folded; where that would be long, the first and how many more."""
+    with pytest.raises(
+        RefusedError, match=r"asmModeStatus ONLINE\): DATA_CD_\[00-01\]_exa1cel\[01-03\]; nothing was sent"
+    ):
+        release(*rack().values(), prefix="DATA")
+    odd = {CELLS[0]: [grid(f"CD_{n:02d}_{'x' * n}") for n in range(1, 60)]}
+    with pytest.raises(RefusedError, match=r": DATA_CD_01_x and 58 more; nothing was sent"):
+        refuse_used("x", odd, None)
+
+
+def test_release_of_one_kind_of_disk() -> None:
+    """Where a disk group uses those of a prefix on hard disks, those on flash can be released alone, and that is said."""
+    both = with_flash_grids(cell(), "DATA")
+    with pytest.raises(RefusedError) as caught:
+        release(both, prefix="DATA")
+    names = [f"DATA_FD_0{n}_{CELLS[0]}" for n in (0, 1)]
+    assert caught.value.hint == (
+        "release griddisk prefix=DATA media=flash takes only those that nobody uses: DATA_FD_[00-01]_exa1cel01"
+    )
+    plan = release(both, prefix="DATA", media="flash")
+    assert sent(plan) == [f"ALTER GRIDDISK {','.join(names)} INACTIVE", f"DROP GRIDDISK {','.join(names)}"]
+    # carve would refuse to make them again, so it is not promised.
+    assert plan.inverse == {}
+    assert step(plan, "dropgrid").undo is Undo.IMPOSSIBLE and "beside" in step(plan, "dropgrid").inverse
+    with pytest.raises(RefusedError, match="disk group DATA uses it"):
+        release(both, prefix="DATA", media="hard")
+    assert release(cell(), prefix="DATA", media="flash").done == {
+        CELLS[0]: "it has no grid disks DATA_* on flash disks"
+    }

@@ -45,6 +45,19 @@ def resize(size: int, cells: dict[str, CellFacts] | None = None, asm_facts: AsmF
     )
 
 
+def test_a_prefix_on_two_kinds_of_disk_is_parted_first() -> None:
+    """Where a disk group has those of a prefix on hard disks, those on flash are named, and how they are given up."""
+    both = {
+        name: replace(fact, grid_disks=(*fact.grid_disks, free_grid(f"FD_00_{name}", "DATA", size=GIB)))
+        for name, fact in facts().items()
+    }
+    with pytest.raises(
+        RefusedError, match=r"of the 9 grid disks DATA_\*, 3 are on flash and 6 on hard disks"
+    ) as caught:
+        resize(80 * GIB, both)
+    assert caught.value.hint.startswith("release griddisk prefix=DATA media=flash, then carve those")
+
+
 def test_shrink_is_asm_first_and_waits_for_the_rebalance() -> None:
     """To shrink ASM goes first, its rebalance is waited for, as long as one runs, and no cell is touched unless
     that was proven."""

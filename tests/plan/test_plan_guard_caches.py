@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from plan_factory import CELLS, cache, cell, disk
-from plan_guarding import flushed, guard, only
+from plan_guarding import bare, flushed, guard, only
 
 from exacell.cellcli.nodes import Group, Scalar, Setting, Value
 from exacell.cellcli.statement import Change, parse
@@ -111,7 +111,7 @@ def test_raw_flush_warns_that_caching_stays_off() -> None:
     step = only(guard("alter flashcache all cancel flush", cell()))
     assert step.caching_on
     assert step.proves[0].value == "normal"
-    assert only(guard("create flashcache all", cell())).caching_on
+    assert only(guard("create flashcache all", bare())).caching_on
 
 
 def test_flash_log_goes_only_without_saved_redo() -> None:
@@ -143,12 +143,12 @@ ODD_SIZE = 20 * GIB + 20 * MIB
 """No multiple of 16M on each of two flash disks: a cell may say the size that was asked for, or what it made of it."""
 
 SIZES: list[tuple[str, CellFacts, tuple[int, ...]]] = [
-    ("create flashcache all size=20G", cell(), (20 * GIB,)),
-    ("create flashcache all size=20500M", cell(), (ODD_SIZE, 20 * GIB)),
+    ("create flashcache all size=20G", bare(), (20 * GIB,)),
+    ("create flashcache all size=20500M", bare(), (ODD_SIZE, 20 * GIB)),
     ("alter flashcache all size=20500M", flushed(), (ODD_SIZE, 20 * GIB)),
-    ("create flashcache all", cell(), ()),
-    ("create flashcache celldisk='FD_00_exa1cel01', size=20G", cell(), ()),
-    ("create flashcache all size=20G", cell(cell_disks=(disk("CD_00_exa1cel01"),)), ()),
+    ("create flashcache all", bare(), ()),
+    ("create flashcache celldisk='FD_00_exa1cel01', size=20G", bare(), ()),
+    ("create flashcache all size=20G", bare(cell_disks=(disk("CD_00_exa1cel01"),)), ()),
 ]
 """Statement, cell, and the sizes that prove it; none where the size isn't said or can't be told from the cell."""
 
@@ -166,7 +166,7 @@ def test_a_size_that_is_none_proves_nothing(value: Value) -> None:
     statement = parse("create flashcache all size=20G")
     assert isinstance(statement, Change)
     odd = replace(statement, settings=(Setting(attribute="size", value=value),))
-    plan = guard_plan("t1", {CELLS[0]: cell()}, odd, text="x", accepted=(), headers=None)
+    plan = guard_plan("t1", {CELLS[0]: bare()}, odd, text="x", accepted=(), headers=None)
     assert only(plan).proves == (EXISTS,)
 
 
@@ -210,7 +210,7 @@ def test_what_a_statement_does_to_the_size_of_a_cache_is_shown() -> None:
     def shown(text: str, fact: CellFacts) -> list[tuple[str, str]]:
         return [(change.before, change.after) for change in only(guard(text, fact)).changes]
 
-    none = cell(flash_cache=None)
+    none = bare()
     assert shown("drop flashcache", flushed()) == [("40G", "-")]
     assert shown("alter flashcache all size=20G", flushed()) == [("40G", "20G")]
     assert shown("create flashcache all size=20G", none) == [("-", "20G")]

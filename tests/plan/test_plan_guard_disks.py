@@ -17,7 +17,6 @@ from exacell.plan.model import Op, Risk, Undo
         "drop griddisk DATA_CD_00_exa1cel01 force",
         "drop griddisk all prefix=DATA",
         "drop griddisk all harddisk prefix=data",
-        "alter griddisk DATA_CD_00_exa1cel01 size=1G",
         "alter griddisk DATA_CD_00_exa1cel01 inactive force",
         "drop celldisk all",
         "drop celldisk CD_00_exa1cel01 force",
@@ -68,6 +67,18 @@ def test_resizing_free_disks_looks_again() -> None:
     assert not only(guard("alter griddisk ssd_FD_00_exa1cel01 comment='x'", fact)).needs
     assert only(guard("alter griddisk all flashdisk comment='x'", fact)).expect == 2
     assert only(guard("alter griddisk all flashdisk comment='x' where size > 1G", fact)).expect == 0
+
+
+def test_an_active_disk_is_not_dropped() -> None:
+    """A DROP without FORCE needs disks that are not active, and says that ALTER GRIDDISK … INACTIVE goes before it."""
+    fact = with_flash_grids(cell())
+    (status,) = [
+        check for check in only(guard("drop griddisk ssd_FD_00_exa1cel01", fact)).needs if check.attribute == "status"
+    ]
+    assert (status.op, status.value, status.where) == (Op.NE, "active", {"name": ("ssd_FD_00_exa1cel01",)})
+    assert "ALTER GRIDDISK ssd_FD_00_exa1cel01 INACTIVE" in status.why
+    forced = only(guard("drop griddisk ssd_FD_00_exa1cel01 force", fact, accepted=[CELLS[0]]))
+    assert all(check.attribute != "status" for check in forced.needs)
 
 
 def test_cells_without_such_disks_are_left_out() -> None:
@@ -258,7 +269,7 @@ def test_where_rules_out_what_a_name_can_tell(where: str, count: int) -> None:
     fact = with_flash_grids(cell())
     text = f"alter griddisk all size=1G where {where}"
     if count < 0:
-        with pytest.raises(RefusedError, match=r"disk group (DATA|RECO) uses it"):
+        with pytest.raises(RefusedError, match=r"DATA_CD_00_exa1cel01 would shrink"):
             guard(text, fact, headers={})
         return
     assert len(only(guard(text, fact, headers={})).needs[0].where["name"]) == count
@@ -372,6 +383,15 @@ def test_the_led_of_a_disk_harms_nobody_and_all_else_goes_cell_by_cell() -> None
     with pytest.raises(RefusedError, match=r"DROP FOR REPLACEMENT \(FORCE\) takes"):
         guard(f"{text} force", cell())
     assert guard(text, cell(), accepted=[CELLS[0]]).risk is Risk.DATA
+
+
+def test_a_disk_that_is_brought_back_loses_nothing() -> None:
+    """REENABLE brings disks back, on several cells too, and needs nobody's word; with FORCE, or as POWERCYCLE, it does."""
+    plan = guard("alter physicaldisk 20:0 reenable")
+    assert plan.risk is Risk.PERFORMANCE and plan.targets == CELLS and not plan.loss
+    for text in ("alter physicaldisk 20:0 reenable force", "alter physicaldisk 20:0 powercycle"):
+        with pytest.raises(RefusedError, match="takes its grid disks"):
+            guard(text, cell())
 
 
 POOLED = {

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from plan_factory import CELLS, cell
+import pytest
+from plan_factory import CELLS, cell, rack
 from plan_guarding import guard, only
 
+from exacell.cellcli.iorm import over_allocated
 from exacell.cellcli.iorm import parse as parse_iorm
+from exacell.change.probe import judged, lists_for
+from exacell.errors import RefusedError
 from exacell.plan.model import Undo
 
 
@@ -63,3 +67,67 @@ def test_a_dbplan_that_cannot_be_compared_is_shown_as_a_whole() -> None:
     assert shown(f"alter iormplan dbplan={new}", iorm=None, iorm_text="") == [("exa1cel01", "dbPlan", "-", new)]
     assert shown("alter iormplan dbplan=SPOT") == [("exa1cel01", "dbPlan", cell().iorm_text, "SPOT")]
     assert shown('alter iormplan dbplan=""', iorm=None) == [("exa1cel01", "dbPlan", cell().iorm_text, "-")]
+
+
+def test_every_plan_that_is_sent_is_read_back() -> None:
+    """A category plan and a cluster plan are read back as the dbplan is, each under its own name."""
+    text = "alter iormplan catplan=((name='Batch', level=1, allocation=20)), clusterplan=\"\", dbplan=((name='SPOT',share=1))"
+    proves = only(guard(text, cell())).proves
+    assert [(check.object, check.attribute) for check in proves] == [
+        ("iormplan", "dbPlan"), ("iormplan", "catPlan"), ("iormplan", "clusterPlan"),
+    ]  # fmt: skip
+    assert (
+        lists_for(proves)["iormplan"]
+        == "list iormplan attributes name, dbPlan, objective, status, catPlan, clusterPlan"
+    )
+    held = {"name": "x", "dbPlan": "((name=spot,share=1))", "catPlan": "((name=batch,level=1,allocation=20))"}
+    assert judged(proves, ["iormplan"], [[held]]) == {}
+    assert set(judged(proves, ["iormplan"], [[{**held, "catPlan": ""}]])) == {1}
+
+
+ALLOCATIONS = {
+    "(name=A,level=1,allocation=60),(name=B,level=1,allocation=40)": "",
+    "(name=A,level=1,allocation=60),(name=B,level=1,allocation=41)": "level 1 has 101 % allocated (A 60, B 41)",
+    "(name=A,level=1,allocation=60),(name=B,level=2,allocation=60)": "",
+    "(name=A,level=2,allocation=60),(name=B,level=2,allocation=60)": "level 2 has 120 %",
+    "(name=A,share=8),(name=B,allocation=101)": "",
+    "(name=A,level=1,allocation=much),(name=B,level=1,allocation=100)": "",
+    "(name=A,level=1,allocation=100),(name=B,level=1)": "",
+    "(name=A,role=primary,level=1,allocation=60),(name=A,role=standby,level=1,allocation=60)": "",
+    "(name=A,role=primary,level=1,allocation=60),(name=B,level=1,allocation=60)": "level 1 has 120 %",
+    "(name=A,role=standby,level=1,allocation=60),(name=A,role=primary,level=1,allocation=60),(name=B,level=1,allocation=41)": (
+        "level 1 has 101 % allocated (A role=standby 60, B 41)"
+    ),
+}
+
+
+@pytest.mark.parametrize(("directives", "said"), ALLOCATIONS.items())
+def test_no_level_gives_more_than_there_is(directives: str, said: str) -> None:
+    """A plan whose level gives away more than 100 % is refused before anybody is asked, whichever plan it is."""
+    assert over_allocated(parse_iorm(f"({directives})")).startswith(said) and bool(said) == bool(
+        over_allocated(parse_iorm(f"({directives})"))
+    )
+    for plan in ("dbplan", "catplan"):
+        text = f"alter iormplan {plan}=({directives})"
+        if said:
+            with pytest.raises(RefusedError, match=f"{plan}: level"):
+                guard(text, cell())
+        else:
+            assert only(guard(text, cell()))
+
+
+@pytest.mark.parametrize("action", ["active", "inactive"])
+def test_a_plan_that_is_always_active_is_not_made_so(action: str) -> None:
+    """ACTIVE and INACTIVE go to releases that know them; where one does not, nothing is sent, and the others are named."""
+    text = f"alter iormplan {action}"
+    with pytest.raises(
+        RefusedError, match=r"refused on exa1cel\[01-03\]: .*does not exist any more from release 11.2.3.2"
+    ) as caught:
+        guard(text)
+    assert "always in force" in caught.value.hint
+    old = cell(CELLS[1], release="11.2.2.4.0")
+    assert only(guard(text, old)).target == CELLS[1]
+    with pytest.raises(RefusedError, match="refused on exa1cel01: ") as caught:
+        guard(text, cell(), old)
+    assert caught.value.hint == f"on exa1cel02 {text}"
+    assert guard(text, *rack(release="").values()).targets == CELLS

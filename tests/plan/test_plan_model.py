@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plan_factory import CELLS, cell, rack, with_flash_grids
 
+from exacell.plan.asmspace import Keeping
 from exacell.plan.carve import carve_plan
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.griddisk import release_plan
@@ -86,7 +87,14 @@ def test_a_step_survives_json(step: Step) -> None:
             "t1", {CELLS[0]: with_flash_grids(cell())}, prefix="ssd", headers=None, regrow=True, statement="x"
         ),
         carve_plan(
-            "t1", rack(), prefix="p", media="flash", each=16 * MIB, usable=None, redundancy="normal", statement="x"
+            "t1",
+            rack(),
+            prefix="p",
+            media="flash",
+            each=16 * MIB,
+            usable=None,
+            keeping=Keeping(redundancy="normal"),
+            statement="x",
         ),
     ],
     ids=["flush", "resize", "release", "carve"],

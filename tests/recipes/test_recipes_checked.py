@@ -26,9 +26,7 @@ def rack(tmp_path: Path) -> Session:
     return Session(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "statement", ["check recipe wrong", "run wrong", "@wrong", "run wrong -n", "run wrong deep=no -y"]
-)
+@pytest.mark.parametrize("statement", ["run wrong", "@wrong", "run wrong -n", "run wrong deep=no -y"])
 def test_a_wrong_line_is_told_before_anything_runs(rack: Session, statement: str) -> None:
     """The line is named although its condition would leave it out, and no cell is asked anything."""
     with pytest.raises(RecipeError, match=r"^recipe wrong, line 3: 'lst' is not a statement"):
@@ -36,8 +34,25 @@ def test_a_wrong_line_is_told_before_anything_runs(rack: Session, statement: str
     assert rack.answers.asked == []
 
 
+def test_check_recipe_lists_every_problem(rack: Session) -> None:
+    """check recipe answers with a record a problem, in the order of lines, exits 2, and asks no cell; run tells how many."""
+    text = "recipe Not quoted\nlist cel\nlst griddisk atributes nme\nfinaly\nundo run\nend\n"
+    (rack.ctx.home.recipes_dir / "worse.exa").write_text(text)
+    result = rack.say("check recipe worse")
+    assert [record["line"] for record in result.records] == [1, 2, 3, 3, 3, 4]
+    assert result.records[-1]["hint"] == "did you mean finally?"
+    assert result.exit_code is ExitCode.NOT_EXECUTED
+    assert result.problems == ["recipe worse: 6 problems; nothing of it was run"]
+    with pytest.raises(RecipeError, match=r"^recipe worse, line 1: the title stands in quotes") as caught:
+        rack.say("run worse")
+    assert caught.value.hint == 'recipe "Not quoted"; check recipe worse lists 1 more'
+    assert rack.answers.asked == []
+    assert "recipe Not quoted" in rack.say("show recipe worse").text
+
+
 def test_a_whole_recipe_is_checked_without_running(rack: Session) -> None:
     """check recipe asks no cell and counts the statements; run asks what its condition lets."""
+    rack.answers.rules.append(("list cell", lambda cell: f"\t {cell}\t online\n"))
     assert rack.say("check recipe whole").notes == ["recipe whole: 2 statements, well-formed"]
     assert rack.answers.asked == []
     assert rack.say("run whole").exit_code is ExitCode.DONE

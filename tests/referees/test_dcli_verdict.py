@@ -29,6 +29,14 @@ HELD = [
     "--maxlines: line N+1",
     "-x: a .scl is read",
     "behind a copy that failed",
+    "a batch size of 0",
+    "an empty name between commas",
+    "a login that may only read",
+    "--showbanner",
+    "a carriage return inside a line",
+    "is told twice",
+    "a zero as well",
+    "a status other than 0: what vmstat said",
 ]
 """Beginnings or parts of the claims that the stand-in is held against here; all of them are, by hand, in some minutes."""
 

@@ -149,6 +149,19 @@ def test_other_statements_run_meanwhile(start: Start, hanging: socket.socket) ->
     child.expect_exact(PROMPT)
 
 
+def test_a_late_answer_names_its_statement_also_where_nothing_was_entered_since(
+    start: Start, hanging: socket.socket
+) -> None:
+    """An answer that comes above the prompt says to which statement it is one, always."""
+    child = start("-r", "hang")
+    link = go_behind(child, hanging)
+    hanging.close()
+    link.close()
+    child.expect_exact("answer to: list cell")
+    child.expect_exact("slow: ")
+    child.expect_exact(PROMPT)
+
+
 def test_ctrl_c_gives_up_what_is_waited_for(start: Start, hanging: socket.socket) -> None:
     """Ctrl-C at the prompt ends the statement that still reads, and the session goes on."""
     child = start("-r", "hang")

@@ -113,7 +113,7 @@ def members_for(asm: Asm, specs: Sequence[DiskSpec], group: DiskGroup, *, wrappe
     """Return new disks of ``group`` for the DISK strings, by cell and name; nothing is changed.
 
     Raises:
-        OraError: ``wrapper`` over ORA-15014, 15031, 15029, 15033, 15034, 15019, 15020, 15407, 15030, 15036 or 15037.
+        OraError: ``wrapper`` over ORA-15014, 15031, 15029, 15033, 15034, 15010, 15019, 15020, 15407, 15030, 15036 or 15037.
     """
     seen = list(visible(asm)) if specs else []
     chosen: list[tuple[Discovered, DiskSpec]] = []
@@ -146,7 +146,9 @@ def _build(
         name = spec.name or found.name.upper()
         if found.path in paths:
             raise OraError(wrapper, ora(15019, found.path, name))
-        if name in disks or name in group.disks:
+        if name in group.disks:
+            raise OraError(wrapper, ora(15010, name))
+        if name in disks:
             raise OraError(wrapper, ora(15020, name))
         paths.add(found.path)
         size = found.size_mb if spec.size_bytes is None else spec.size_bytes // MIB

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from exacell.emulator.asm.attributes import Version, repair_seconds
+from exacell.emulator.asm.lost_disks import disk_came, lose
 from exacell.emulator.asm.model import (
     AsmDisk,
     AsmFile,
@@ -39,6 +40,9 @@ SYNC_SECONDS = 40.0
 _GLANCE_SECONDS, _QUIET_SECONDS = 5.0, 60.0
 """Rack seconds for which a cell's question about a grid disk is answered without looking at all cells again: while
 something is under way in a disk group, and while nothing is. What cells or statements change is noticed at once."""
+
+_READABLE = ("active", "proactive failure")
+"""Status of grid disks that ASM reads and writes: also one that is about to fail, until its data are elsewhere."""
 
 CANNOT_DEACTIVATE = "Cannot de-activate due to other offline disks in the diskgroup"
 """Source: reference cellcli.md section 3.3, GRIDDISK asmDeactivationOutcome."""
@@ -188,7 +192,7 @@ class Asm:
                     )
 
     def _offered(self, disk: GridDisk) -> bool:
-        return disk.status == "active" and self.cluster.may_use(disk.available_to)
+        return disk.status in _READABLE and self.cluster.may_use(disk.available_to)
 
     def reachable(self, cell: str, grid_disk: str) -> bool:
         """Whether ASM can read and write a grid disk now."""
@@ -260,9 +264,11 @@ class Asm:
         return group is not None and group.disk_of(cell, griddisk) is not None
 
     def grid_disk_changed(self, cell: str, griddisk: str, what: str) -> None:
-        """React to what a cell did: ``inactive``, ``active``, ``dropped``, ``created`` or ``resized``."""
+        """React to what a cell did, or what became of a disk of it; the words are those of :class:`AsmView`."""
         self._glanced = None
         header = self.header(cell, griddisk)
+        if header is not None and header.group in self.groups:
+            disk_came(self, cell, griddisk, what)
         if what in ("dropped", "created"):
             self.headers.pop((cell, griddisk), None)
         group = self.groups.get(header.group) if header is not None else None
@@ -273,6 +279,8 @@ class Asm:
         self._settle_disk(group, disk, self.now())
         if disk.mode is DiskMode.OFFLINE and not self._survives(group):
             self.unmount(group, list(group.mounted))
+        elif what in ("failed", "failing"):
+            lose(self, group, disk, force=what == "failed")
 
     def _glance(self) -> None:
         """Settle, but not again for every one of the grid disks that a single LIST asks for."""

@@ -71,13 +71,18 @@ class HeaderStatus(StrEnum):
 
 @dataclass(kw_only=True)
 class Header:
-    """What stands on a grid disk: which ASM disk of which group it is or was."""
+    """What stands on a grid disk: which ASM disk of which group it is or was.
+
+    Attributes:
+        lost: the cell had ASM drop it because its disk failed, and gives it back when the disk is back.
+    """
 
     status: HeaderStatus
     group: str
     disk: str
     fail_group: str
     redundancy: str
+    lost: bool = False
 
 
 @dataclass(kw_only=True)

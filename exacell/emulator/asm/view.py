@@ -33,4 +33,7 @@ class AsmView(Protocol):
         """Return what ASM knows of a grid disk, None when it was never in a disk group."""
 
     def grid_disk_changed(self, cell: str, griddisk: str, what: str) -> None:
-        """Take note that a grid disk is now ``inactive``, ``active``, ``dropped``, ``created`` or ``resized``."""
+        """Take note that a grid disk is now ``inactive``, ``active``, ``dropped``, ``created`` or ``resized``.
+
+        Or that its disk has ``failed``, is ``failing``, or was ``replaced`` by a new one.
+        """

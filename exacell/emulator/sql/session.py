@@ -18,7 +18,7 @@ from exacell.emulator.awr_rows import take_snapshot
 from exacell.emulator.database_changes import alter_database, alter_system_of_database
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
-from exacell.emulator.segment_changes import change_segments
+from exacell.emulator.segment_changes import change_directories, change_segments
 from exacell.emulator.sql.date_masks import format_date
 from exacell.emulator.sql.engine import expressions_of, prepare_query, run_query
 from exacell.emulator.sql.expressions import Expressions
@@ -88,6 +88,12 @@ class SqlSession:
         database = self.instance.database
         if database is not None and self._on_segments(verb, noun):
             return Outcome(message=change_segments(self.instance, database, statement))
+        if (
+            database is not None
+            and verb in ("CREATE", "DROP")
+            and "DIRECTORY" in [w.upper() for w in (noun, *words[3:4])]
+        ):
+            raise change_directories(statement)
         if verb == "ALTER":
             return self._alter(noun, statement)
         if is_stored_code(words):

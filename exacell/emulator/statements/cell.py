@@ -18,16 +18,13 @@ from exacell.emulator.grammar_changes import EXASCALE_SERVICES
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import DISABLED, RUNNING, STOPPED, Cell
 from exacell.emulator.place import Place
-from exacell.emulator.profiles import ONLINE_MODE_SINCE, REDUNDANCY_CHECK_SINCE
+from exacell.emulator.profiles import ONLINE_MODE_SINCE, REDUNDANCY_CHECK_SINCE, STOPPED_MODE_UNTIL
 from exacell.emulator.program import Pause
-from exacell.emulator.schema import Attribute, object_types
-from exacell.emulator.scrubbing import INTERVALS, alter_schedule
+from exacell.emulator.schema import Attribute
+from exacell.emulator.scrubbing import alter_schedule
+from exacell.emulator.settable import MAX_TEXT, attribute_of, checked
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 
-_MODES = {"writeback": "WriteBack", "writethrough": "WriteThrough"}
-_MAX_TEXT = 255
-_MAX_FINE_S = 60
-"""Longest interval of the fine-grained collection. Source: reference cellcli.md 4."""
 _SCRUB_INTERVAL, _SCRUB_START = "hardDiskScrubInterval", "hardDiskScrubStartTime"
 _SNMP_USER = "snmpuser."
 _FROM_EXACLI = frozenset(("securitypubkey", "securityprivkey", "securityprivkeypw"))
@@ -49,11 +46,9 @@ def alter(place: Place, statement: AlterCell) -> Effects:
                 settings.get("snmpUser", cell.settings.get("snmpUser", "")), name.removeprefix(_SNMP_USER), text
             )
             continue
-        attribute = object_types()["CELL"].attribute(name.removesuffix("+"), place.rack.release.number)
-        if attribute is None or (name.endswith("+") and attribute.name not in cell_attributes.LISTS):
+        attribute = attribute_of("CELL", name.removesuffix("+"), place.rack.release.number)
+        if name.endswith("+") and attribute.name not in cell_attributes.LISTS:
             raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="CELL")
-        if not attribute.modifiable:
-            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="CELL")
         if name in _FROM_EXACLI:
             # Source: Oracle SAGUG, alter-cell-security-certificate-attributes: ExaCLI alone sets them; they are not shown.
             if not place.remote:
@@ -63,7 +58,9 @@ def alter(place: Place, statement: AlterCell) -> Effects:
             require_cellsrv(cell)
             dump = True
             continue
-        if not text and name in cell_attributes.DEFAULTED:
+        if attribute.written_only:
+            continue
+        if not text and attribute.default:
             resets.append(attribute.name)
             continue
         if attribute.name == "name":
@@ -73,9 +70,9 @@ def alter(place: Place, statement: AlterCell) -> Effects:
             new_name = text
             continue
         if attribute.name == "flashCacheMode":
-            mode = _new_mode(place, text)
+            mode = _new_mode(place, attribute, text)
         elif attribute.name == "pmemCacheMode":
-            pmem_mode = _new_pmem_mode(place, text)
+            pmem_mode = _new_pmem_mode(place, checked(attribute, text))
         else:
             settings[attribute.name] = _checked(attribute, text) if text else ""
         if name.endswith("+"):
@@ -120,28 +117,22 @@ def _snmp_users(present: str, name: str, text: str) -> str:
     return f"(({'),('.join(sorted(users))}))" if users else ""
 
 
-def _new_mode(place: Place, text: str) -> str:
-    cell = place.cell
-    mode = _MODES.get(text.lower())
-    if mode is None:
-        raise CellError(Code.BAD_VALUE, value=text, attribute="flashCacheMode", rule="writeback or writethrough")
-    if place.rack.release.number >= ONLINE_MODE_SINCE:
+def _new_mode(place: Place, attribute: Attribute, text: str) -> str:
+    cell, mode, release = place.cell, checked(attribute, text), place.rack.release.number
+    if release >= STOPPED_MODE_UNTIL:
         require_cellsrv(cell)
-    elif cell.cellsrv_up and mode.lower() != cell.mode.lower():
+    elif release < ONLINE_MODE_SINCE and cell.cellsrv_up and mode.lower() != cell.mode.lower():
         raise CellError(Code.MODE_NEEDS_SHUTDOWN)
     if mode.lower() != cell.mode.lower() and cell.flash_cache is not None:
         raise CellError(Code.MODE_NEEDS_DROP, name=cell.flash_cache.name)
-    return mode
+    return text if release < STOPPED_MODE_UNTIL else mode
 
 
-def _new_pmem_mode(place: Place, text: str) -> str:
+def _new_pmem_mode(place: Place, mode: str) -> str:
     """Return the mode asked for: it can be altered while there is no PMEM cache. Source: Oracle DBMMN, enable- and
     disable-write-back-pmem-cache."""
     cell = place.cell
     require_cellsrv(cell)
-    mode = _MODES.get(text.lower())
-    if mode is None:
-        raise CellError(Code.BAD_VALUE, value=text, attribute="pmemCacheMode", rule="writeback or writethrough")
     if place.rack.model.pmem is None:
         raise CellError(Code.NO_PMEM, cell=cell.name)
     if mode != cell.pmem_mode and cell.pmem_cache is not None:
@@ -164,12 +155,6 @@ def _reschedule(place: Place, settings: dict[str, str]) -> None:
 
 
 def _checked(attribute: Attribute, text: str) -> str:
-    if attribute.name == _SCRUB_INTERVAL:
-        if text.lower() not in INTERVALS:
-            raise CellError(
-                Code.BAD_VALUE, value=text, attribute=attribute.name, rule="daily, weekly, biweekly or none"
-            )
-        return text.lower()
     if attribute.name == _SCRUB_START:
         if text.lower() == "now":
             return "now"
@@ -178,19 +163,13 @@ def _checked(attribute: Attribute, text: str) -> str:
         except ValueError as error:
             rule = "now, or a time such as 2013-08-07T21:19:22-07:00"
             raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule=rule) from error
-    text = cell_attributes.checked(attribute.name, text)
+    text = cell_attributes.checked(attribute.name, checked(attribute, text))
     if attribute.name == "flashCacheCompress" and text.upper() == "TRUE":
         # Source: reference cellcli.md 6.7; none of the emulated models is one of these.
         raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="only X3 and X4 cells compress")
-    if attribute.kind == "bool" and text.upper() not in ("TRUE", "FALSE"):
-        raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="TRUE or FALSE")
-    if attribute.kind == "int" and not text.isdecimal():
-        raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="a whole number")
-    if attribute.name == "metricFGCollIntvlInSec" and int(text) > _MAX_FINE_S:
-        raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="0 (off), or 1 to 60 seconds")
-    if len(text) > _MAX_TEXT:
-        raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="at most 255 characters")
-    return text.upper() if attribute.kind == "bool" else text
+    if len(text) > MAX_TEXT:
+        raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule=f"at most {MAX_TEXT} characters")
+    return text
 
 
 def services(place: Place, statement: CellServices) -> Effects:

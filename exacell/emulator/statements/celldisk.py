@@ -12,18 +12,16 @@ from exacell.emulator.changes import (
 from exacell.emulator.disk_models import CellDisk
 from exacell.emulator.messages import FLUSH_COMPLETE, CellError, Code
 from exacell.emulator.place import Place
-from exacell.emulator.schema import object_types
+from exacell.emulator.settable import checked_values
 from exacell.emulator.statements.effects import Effects, chosen, line, require_cellsrv
 from exacell.emulator.statements.flashcache import flush_members, wait_for_flush
 from exacell.emulator.statements.griddisk import flush_grid_disk
-
-_MAX_COMMENT = 255
 
 
 def alter(place: Place, statement: AlterCellDisk) -> Effects:
     """Flush cell disks, cancel their flush, or set their comment."""
     require_cellsrv(place.cell)
-    _check_values(place, statement.values)
+    values = checked_values("CELLDISK", statement.values, place.rack.release.number)
     waiting: list[CacheMember] = []
     altered: list[str] = []
     for found in list(chosen(place, statement.which, sorted(place.cell.cell_disks), "Cell disk")):
@@ -38,7 +36,7 @@ def alter(place: Place, statement: AlterCellDisk) -> Effects:
             _cancel(place, disk)
         else:
             try:
-                _set_values(place, disk, statement.values)
+                _set_values(place, disk, values)
             except CellError as error:
                 altered.pop()
                 yield line(error.line)
@@ -46,18 +44,6 @@ def alter(place: Place, statement: AlterCellDisk) -> Effects:
         yield from wait_for_flush(place, waiting)
     for name in altered:
         yield line(f"CellDisk {name} successfully altered")
-
-
-def _check_values(place: Place, values: Mapping[str, str]) -> None:
-    owner = object_types()["CELLDISK"]
-    for name, text in values.items():
-        attribute = owner.attribute(name, place.rack.release.number)
-        if attribute is None:
-            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="CELLDISK")
-        if not attribute.modifiable:
-            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="CELLDISK")
-        if name == "comment" and len(text) > _MAX_COMMENT:
-            raise CellError(Code.BAD_VALUE, value=text, attribute="comment", rule="at most 255 characters")
 
 
 def _set_values(place: Place, disk: CellDisk, values: Mapping[str, str]) -> None:

@@ -92,12 +92,13 @@ def _create(place: Place, lun: Lun, name: str, values: Mapping[str, str], *, for
             what, text = f"Cell disk {name}", format_size(limit)
             raise CellError(code, what=what, wanted=values["size"], limit=text, cell=cell.name)
         size = wanted
-    if lun.cell_disk and not force:
-        raise CellError(Code.PREEXISTING_CELLDISK, disk=lun.cell_disk)
+    if (name in cell.cell_disks or lun.cell_disk) and not force:
+        # A name in use is told before a LUN in use. Source: a published session with CD_09 on the LUN of CD_05.
+        raise CellError(Code.PREEXISTING_CELLDISK, disk=name if name in cell.cell_disks else lun.cell_disk)
     if lun.status != "normal":
         raise CellError(Code.NOT_NORMAL, kind="LUN", name=lun.name, status=lun.status)
-    if name in cell.cell_disks:
-        raise CellError(Code.OBJECT_EXISTS, kind="Cell disk", name=name)
+    if name in cell.cell_disks and name != lun.cell_disk:
+        raise CellError(Code.PREEXISTING_CELLDISK, disk=name)
     if lun.cell_disk:
         _remove(place, lun.cell_disk, force=True)
     cell.cell_disks[name] = CellDisk(

@@ -18,7 +18,7 @@ from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import RUNNING, Cell, Record
 from exacell.emulator.place import Place
 from exacell.emulator.program import Pause
-from exacell.emulator.schema import object_types
+from exacell.emulator.settable import attribute_of, checked_values
 from exacell.emulator.statements.effects import Effects, line
 from exacell.emulator.values import Row
 
@@ -71,12 +71,7 @@ def alter_cluster(place: Place, statement: AdminStatement) -> Effects:
             digest = hashlib.sha256(text.encode()).hexdigest()
             values[f"adminPubKeyFingerprint{name[-1]}"] = ":".join(digest[i : i + 2] for i in range(0, 32, 2))
             continue
-        attribute = object_types()["ESCLUSTER"].attribute(name, place.rack.release.number)
-        if attribute is None:
-            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="ESCLUSTER")
-        if not attribute.modifiable:
-            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="ESCLUSTER")
-        values[attribute.name] = _HIDDEN
+        values[attribute_of("ESCLUSTER", name, place.rack.release.number).name] = _HIDDEN
     if statement.words:
         yield Pause(_START_S)
         cell.services["EGS"] = RUNNING
@@ -101,18 +96,7 @@ def alter_node(place: Place, statement: AdminStatement) -> Effects:
     own = _own_node(place)
     if own is None:
         raise CellError(Code.OBJECT_MISSING, kind="Exascale node", name=f"(none on cell {place.cell.name})")
-    values: Record = {}
-    for name, text in statement.values.items():
-        attribute = object_types()["ESNODE"].attribute(name, place.rack.release.number)
-        if attribute is None:
-            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="ESNODE")
-        if not attribute.modifiable:
-            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="ESNODE")
-        if attribute.kind == "bool" and text.upper() not in ("TRUE", "FALSE"):
-            raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="TRUE or FALSE")
-        if attribute.kind == "int" and not text.isdecimal():
-            raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="a whole number")
-        values[attribute.name] = text.upper() if attribute.kind == "bool" else text
+    values = checked_values("ESNODE", statement.values, place.rack.release.number)
     local = _kept(place.cell, "ESNODELOCAL").setdefault("local", {})
     local |= values
     yield line(f"Exascale node {own['name']} successfully altered")

@@ -11,17 +11,17 @@ import random
 from exacell.emulator.admin import AdminStatement
 from exacell.emulator.build import new_memory_cache
 from exacell.emulator.changes import CreateFlashCache
-from exacell.emulator.disk_models import CellDisk, DiskType, Lun
+from exacell.emulator.disk_health import DROPPED, cell_disk_on, set_status
+from exacell.emulator.disk_models import DiskType, Lun
 from exacell.emulator.hardware_rows import PORT_COUNTERS, offload_groups, software_history_rows
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.metric_scene import IB_PORTS
 from exacell.emulator.models import Cell
 from exacell.emulator.place import Place
 from exacell.emulator.program import Pause
-from exacell.emulator.schema import object_types
+from exacell.emulator.settable import checked_values
 from exacell.emulator.statements.effects import Effects, line, named, require_cellsrv
 
-_DROPPED = " - dropped for replacement"
 _CALIBRATE_S = 600.0
 
 
@@ -66,41 +66,23 @@ def alter_physical_disks(place: Place, statement: AdminStatement) -> Effects:
 
 def _alter_disk(place: Place, name: str, statement: AdminStatement) -> str:
     cell, disk = place.cell, place.cell.physical_disks[name]
-    members = [d for d in cell.cell_disks.values() if d.physical_disk == name]
     if statement.words == ("POWERCYCLE",):
         return f"Physical disk {name} was power cycled."
     if statement.words == ("REENABLE",):
-        if not disk.status.endswith(_DROPPED):
+        if not disk.status.endswith(DROPPED):
             raise CellError(Code.NOT_DROPPED, name=name, status=disk.status)
-        disk.status = disk.status.removesuffix(_DROPPED)
-        cell.luns[disk.lun].status = "normal"
-        for member in members:
-            member.status = "normal"
-            _grid_disks(place, member, "active")
+        set_status(place.rack, cell, disk, disk.status.removesuffix(DROPPED))
         return f"Physical disk {name} was reenabled."
-    if disk.status.endswith(_DROPPED):
+    if disk.status.endswith(DROPPED):
         raise CellError(Code.NOT_NORMAL, kind="Physical disk", name=name, status=disk.status)
-    force = "FORCE" in statement.options
-    if not force and place.rack.asm is not None:
-        for member in members:
-            for grid_disk in cell.grid_disks_on(member.name):
-                view = place.rack.asm.disk(cell.host, grid_disk.name)
-                if view is not None and view.deactivation_outcome != "Yes":
-                    raise CellError(Code.ASM_REFUSES, disk=grid_disk.name, reason=view.deactivation_outcome)
-    disk.status += _DROPPED
-    cell.luns[disk.lun].status = "not present"
-    for member in members:
-        member.status = "not present"
-        _grid_disks(place, member, "inactive")
+    member = cell_disk_on(cell, disk)
+    if "FORCE" not in statement.options and place.rack.asm is not None and member is not None:
+        for grid_disk in cell.grid_disks_on(member.name):
+            view = place.rack.asm.disk(cell.host, grid_disk.name)
+            if view is not None and view.deactivation_outcome != "Yes":
+                raise CellError(Code.ASM_REFUSES, disk=grid_disk.name, reason=view.deactivation_outcome)
+    set_status(place.rack, cell, disk, disk.status + DROPPED)
     return f"Physical disk {name} was dropped for replacement."
-
-
-def _grid_disks(place: Place, member: CellDisk, status: str) -> None:
-    for grid_disk in place.cell.grid_disks_on(member.name):
-        if grid_disk.status != status:
-            grid_disk.status = status
-            if place.rack.asm is not None:
-                place.rack.asm.grid_disk_changed(place.cell.host, grid_disk.name, status)
 
 
 # -- ports, groups, updates ----------------------------------------------------------------------------------------------
@@ -124,12 +106,9 @@ def alter_offload_groups(place: Place, statement: AdminStatement) -> Effects:
     """Start, stop or restart offload groups, or set their comment; a cell has system groups alone, whose packages stay."""
     known = [group.name for group in offload_groups(place)]
     chosen = list(known) if statement.names is None else list(named(statement.names, known, "Offload group"))
-    for name in statement.values:
-        attribute = object_types()["OFFLOADGROUP"].attribute(name, place.rack.release.number)
-        if attribute is None:
-            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="OFFLOADGROUP")
-        if attribute.name != "comment":
-            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="OFFLOADGROUP")
+    values = checked_values("OFFLOADGROUP", statement.values, place.rack.release.number)
+    if "package" in values:
+        raise CellError(Code.READ_ONLY, attribute="package", object="OFFLOADGROUP")
     for found in chosen:
         if isinstance(found, CellError):
             yield line(found.line)
@@ -138,7 +117,7 @@ def alter_offload_groups(place: Place, statement: AdminStatement) -> Effects:
             state = "stopped" if statement.words == ("SHUTDOWN",) else "running"
             place.cell.offload_settings[f"{found}|runtimeState"] = state
         else:
-            place.cell.offload_settings[f"{found}|comment"] = statement.values["comment"]
+            place.cell.offload_settings[f"{found}|comment"] = values["comment"]
         yield line(f"OffloadGroup {found} successfully altered")
 
 
@@ -146,13 +125,7 @@ def alter_software_update(place: Place, statement: AdminStatement) -> Effects:
     """Set where and when software is updated. There is no store to upgrade from here, so no upgrade ever starts."""
     if statement.words:
         raise CellError(Code.NO_UPDATE, store=place.cell.update_settings.get("store", ""))
-    for name, text in statement.values.items():
-        attribute = object_types()["SOFTWAREUPDATE"].attribute(name, place.rack.release.number)
-        if attribute is None:
-            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="SOFTWAREUPDATE")
-        if not attribute.modifiable:
-            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="SOFTWAREUPDATE")
-        place.cell.update_settings[attribute.name] = text
+    place.cell.update_settings |= checked_values("SOFTWAREUPDATE", statement.values, place.rack.release.number)
     yield line("Software Update successfully altered.")
 
 

@@ -55,38 +55,6 @@ _NEEDS_CELLSRV = frozenset(
     )
 )
 
-_DETAIL_LAST: dict[str, tuple[str, ...]] = {
-    "CELL": (
-        *("status", "temperatureReading", "temperatureStatus", "upTime", "usbStatus"),
-        *("cellsrvStatus", "msStatus", "rsStatus"),
-    ),
-    "LUN": ("lunWriteCacheMode", "status"),
-    "ALERTHISTORY": ("alertAction",),
-}
-"""Attributes that DETAIL prints last on releases before 24.1, in this order. Source: captures, cellcli.md 3.3; published LIST
-ALERTHISTORY DETAIL of 11.2.3.2.1 (Oracle Exadata Survival Guide) and 12.1.2.3, and one in patvdv/check_health."""
-
-_DETAIL_BEFORE: dict[str, dict[str, str]] = {
-    "CELL": {
-        "bbuTempThreshold": "bbuChargeThreshold",
-        "interconnectCount": "interconnect1",
-        "offloadGroupEvents": "offloadEfficiency",
-        "releaseTrackingBug": "securityCert",
-    },
-}
-"""Attributes that DETAIL prints before another one on releases before 24.1. Source: published LIST CELL DETAIL of 11.2.2.4.0,
-12.1.2.1.2 and 12.1.2.3."""
-
-_IN_DETAIL: dict[str, dict[str, tuple[Release | None, Release | None]]] = {
-    "CELL": {"metricCollection": ((18, 1), None)},
-    "GRIDDISK": {"asmDiskSize": ((19, 1), None), "offset": (None, (18, 1)), "sparse": ((19, 1), None)},
-    "PHYSICALDISK": {"errMediaCount": (None, (12, 1, 2, 1)), "id": (None, (12, 1, 2, 1))},
-}
-"""Since and until which release DETAIL prints an attribute that exists for longer. Source: published LIST CELL DETAIL of
-12.1.2.1.2, LIST GRIDDISK DETAIL of 11.2.3.2.1 and 18.1.6, LIST PHYSICALDISK DETAIL of 11.2.1.3.1 and in patvdv/check_health;
-tanelpoder/tpt-oracle, exadisktopo.sql, joins a physical disk's id with a cell disk's physicalDisk. When each came between two
-sessions is our guess."""
-
 
 def list_texts(place: Place, statement: ListStatement, look: printer.Format) -> Iterator[str]:
     """Yield what LIST prints, in one piece, or in many when it is long.
@@ -159,8 +127,7 @@ def on_hardware(place: Place, owner: ObjectType) -> ObjectType:
 
 
 def _detail_attributes(owner: ObjectType, release: Release) -> tuple[Attribute, ...]:
-    attributes = [a for a in owner.attributes_in(release) if not a.hidden and _titled(owner, a, release)]
-    return _in_detail_order(owner, attributes, release)
+    return _in_detail_order(owner, [a for a in owner.attributes_in(release) if a.titled_in(release)], release)
 
 
 def _in_detail_order(owner: ObjectType, attributes: Iterable[Attribute], release: Release) -> tuple[Attribute, ...]:
@@ -168,17 +135,16 @@ def _in_detail_order(owner: ObjectType, attributes: Iterable[Attribute], release
 
     Source: a published LIST CELL ATTRIBUTES … DETAIL of 12.1.2.1, in Expert Oracle Exadata (Apress).
     """
+    places = {a: number for number, a in enumerate(owner.attributes)}
     if release >= PRIMARY_MEDIA_SINCE:
-        return tuple(sorted(attributes, key=owner.attributes.index))
-    last, before = _DETAIL_LAST.get(owner.name, ()), _DETAIL_BEFORE.get(owner.name, {})
-    places = {a.name: number for number, a in enumerate(owner.attributes)}
-    places |= {name: len(places) + number for number, name in enumerate(last)}
-    return tuple(sorted(attributes, key=lambda a: places[before[a.name]] - 0.5 if a.name in before else places[a.name]))
+        return tuple(sorted(attributes, key=places.__getitem__))
+    named = {a.name: places[a] for a in reversed(owner.attributes)}
 
+    def place(attribute: Attribute) -> tuple[int, float]:
+        before = attribute.detail_before
+        return attribute.detail_end, named[before] - 0.5 if before else places[attribute]
 
-def _titled(owner: ObjectType, attribute: Attribute, release: Release) -> bool:
-    since, until = _IN_DETAIL.get(owner.name, {}).get(attribute.name, (None, None))
-    return (since is None or release >= since) and (until is None or release < until)
+    return tuple(sorted(attributes, key=place))
 
 
 def list_rows(place: Place, statement: ListStatement) -> list[Row]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 
 from exacell.emulator.alerts import alert_state
 from exacell.emulator.clock import MINUTE, iso_time
@@ -36,7 +35,7 @@ _KEPT_TEXTS = 400_000
 """Values of a history that are kept between computing their widths and printing them."""
 _SAMPLED = 48
 """Minutes, evenly spread, that a longer history's width is taken from, besides those at which values are large."""
-_TYPED = ("Number", "%")
+_TYPED = ("Number", "%", "MB/sec")
 """Units whose values print 0 and 0.0 differently."""
 _REMEMBERED = 2048
 """Texts of one metric's values that are remembered."""
@@ -288,8 +287,7 @@ def telling_minutes(metrics: CellMetrics, minutes: Sequence[float]) -> list[floa
     Counters are, before they start anew and at the end; rates of the past when it was busiest; others may be at any time.
     """
     found = {minutes[0], minutes[-1], *minutes[:: max(1, len(minutes) // _SAMPLED)]}
-    changes = pairwise(metrics.collections)
-    found |= {later.moment - MINUTE for earlier, later in changes if earlier.epochs != later.epochs}
+    found |= {moment - MINUTE for moment in metrics.collections.turns()}
     past = [moment for moment in minutes if moment < metrics.begin]
     if past:
         found.add(max(past, key=lambda moment: growth_before(moment, metrics.past)))

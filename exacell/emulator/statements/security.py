@@ -17,6 +17,8 @@ from exacell.emulator.changes import AssignKey, Grant
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import Record
 from exacell.emulator.place import Place
+from exacell.emulator.schema import Release
+from exacell.emulator.settable import checked_values
 from exacell.emulator.statements.effects import Effects, line
 from exacell.emulator.values import Lines, Row
 
@@ -138,12 +140,9 @@ def role_rows(place: Place) -> list[Row]:
     return rows
 
 
-def _password(values: Mapping[str, str]) -> str:
+def _password(values: Mapping[str, str], release: Release) -> str:
     """Return what a password is kept as."""
-    unknown = next((name for name in values if name != "password"), None)
-    if unknown is not None:
-        raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=unknown, object="USER")
-    text = values["password"]
+    text = checked_values("USER", values, release)["password"]
     kinds = (str.isdecimal, str.islower, str.isupper)
     if not 8 <= len(text) <= 40 or not all(any(kind(char) for char in text) for kind in kinds):
         raise CellError(Code.BAD_VALUE, value="***", attribute="password", rule=_PASSWORD_RULE)
@@ -155,7 +154,7 @@ def create_user(place: Place, statement: AdminStatement) -> Effects:
     users = _records(place, "USER")
     (name,) = statement.names or ("",)
     _new_name(name, users, "User")
-    users[name] = {"roles": [], "password": _password(statement.values)}
+    users[name] = {"roles": [], "password": _password(statement.values, place.rack.release.number)}
     yield line(f"User {name} successfully created")
 
 
@@ -171,7 +170,7 @@ def alter_user(place: Place, statement: AdminStatement) -> Effects:
         if isinstance(found, CellError):
             yield line(found.line)
             continue
-        password = _password(statement.values)
+        password = _password(statement.values, place.rack.release.number)
         if password == users[found]["password"]:
             raise CellError(Code.BAD_VALUE, value="***", attribute="password", rule="another one than the present one")
         users[found]["password"] = password

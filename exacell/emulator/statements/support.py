@@ -14,6 +14,7 @@ from exacell.emulator.models import Record
 from exacell.emulator.place import Place
 from exacell.emulator.quarantines import add_quarantine
 from exacell.emulator.schema import object_types
+from exacell.emulator.settable import checked_values
 from exacell.emulator.statements.effects import Effects, line
 from exacell.emulator.statements.security import chosen
 from exacell.emulator.values import Row, Time
@@ -21,7 +22,6 @@ from exacell.emulator.values import Row, Time
 _NEEDED = ("quarantineType", "quarantinePlan", "dbUniqueName")
 _START = re.compile(r"[0-9]{4}_[0-9]{2}_[0-9]{2}T[0-9]{2}_[0-9]{2}_[0-9]{2}")
 _OLDEST_S, _PACKING_S = 7 * 86400.0, 300.0
-_MADE_BY_CELL = ("name", "creationTime", "cellsrvChecksum", "incidentID", "rpmVersion")
 
 
 def _quarantines(place: Place) -> dict[str, Record]:
@@ -30,23 +30,14 @@ def _quarantines(place: Place) -> dict[str, Record]:
 
 def create_quarantine(place: Place, statement: AdminStatement) -> Effects:
     """Create a quarantine by hand; its name is the next number."""
-    owner, release = object_types()["QUARANTINE"], place.rack.release.number
-    values: Record = {}
-    for name, text in statement.values.items():
-        attribute = owner.attribute(name, release)
-        if attribute is None:
-            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="QUARANTINE")
-        if attribute.name in _MADE_BY_CELL:
-            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="QUARANTINE")
-        if attribute.kind == "int" and not text.isdecimal():
-            raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="a whole number")
-        values[attribute.name] = int(text) if attribute.kind == "int" else text
+    release = place.rack.release.number
+    texts = checked_values("QUARANTINE", statement.values, release, creating=True)
+    known = object_types()["QUARANTINE"].attributes_in(release)
+    numbers = {attribute.name for attribute in known if attribute.kind == "int"}
+    values: Record = {name: int(text) if name in numbers else text for name, text in texts.items()}
     missing = next((name for name in _NEEDED if name not in values), None)
     if missing is not None:
         raise CellError(Code.BAD_VALUE, value="''", attribute=missing, rule=f"{', '.join(_NEEDED)} must be given")
-    if str(values["quarantinePlan"]).upper() != "SYSTEM":
-        plan = values["quarantinePlan"]
-        raise CellError(Code.BAD_VALUE, value=plan, attribute="quarantinePlan", rule="it must be SYSTEM")
     reason = {"quarantineMode": "FULL Quarantine", "quarantineReason": "Manual"}
     name = add_quarantine(place.rack, place.cell, {**reason, **values})
     yield line(f"Quarantine {name} successfully created")
@@ -54,18 +45,12 @@ def create_quarantine(place: Place, statement: AdminStatement) -> Effects:
 
 def alter_quarantines(place: Place, statement: AdminStatement) -> Effects:
     """Set the comment of quarantines, the only attribute of theirs that can be altered."""
-    owner = object_types()["QUARANTINE"]
-    for name in statement.values:
-        attribute = owner.attribute(name, place.rack.release.number)
-        if attribute is None:
-            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="QUARANTINE")
-        if not attribute.modifiable:
-            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="QUARANTINE")
+    values = checked_values("QUARANTINE", statement.values, place.rack.release.number)
     for found in chosen(statement.names, _quarantines(place), "Quarantine"):
         if isinstance(found, CellError):
             yield line(found.line)
             continue
-        _quarantines(place)[found] |= {"comment": statement.values["comment"]}
+        _quarantines(place)[found] |= values
         yield line(f"Quarantine {found} successfully altered")
 
 

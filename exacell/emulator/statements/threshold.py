@@ -9,46 +9,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from exacell.emulator.admin import AdminStatement
 from exacell.emulator.alert_models import Threshold
-from exacell.emulator.alerts import COMPARISONS, clear_all, metric_and_object
+from exacell.emulator.alerts import clear_all, metric_and_object
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.place import Place
-from exacell.emulator.schema import metrics_in, object_types
+from exacell.emulator.schema import metrics_in
+from exacell.emulator.settable import checked_values
 from exacell.emulator.statements.effects import Effects, line
 from exacell.emulator.statements.metric_listing import definition_row
 from exacell.emulator.values import passes
 
-_ATTRIBUTES = ("comparison", "warning", "critical", "occurrences", "observation")
-_SWITCHES = {"enabled": "Enabled", "disabled": "Disabled"}
 
-
-def _number(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise CellError(Code.BAD_VALUE, value=text, attribute=name, rule="a number") from None
-
-
-def _count(name: str, text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise CellError(Code.BAD_VALUE, value=text, attribute=name, rule="a whole number from 1 on")
-    return int(text)
-
-
-def _settings(values: Mapping[str, str]) -> dict[str, str | float | int]:
+def _settings(place: Place, values: Mapping[str, str]) -> dict[str, str | float | int]:
     """Return checked values of a threshold's attributes."""
-    found: dict[str, str | float | int] = {}
-    for name, text in values.items():
-        if name not in _ATTRIBUTES:
-            code = Code.READ_ONLY if name == "name" else Code.UNKNOWN_ATTRIBUTE
-            raise CellError(code, attribute=name, object="THRESHOLD")
-        if name == "comparison":
-            if text not in COMPARISONS:
-                rule = f"one of {' '.join(COMPARISONS)}"
-                raise CellError(Code.BAD_VALUE, value=text, attribute=name, rule=rule)
-            found[name] = text
-        else:
-            found[name] = _number(name, text) if name in ("warning", "critical") else _count(name, text)
-    return found
+    texts = checked_values("THRESHOLD", values, place.rack.release.number)
+    kinds: Mapping[str, type[str | float | int]] = {"warning": float, "critical": float, "comparison": str}
+    return {name: kinds.get(name, int)(text) for name, text in texts.items()}
 
 
 def _set(threshold: Threshold, settings: Mapping[str, str | float | int]) -> None:
@@ -66,7 +41,7 @@ def create(place: Place, statement: AdminStatement) -> Effects:
     name = f"{metric}.{owner}" if owner else metric
     if name in place.cell.thresholds:
         raise CellError(Code.OBJECT_EXISTS, kind="Threshold", name=name)
-    settings = _settings(statement.values)
+    settings = _settings(place, statement.values)
     if "comparison" not in settings or not {"warning", "critical"} & set(settings):
         rule = "comparison and at least one of warning and critical must be given"
         raise CellError(Code.BAD_NAME, name=name, rule=rule)
@@ -87,7 +62,7 @@ def _chosen(names: Sequence[str] | None, known: Sequence[str], kind: str) -> Ite
 
 def alter(place: Place, statement: AdminStatement) -> Effects:
     """Set attributes of thresholds; the next collection is looked at by them, and may change or clear their alerts."""
-    settings = _settings(statement.values)
+    settings = _settings(place, statement.values)
     for found in _chosen(statement.names, sorted(place.cell.thresholds), "Threshold"):
         if isinstance(found, CellError):
             yield line(found.line)
@@ -114,17 +89,13 @@ def drop(place: Place, statement: AdminStatement) -> Effects:
 
 def alter_alerts(place: Place, statement: AdminStatement) -> Effects:
     """Set who has examined alerts."""
-    for name in statement.values:
-        if name != "examinedby":
-            known = object_types()["ALERTHISTORY"].attribute(name, place.rack.release.number)
-            code = Code.UNKNOWN_ATTRIBUTE if known is None else Code.READ_ONLY
-            raise CellError(code, attribute=name if known is None else known.name, object="ALERTHISTORY")
+    values = checked_values("ALERTHISTORY", statement.values, place.rack.release.number)
     alerts = {alert.name: alert for alert in place.cell.alerts}
     for found in _chosen(statement.names, list(alerts), "Alert"):
         if isinstance(found, CellError):
             yield line(found.line)
         else:
-            alerts[found].examined_by = statement.values["examinedby"]
+            alerts[found].examined_by = values["examinedBy"]
             yield line(f"Alert {found} successfully altered")
 
 
@@ -153,17 +124,7 @@ def drop_alerts(place: Place, statement: AdminStatement) -> Effects:
 
 def alter_definitions(place: Place, statement: AdminStatement) -> Effects:
     """Switch fine-grained collection or streaming of metrics on or off; what a metric does not allow is refused."""
-    owner = object_types()["METRICDEFINITION"]
-    settings: dict[str, str] = {}
-    for name, text in statement.values.items():
-        attribute = owner.attribute(name, place.rack.release.number)
-        if attribute is None:
-            raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="METRICDEFINITION")
-        if not attribute.modifiable:
-            raise CellError(Code.READ_ONLY, attribute=attribute.name, object="METRICDEFINITION")
-        if text.lower() not in _SWITCHES:
-            raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="enabled or disabled")
-        settings[attribute.name] = _SWITCHES[text.lower()]
+    settings = checked_values("METRICDEFINITION", statement.values, place.rack.release.number)
     definitions = metrics_in(place.rack.release.number)
     for found in _chosen(statement.names, list(definitions), "Metric definition"):
         if isinstance(found, CellError):

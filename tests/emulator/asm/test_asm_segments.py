@@ -20,6 +20,25 @@ def clauses(lab: Lab) -> dict[str, str]:
     return {" ".join(line.split()[:-1]): line.split()[-1] for line in out}
 
 
+EXTERNAL = """create table app.shell (line varchar2(400)) organization external (type oracle_loader
+ default directory exa_shell access parameters (records delimited by newline preprocessor exa_shell:'x.sh')
+ location ('x.sh')) reject limit unlimited"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "line"),
+    [
+        ("create or replace directory exa_shell as '/home/oracle/shell'", "ORA-01031: insufficient privileges"),
+        ("create directory exa_shell as '/tmp'", "ORA-01031: insufficient privileges"),
+        ("drop directory exa_shell", "ORA-04043: object EXA_SHELL does not exist"),
+        (EXTERNAL, "ORA-06564: object EXA_SHELL does not exist"),
+    ],
+)
+def test_no_way_out_of_the_database(lab: Lab, statement: str, line: str) -> None:
+    """Directories and external tables, which would run programs of this machine, get the errors that a database has for them."""
+    assert line in lab.db(f"{statement};\n").lines
+
+
 @pytest.mark.parametrize(
     ("statement", "message", "changed"),
     [

@@ -163,7 +163,11 @@ def test_redo_logs(carved):
     """Redo logs are added to a group, switched to, and dropped when nothing needs them any more."""
     carved.create()
     add = "alter database add logfile thread 1 group 11 ('+SSD') size 4096M blocksize {};\n"
-    assert carved.db(add.format(4096)).codes == [1378]
+    refused = carved.db(add.format(4096))
+    assert refused.codes == [1378]
+    sizes = "(media sector size is 512 and host sector size is 512)"
+    what = "The logical block size (4096) of file +SSD is not compatible with the disk sector size"
+    assert f"ORA-01378: {what} {sizes}" in refused.lines
     assert carved.db(add.format(512)).codes == []
     assert carved.db(add.format(512)).codes == [1184]
     assert carved.rows("select free_mb||'' from v$asm_diskgroup where name='SSD'") == [str(235572 - 8192)]

@@ -33,8 +33,9 @@ def _set_state(bench: Bench, path: str, value: str) -> None:
 
 def _set_metric(bench: Bench, name: str, value: str) -> None:
     metrics = bench.rack.metrics["exa1cel01"]
-    last = metrics.collections[-1]
-    metrics.collections[-1] = Collection(last.moment, {**last.values, name: float(value)}, 0, 0)
+    last = metrics.collections.last
+    assert last is not None
+    metrics.collections.put(Collection(last.moment, {**last.values, name: float(value)}, 0, 0))
 
 
 def _blocks(lines: list[str]) -> list[tuple[str, list[str]]]:

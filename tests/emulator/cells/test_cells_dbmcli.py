@@ -127,3 +127,64 @@ def test_describe_has_every_attribute_that_a_row_has() -> None:
     names = [a.name for a in owner.attributes_in(bench.rack.release.number)]
     assert set(server_row(bench.rack, "exa1db01")) <= set(names)
     assert "egsStatus" in names and "egsStatus" not in shown(Bench(), "-e", "describe dbserver")[1]
+
+
+@pytest.mark.parametrize(
+    ("release", "model", "metrics"),
+    [("12.1.2", "x2", 24), ("19.3", "x6", 24), ("24.1", "x8m", 92), ("24.1", "x10m", 92)],
+)
+def test_metrics_of_a_server(release: str, model: str, metrics: int) -> None:
+    """Each metric of a release is described, those of 24.1 are the 92 of a published list, and no other one has a value."""
+    bench = Bench(release=release, model=model)
+    defined = rows(bench, "list metricdefinition attributes name,description,objectType,unit")
+    assert len(defined) == metrics if release == "24.1" else len(defined) >= metrics
+    assert all(description for _name, description, _kind, _unit in defined)
+    current = rows(bench, "list metriccurrent")
+    assert {name for name, _object, _value in current} <= {name for name, *_ in defined}
+    assert {"DS_CPUT", "DS_TEMP", "N_HCA_MB_RCV_SEC"} <= {name for name, _object, _value in current}
+    assert {"exa1db01", "/"} <= {name for _metric, name, _value in current}
+
+
+def test_a_load_shows_on_the_server_as_on_the_cells() -> None:
+    """What the cells send to a server in a minute is what the server receives, on its ports and in all."""
+    bench = Bench()
+    bench.rack.start_load(seconds=600, profile="dw")
+    bench.pass_time(400)
+    sent = "list metriccurrent N_MB_SENT_SEC attributes metricValue where metricObjectName = exa1db01"
+    cells = sum(amount(bench.one(sent, cell=host)) for host in bench.rack.cells)
+    ((_name, _node, received),) = rows(bench, "list metriccurrent N_HCA_MB_RCV_SEC")
+    ports = [amount(value) for _name, _port, value in rows(bench, "list metriccurrent N_IB_MB_RCV_SEC")]
+    assert cells > 1.0 and amount(received) == pytest.approx(cells, rel=0.01) == pytest.approx(sum(ports), rel=0.01)
+
+
+def test_the_history_of_a_server() -> None:
+    """A history has a row a minute, oldest first, up to the current value; filters on time pick minutes."""
+    bench = Bench()
+    bench.pass_time(600)
+    history = rows(bench, "list metrichistory DS_TEMP where ageInMinutes < 6")
+    assert 5 <= len(history) <= 6
+    assert [row[3] for row in history] == sorted(row[3] for row in history)
+    assert history[-1][:3] == rows(bench, "list metriccurrent DS_TEMP")[0]
+    assert rows(bench, f"list metrichistory DS_TEMP where collectionTime > '{history[-2][3]}'") == history[-1:]
+
+
+def test_ports_and_plan_of_a_server() -> None:
+    """Servers with InfiniBand have two ports and those with RoCE none; an I/O plan is empty, and unknown from 24.1 on."""
+    bench, newer = Bench(), Bench(release="24.1", model="x8m")
+    assert rows(bench, "list ibport") == [["HCA-1:1", "Active"], ["HCA-1:2", "Active"]]
+    assert rows(newer, "list ibport") == []
+    assert rows(bench, "list iormplan") == [["exa1db01_IORMPLAN", "active"]]
+    assert shown(newer, "-e", "list iormplan")[1].endswith("DBM-01504: Invalid command syntax.\n")
+    assert shown(bench, "-e", "list metriccurrent CL_CPUT")[1] == "DBM-02906: Metric does not exist: CL_CPUT\n"
+
+
+def rows(bench: Bench, statement: str) -> list[list[str]]:
+    """Return the columns of what ``dbmcli -e`` prints."""
+    status, text = shown(bench, "-e", statement)
+    assert status == 0
+    return [[column.strip() for column in line.split("\t")[1:]] for line in text.splitlines()]
+
+
+def amount(value: str) -> float:
+    """Return the number of ``1,234 MB/sec``."""
+    return float(value.split()[0].replace(",", ""))

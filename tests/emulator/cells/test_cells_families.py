@@ -105,7 +105,7 @@ def test_every_rate_is_a_derivative(bench: Bench) -> None:
 
 def test_objects_that_exist_have_all_their_metrics(bench: Bench) -> None:
     """Every metric of every object type that the rack has is there, on InfiniBand and on RoCE hardware."""
-    missing = {"IORM_CATEGORY", "IORM_PLUGGABLE_DATABASE", "IORM_CLUSTER", "IORM_VAULT", "IORM_VOLUME", "DISKGROUP"}
+    missing = {"IORM_PLUGGABLE_DATABASE", "IORM_CLUSTER", "IORM_VAULT", "IORM_VOLUME", "DISKGROUP"}
     for rack, absent in (
         (bench, missing | {"PMEMCACHE", "XRMEMCACHE", "DEVICE", "NETDEV_QUEUE"}),
         (Bench(model="x8m"), missing | {"XRMEMCACHE", "IBPORT"}),

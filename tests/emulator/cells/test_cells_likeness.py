@@ -13,40 +13,32 @@ from exacell.errors import EmulatorError
 from exacell.units import GIB, MIB
 
 NODES = ("prod-db1", "prod-db2")
+CACHE = str(2 * (90 * GIB - 48 * MIB - 256 * MIB))
 
 
-def cell(name: str, **changes: Any) -> dict[str, Any]:
-    disks = [f"FD_0{number}_{name}" for number in range(2)]
-    row = {
-        "name": name,
-        "release": "20.1.4.0.0.200101",
-        "makeModel": "",
-        "mode": "WriteBack",
-        "objective": "balanced",
-        "directives": [[["name", "HR"], ["share", "3"], ["flashLog", "off"]]],
-        "cellDisks": [
-            {"name": disk, "diskType": "FlashDisk", "size": 100 * GIB, "free": 10 * GIB, "status": "normal"}
-            for disk in disks
+def cell(name: str, *, dirty: int = 4 * GIB, used: int = 8 * GIB, **objects: Any) -> dict[str, Any]:
+    """A cell whose disks were told without LUNs and devices; ``objects`` replace what it told of object types."""
+    flash, hard = [f"FD_0{number}_{name}" for number in range(2)], [f"CD_0{number}_{name}" for number in range(14)]
+    told = {
+        "CELL": [{"name": name, "releaseVersion": "20.1.4.0.0.200101", "makeModel": "", "flashCacheMode": "WriteBack"}],
+        "CELLDISK": [
+            {"name": disk, "diskType": "FlashDisk", "size": "100G", "freeSpace": "10G", "status": "normal"}
+            for disk in flash
         ]
         + [
-            {"name": f"CD_0{number}_{name}", "diskType": "HardDisk", "size": 600 * GIB, "free": 0, "status": "normal"}
-            for number in range(14)
+            {"name": disk, "diskType": "HardDisk", "size": "600G", "freeSpace": "0", "status": "normal"}
+            for disk in hard
         ],
-        "gridDisks": [
-            {
-                "name": f"DG_CD_0{number}_{name}",
-                "cellDisk": f"CD_0{number}_{name}",
-                "size": 500 * GIB,
-                "status": "active",
-                "availableTo": [],
-                "cachingPolicy": "default",
-            }
-            for number in range(14)
+        "GRIDDISK": [
+            {"name": f"DG_{disk}", "cellDisk": disk, "size": "500G", "status": "active", "availableTo": ""}
+            for disk in hard
         ],
-        "flashCache": {"name": f"{name}_FC", "cellDisks": disks, "flushed": False, "dirty": 4 * GIB, "used": 8 * GIB},
-        "flashLog": 512 * MIB,
+        "FLASHCACHE": [{"name": f"{name}_FC", "cellDisk": ",".join(flash), "size": CACHE, "status": "normal"}],
+        "FLASHLOG": [{"name": f"{name}_FLASHLOG", "cellDisk": ",".join(flash), "size": "512M"}],
+        "IORMPLAN": [{"objective": "balanced", "status": "active"}],
     }
-    return {**row, **changes}
+    plans = {"dbPlan": [[["name", "HR"], ["share", "3"], ["flashLog", "off"]]]}
+    return {"name": name, "objects": {**told, **objects}, "plans": plans, "dirty": dirty, "used": used}
 
 
 def group(*cells: str, **changes: Any) -> dict[str, Any]:
@@ -109,10 +101,10 @@ def test_space_is_divided_as_it_was_described() -> None:
 
 def test_a_cell_without_cache_and_a_flushed_one() -> None:
     """No cache stays none, and a flushed one is empty and not caching."""
-    none: Any = world("a", "b", flashCache=None, flashLog=0).to_state()["cell-b"]["cell"]
+    none: Any = world("a", "b", FLASHCACHE=[], FLASHLOG=[]).to_state()["cell-b"]["cell"]
     assert none["flash_cache"] is None and none["flash_log"] is None
-    flushed = {**cell("a")["flashCache"], "flushed": True}
-    state: Any = world("a", "b", flashCache=flushed).to_state()["cell-a"]["cell"]
+    flushed = [{**cell("a")["objects"]["FLASHCACHE"][0], "status": "normal - flushed"}]
+    state: Any = world("a", "b", FLASHCACHE=flushed).to_state()["cell-a"]["cell"]
     rows = state["flash_cache"]["members"].values()
     assert all(row["dirty_bytes"] == row["used_bytes"] == 0 and row["flush_from"] is not None for row in rows)
 
@@ -137,7 +129,7 @@ def test_disk_groups_have_their_disks_files_and_mounts() -> None:
 )
 def test_the_nearest_release_is_taken_and_its_model(release: str, model: str, expected: str) -> None:
     """The release is the newest that is not newer than the rack's; a model that has the rack's name wins."""
-    found = nearest([cell("a", release=release, makeModel=model)])
+    found = nearest([cell("a", CELL=[{"releaseVersion": release, "makeModel": model}])])
     assert found[1] == expected and (not model or found[0] == "x8m")
 
 
@@ -150,7 +142,29 @@ def test_one_cell_is_no_rack() -> None:
 @pytest.mark.parametrize("dirty", [0, 4 * GIB])
 def test_the_first_reading_of_metrics_tells_of_the_described_cache(dirty: int) -> None:
     """FC_BY_DIRTY and FC_BY_USED of a copy are those of the rack that was described, not of the rack it was made from."""
-    cache = {**cell("a")["flashCache"], "dirty": dirty, "used": 2 * dirty}
-    state: Any = world("a", "b", flashCache=cache).to_state()["cell-a"]
+    state: Any = world("a", "b", dirty=dirty, used=2 * dirty).to_state()["cell-a"]
     collected = state["metrics"]["collections"][-1][1]
     assert (collected["FC_BY_DIRTY"], collected["FC_BY_USED"]) == (dirty / MIB, 2 * dirty / MIB)
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        {"CELLDISK": [{"name": "CD", "diskType": "HardDisk", "size": "much"}]},
+        {"FLASHLOG": [{"name": "a_FLASHLOG", "cellDisk": "FD_00_a"}]},
+        {"GRIDDISK": [{"name": "G", "cellDisk": "CD_00_a", "size": "1G", "creationTime": "yesterday"}]},
+    ],
+)
+def test_what_can_not_be_read_names_its_cell(objects: dict[str, Any]) -> None:
+    """A cell that tells a size that is none, or a log without size, is named, in one line."""
+    with pytest.raises(EmulatorError, match=r"cell a can't be copied: it told what can't be read: .+"):
+        world("a", "b", **objects)
+
+
+def test_what_is_no_number_stays_what_it_is() -> None:
+    """A value that is no number where there is mostly one, and an alert that tells little, make no copy fail."""
+    alerts = [{"name": "3", "alertMessage": "smoke", "severity": "critical", "metricValue": "21.0 C", "beginTime": ""}]
+    quarantines = [{"name": "1", "clientPID": "none", "comment": "x", "creationTime": "2026-01-01T00:00:00+00:00"}]
+    state: Any = world("a", "b", ALERTHISTORY=alerts, QUARANTINE=quarantines).to_state()["cell-a"]["cell"]
+    assert (state["alerts"][0]["value"], state["alerts"][0]["sequence"]) == ("21.0 C", 3)
+    assert state["records"]["QUARANTINE"]["1"]["clientPID"] == "none"

@@ -184,7 +184,7 @@ def test_nothing_is_cached_while_a_flush_is_in_force(bench: Bench) -> None:
 
 def test_dirty_by_disk_adds_up(bench: Bench) -> None:
     """The dirty megabytes of flash disks, and those of grid disks, add up to FC_BY_DIRTY."""
-    collected = bench.rack.metrics["exa1cel01"].collections[-1].values
+    collected = bench.rack.metrics["exa1cel01"].last_values()
     for prefix in ("CD_BY_FC_DIRTY|", "GD_BY_FC_DIRTY|"):
         total = sum(value for name, value in collected.items() if name.startswith(prefix))
         assert total == pytest.approx(collected["FC_BY_DIRTY"])

@@ -8,13 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
-from cells_bench import Bench
+from cells_bench import MORNING, Bench
 
 import exacell.emulator as emulator
 from exacell.emulator.clock import RackClock
 from exacell.emulator.profiles import models, releases
 from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
+from exacell.emulator.rack_world import RackWorld
 from exacell.errors import EmulatorError, RackFormatError
 
 PURE = (
@@ -31,7 +32,7 @@ PURE = (
         "models",
         "objects",
     ),
-    *("printer", "profiles", "rack", "schema", "space", "tokens", "values", "workload"),
+    *("printer", "profiles", "rack", "rack_minutes", "schema", "space", "tokens", "values", "workload"),
 )
 
 
@@ -120,6 +121,66 @@ def test_the_clock_runs_faster_than_the_wall() -> None:
     assert (clock.now(), later.now()) == (160.0, 5002.0)
     with pytest.raises(EmulatorError, match="must be above 0"):
         RackClock(speed=0)
+
+
+@pytest.mark.parametrize("years", [-30, 30])
+def test_a_wall_clock_that_jumps_changes_nothing(years: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When this machine's date is set by years either way, a rack's time goes on as if nothing had happened."""
+    today = MORNING
+    monkeypatch.setattr(time, "time", lambda: today)
+    clock = RackClock(speed=60)
+    world = RackWorld.create("t1", {"cells": 2, "dbnodes": 1}, today=lambda: today)
+    before = clock.now()
+    today += years * 365 * 86400
+    world.advance()
+    assert 0 <= clock.now() - before < 3600
+    stored = world.to_state()
+    assert 0 <= float(str(stored["rack"]["advanced"])) - MORNING < 3600
+    again = RackWorld.from_state(stored)
+    again.advance()
+    assert 0 <= float(str(again.to_state()["rack"]["advanced"])) - MORNING < 7200
+
+
+def test_time_is_played_in_slices_that_add_up() -> None:
+    """A load that is played minute by minute moves the counters as one that is played at once, and is gone at its end."""
+    whole, parted = Bench(), Bench()
+    for bench in (whole, parted):
+        bench.rack.start_load(seconds=1800, profile="mixed")
+        bench.wall += 2000 / 60
+    whole.rack.advance()
+    assert parted.rack.load_end(1) is not None
+    calls = 1
+    while not parted.rack.play(lambda: True):
+        calls += 1
+    assert calls > 30
+    assert parted.rack.load_end(1) is None
+    assert parted.rack.to_state() == whole.rack.to_state()
+    assert parted.rack.take_moved() == set(parted.rack.cells)
+    assert parted.rack.take_moved() == set()
+
+
+def test_a_clock_that_is_held_back_goes_on_from_what_was_played() -> None:
+    """Time that can't be played never happens: nothing waits for it, and none of a load is lost."""
+    bench = Bench()
+    bench.rack.start_load(seconds=3600)
+    begun = bench.rack.now()
+    bench.wall += 7200 / 60
+    assert not bench.rack.play(lambda: True)
+    bench.rack.hold_back()
+    bench.rack.advance()
+    assert bench.rack.now() - begun < 120
+    assert bench.rack.load_end(1) is not None
+    bench.pass_time(7200)
+    assert bench.rack.load_end(1) is None
+
+
+@pytest.mark.parametrize(("cells", "most"), [(2, 18000), (14, 2571), (300, 120), (512, 70)])
+def test_larger_racks_run_slower(cells: int, most: int) -> None:
+    """The highest speed goes down with the number of cells; the default is possible for every size."""
+    RackSpec(name="t1", cells=cells)
+    RackSpec(name="t1", cells=cells, speed=most)
+    with pytest.raises(EmulatorError, match=f"for {cells} cells, at most {most}"):
+        RackSpec(name="t1", cells=cells, speed=most + 1)
 
 
 def test_long_silence_costs_nothing() -> None:

@@ -112,13 +112,31 @@ class FakeWorld:
         yield from ()
         return status
 
+    def machine_files(self, host: str) -> Mapping[str, str]:
+        return self.moving_files(host)
+
+    def moving_files(self, host: str) -> Mapping[str, str]:
+        return {"/proc/uptime": "3600.00 3500.00\n", "/proc/stat": "cpu  1 0 1 1 0 0 0 0 0 0\nbtime 1600000000\n"}
+
     def wall_seconds(self, pause: Pause) -> float:
         return pause.seconds if pause.wall else pause.seconds / 60
 
     def start_load(self, *, db: str, redo: float | None, seconds: float, profile: str) -> StartedLoad:
         if db not in ("", "SPOT"):
             raise EmulatorError(f"rack t1 has no database {db}")
-        return StartedLoad(db="SPOT", redo=2000.0 if redo is None else redo, profile=profile, wall_seconds=0.01)
+        return StartedLoad(number=1, db="SPOT", redo=2000.0 if redo is None else redo, profile=profile)
+
+    def load_left(self, number: int) -> float | None:
+        return None
+
+    def play(self, enough: Callable[[], bool]) -> bool:
+        return True
+
+    def hold_back(self) -> None:
+        return None
+
+    def moved_parts(self) -> Mapping[str, Json]:
+        return {}
 
     def advance(self) -> None:
         return None

@@ -45,7 +45,7 @@ USAGE = [
     ["-c", "a", "-x", "f", "ls"],
     ["-c", "a", "-n", "-r", "x", "ls"],
     ["-c", "a", "--serial", "--batchsize", "2", "ls"],
-    ["-c", "a", "--batchsize", "0", "ls"],
+    ["-c", "a", "--batchsize", "-1", "ls"],
     ["-c", "a", "-d", "/tmp", "ls"],
     ["-c", "a", "--hidestderr", "-f", "x"],
     ["ls"],

@@ -1,0 +1,112 @@
+"""Reads LIST ALERTHISTORY, whose messages have several lines: what follows a row and is none belongs to it. Pure.
+
+A message is quoted on some releases and not on others, its further lines are led by a TAB, by blanks or by nothing, and
+dcli strips what leads a line. So a row is known by its beginning: the alert's number, and behind it the other columns. Where
+the number is not asked for, by its TABs. Source: reference cellcli.md 3.1, and its corrections on a saved text of 2025.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+OBJECT = "ALERTHISTORY"
+
+_NUMBER = re.compile(r"\d+(?:_\d+)?")
+_TEXTS = ("alertmessage", "alertaction", "alertdescription")
+"""Columns whose text may have several lines, and TABs in them."""
+_TIMES, _DATE = ("begintime", "endtime", "sequencebegintime"), re.compile(r"\d{4}-\d\d-\d\dT|$")
+_APART = re.compile(r'\s*\t\s*|\s{2,}(?=(?:[^"]*"[^"]*")*[^"]*$)')
+"""What parts the columns of a row that lost its TABs in transit: blanks, but for those within quotes."""
+
+
+def alert_rows(lines: Sequence[str], names: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the columns of each alert, none of its lines left out.
+
+    Args:
+        lines: of the answer. What stands before the first alert is left out: it is none, or a message of CellCLI.
+        names: the columns that were asked for, at least one.
+    """
+    tabbed = any(line.startswith("\t") for line in lines)
+    row: list[str] = []
+    for line in lines:
+        if _begins(line, names, tabbed=tabbed, row=row):
+            if row:
+                yield _columns(row, names)
+            row = [line]
+        elif row and _goes_on(line, row, tabbed=tabbed):
+            row.append(line)
+    if row:
+        yield _columns(row, names)
+
+
+def _goes_on(line: str, row: Sequence[str], *, tabbed: bool) -> bool:
+    """Return whether a line that begins no alert belongs to the one above, and is not a message or a login's words."""
+    if _open(row):
+        return True
+    # Where lines have kept what leads them, a text without quotes goes on in lines that are led by something.
+    return line.startswith(("\t", " ")) or not line if tabbed else not _closed(row)
+
+
+def _closed(row: Sequence[str]) -> bool:
+    """Return whether a text in quotes has come to its end."""
+    return row[-1].rstrip().endswith('"') and not _open(row)
+
+
+def _begins(line: str, names: Sequence[str], *, tabbed: bool, row: Sequence[str]) -> bool:
+    """Return whether a line begins an alert."""
+    if not line.strip() or (tabbed and not line.startswith("\t")):
+        return False
+    cells = _cells(line)
+    if names[0].lower() == "name":
+        dated = len(names) > 1 and names[1].lower() in _TIMES
+        told = len(names) == 1 or (len(cells) > 1 and (not dated or bool(_DATE.match(cells[1]))))
+        return bool(_NUMBER.fullmatch(cells[0])) and told
+    if not row:
+        return True
+    if _open(row):
+        return False
+    back = len(names) - _place(names) - 1
+    return len(_cells(row[-1])) > back if back else len(cells) >= len(names)
+
+
+def _place(names: Sequence[str]) -> int:
+    """Return which column is a text of several lines; the last one where none is known to be one."""
+    return next((index for index, name in enumerate(names) if name.lower() in _TEXTS), len(names) - 1)
+
+
+def _open(row: Sequence[str]) -> bool:
+    """Return whether a text that was begun in quotes still goes on."""
+    return sum(line.count('"') for line in row) % 2 == 1
+
+
+def _cells(line: str) -> list[str]:
+    stripped = line.strip(" \t")
+    return re.split(r"[ ]*\t[ ]*", stripped) if "\t" in stripped else _APART.split(stripped)
+
+
+def _columns(row: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return an alert's columns: those before the text are on its first line, those behind it on its last."""
+    place = _place(names)
+    back = len(names) - place - 1
+    first, *more = row
+    while more and not more[-1].strip():
+        more.pop()
+    cells = _cells(first)
+    front, text = cells[:place], cells[place:]
+    if not back:
+        lines, behind = ["\t".join(text), *(line.strip() for line in more)], []
+    elif more:
+        last = _cells(more[-1])
+        split = max(len(last) - back, 0)
+        between = [line.strip() for line in more[:-1]]
+        lines, behind = ["\t".join(text), *between, "\t".join(last[:split])], last[split:]
+    else:
+        lines, behind = text[:1], text[1:]
+    return [_unquoted(cell) for cell in (*front, "\n".join(lines), *behind)]
+
+
+def _unquoted(text: str) -> str:
+    stripped = text.strip()
+    whole = len(stripped) >= 2 and stripped.startswith('"') and stripped.endswith('"')
+    return stripped[1:-1] if whole else stripped

@@ -1,0 +1,119 @@
+"""What each minute of a rack's time does to it: loads are applied, metrics are collected, thresholds are watched."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from exacell.emulator.alerts import watch
+from exacell.emulator.block_io import data_io
+from exacell.emulator.cache_chores import written_for
+from exacell.emulator.cache_fill import fill
+from exacell.emulator.database_io import growth, statistics, watched
+from exacell.emulator.device_io import OTHER_DATABASE, PENDING, add, backing, destaged
+from exacell.emulator.iorm_queues import queue
+from exacell.emulator.load_profiles import PROFILES, Profile
+from exacell.emulator.memory import remember
+from exacell.emulator.network_errors import lose
+from exacell.emulator.profiles import LARGE_WRITES_SINCE, LIMIT_ON_FLASH_ONLY_SINCE
+from exacell.emulator.scrubbing import count_busy
+from exacell.emulator.surroundings import Partners
+from exacell.emulator.workload import Load, mirrored, redo_writes
+
+if TYPE_CHECKING:
+    from exacell.emulator.rack import Rack
+
+
+@dataclass(kw_only=True)
+class Progress:
+    """How far the rack's own time has been played.
+
+    Attributes:
+        changed: the cells that the next collection looks at.
+        moved: the cells that time has changed since they were stored last.
+    """
+
+    advanced: float
+    changed: set[str] = field(default_factory=set)
+    loads: list[Load] = field(default_factory=list)
+    loads_started: int = 0
+    moved: set[str] = field(default_factory=set)
+
+
+def apply_loads(rack: Rack, progress: Progress, minute: float) -> None:
+    """Apply the minute that ends at ``minute`` of each load that runs, and forget the loads that are done."""
+    for load in progress.loads:
+        if not load.start < minute <= load.end:
+            continue
+        rng = random.Random(f"{rack.spec.seed}|load|{load.ordinal}|{load.minutes_done}")
+        up = [host for host, cell in rack.cells.items() if cell.cellsrv_up]
+        writes = mirrored(rng, load.writes_in(load.minutes_done), up)
+        progress.changed |= _apply(rack, load, PROFILES[load.profile], writes, rng, minute)
+        load.minutes_done += 1
+    progress.loads = [load for load in progress.loads if not load.done]
+
+
+def _apply(
+    rack: Rack, load: Load, profile: Profile, writes: dict[str, int], rng: random.Random, minute: float
+) -> set[str]:
+    """Count one minute of a load on the cells that get redo writes of it, and in the database's own statistics.
+
+    Returns:
+        those cells.
+    """
+    seen: dict[str, float] = {}
+    changed: set[str] = set()
+    partners = Partners(rack.cells)
+    takes_large_writes = rack.release.number >= LARGE_WRITES_SINCE
+    for host, count in writes.items():
+        if not count:
+            continue
+        cell, counters = rack.cells[host], rack.metrics[host].counters
+        before = watched(counters)
+        here = partners.around(host, minute, cpus=rack.model.cpus, takes_large_writes=takes_large_writes)
+        redo_writes(rng, cell, counters, load.database, count, around=here)
+        clauses = rack.cache_clauses.get(load.database, (0.0, 0.0))
+        filled = data_io(rng, cell, counters, load.database, count, profile, around=here, clauses=clauses)
+        dirty = remember(rng, cell, counters, load.database, round(count * profile.reads), filled.dirty)
+        if filled.used and cell.flash_cache is not None:
+            over = fill(cell.flash_cache, used=filled.used, dirty=dirty)
+            destaged(rng, counters, over, back=backing(cell))
+            written_for(counters, over, large_share=min(1.0, filled.large / dirty) if dirty else 0.0)
+        add(seen, **growth(counters, before))
+        changed.add(host)
+    if seen:
+        made = load.writes_in(load.minutes_done)
+        copies = round(sum(writes.values()) / made)
+        add(rack.statistics[load.database], **statistics(seen, writes=made, copies=copies, profile=profile))
+    return changed
+
+
+def collect(rack: Rack, progress: Progress, minute: float) -> None:
+    """Collect the metrics of the cells that have changed, and let thresholds raise and clear alerts."""
+    for host, metrics in rack.metrics.items():
+        cell = rack.cells[host]
+        if not cell.cellsrv_up:
+            continue
+        if host in progress.changed or metrics.frozen_at is not None:
+            metrics.frozen_at = None
+            # Counted once a minute, so that the counters do not depend on how often anybody looks at a flush.
+            rng = random.Random(f"{rack.spec.seed}|destage|{host}|{int(minute)}")
+            destaged(rng, metrics.counters, int(metrics.counters.pop(PENDING, 0)), back=backing(cell))
+            count_busy(cell, metrics)
+            if cell.lossy_network:
+                lose(metrics.counters, metrics.last_values())
+            queue(
+                cell,
+                metrics.counters,
+                metrics.last_values(),
+                (*rack.spec.db, OTHER_DATABASE),
+                minute,
+                limits_disks=rack.release.number < LIMIT_ON_FLASH_ONLY_SINCE,
+            )
+            metrics.collect(cell, minute)
+            progress.moved.add(host)
+    for host, cell in rack.cells.items():
+        if cell.thresholds and rack.metrics[host].frozen_at is None:
+            watch(rack, cell, minute)
+    progress.changed.clear()

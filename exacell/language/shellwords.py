@@ -1,0 +1,113 @@
+"""Commands for a shell inside a statement: exacell's own flags before them, ``--`` that ends those, and one among them.
+
+Behind ``sh``, ``host``, ``dcli`` and ``!`` all words are the command's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from exacell.errors import StatementError
+from exacell.language.calls import take_flags
+from exacell.language.registry import COMMON_FLAGS, Call, Flag, Value
+from exacell.language.words import split_words
+
+ACCEPT = Flag(name="accept-opaque", help="run what exacell can't read, unguarded")
+
+_OURS = frozenset(
+    f"--{name}"
+    for name in (
+        *("accept-opaque", "accept-data-loss", "detailed-exitcode", "dry-run", "no-rolling", "rolling"),
+        *("on-error", "confirm-within", "reason", "ticket", "group-file", "ssh-config"),
+    )
+)
+"""Long flags that are exacell's and few other commands'."""
+
+
+def stray_flag(words: Sequence[str]) -> str:
+    """Return the first word of a command that is a flag of exacell's; empty when there is none.
+
+    Args:
+        words: the command's own, behind ``--`` not asked.
+    """
+    return next((word for word in words if word.partition("=")[0] in _OURS), "")
+
+
+def bang_command(text: str, base: int) -> str:
+    """Return the command behind ``!``, without a ``--`` that stands before it.
+
+    Args:
+        base: where ``text`` begins in the line, for the places of errors.
+
+    Raises:
+        StatementError: there is none, or a flag of exacell's stands among its words.
+    """
+    first, *rest = text[1:].split(None, 1) or [""]
+    if first == "--":
+        command = "".join(rest).strip()
+    else:
+        command = text[1:].strip()
+        stray = stray_flag(command.split())
+        if stray:
+            place = base + text.index(stray)
+            raise StatementError(
+                f"{stray} stands among the command's words, where it is the command's own; nothing was run",
+                start=place,
+                end=place + len(stray),
+                hint="!-- … where the command means it",
+            )
+    if not command:
+        raise StatementError("a command is missing behind !", start=base + 1, end=base + 1)
+    return command
+
+
+def command_given(call: Call, flags: Mapping[str, Value]) -> tuple[str, Mapping[str, Value]]:
+    """Return the command for a shell that a statement holds, without the quotes around all of it, and its flags.
+
+    exacell's flags stand before the command, and ``--`` ends them: behind that everything is the command's.
+
+    Args:
+        flags: those that the statement has already.
+
+    Raises:
+        StatementError: there is none, or a flag of exacell's stands among its words.
+    """
+    name = call.command.name
+    text, flags, ended = _leading_flags(call.text_arg("command"), flags)
+    words = split_words(text)
+    if not words:
+        raise StatementError(f"{name} needs a command: {call.command.example}")
+    stray = "" if ended else stray_flag([word.raw for word in words])
+    if stray:
+        ours = f"{name} {stray} …" if _flag_of(stray) is not None else f"exacell {stray} … {name} …"
+        raise StatementError(
+            f"{name}: {stray} stands among the command's words, where it is the command's own; nothing was sent",
+            hint=f"{ours} for exacell's flag; {name} -- … where the command means it",
+        )
+    return words[0].value if len(words) == 1 else text, flags
+
+
+def _flag_of(word: str) -> Flag | None:
+    """Return the flag of a statement that a word is or begins with, None when it is none."""
+    name = word.partition("=")[0]
+    return next((f for f in (*COMMON_FLAGS, ACCEPT) if name in (f"--{f.name}", f"-{f.short}")), None)
+
+
+def _leading_flags(text: str, flags: Mapping[str, Value]) -> tuple[str, Mapping[str, Value], bool]:
+    """Return the command without the flags that stand before it, all flags, and whether ``--`` ended them.
+
+    Raises:
+        StatementError: a flag lacks its value, or takes none.
+    """
+    found = dict(flags)
+    words = split_words(text)
+    while words:
+        flag = _flag_of(words[0].raw)
+        if flag is None:
+            break
+        alone = flag.value is None or flag.optional or "=" in words[0].raw
+        taken, words = words[: 1 if alone else 2], words[1 if alone else 2 :]
+        found.update(take_flags(taken, [flag])[1])
+    ended = bool(words) and words[0].raw == "--"
+    rest = words[1:] if ended else words
+    return text[rest[0].start :] if rest else "", found, ended

@@ -1,0 +1,55 @@
+"""Names that are not there, and look like a slip for one that is. Pure.
+
+What is to be dropped and is not there needs nothing done, unless its name is a slip: then what was meant is there still.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+
+from exacell.errors import RefusedError
+
+_ALIKE = 0.8
+"""Two names as similar as this, as difflib has it (1 is the same), may be one and a slip for it."""
+
+_SHORT = 2
+"""A part of a name, between ``_`` and ``_``, of so many letters is a letter that counts: FLASH_A and FLASH_B."""
+
+
+def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return up to three of the known names for which ``name`` may be a slip, the likeliest first; none if it is known.
+
+    Names that differ in their numbers alone, or in a part of one or two letters, are siblings and no slips.
+    """
+    spelled = {other.lower(): other for other in known}
+    wanted = name.lower()
+    if wanted in spelled:
+        return ()
+    others = [other for other in spelled if not _siblings(wanted, other)]
+    return tuple(spelled[other] for other in difflib.get_close_matches(wanted, others, n=3, cutoff=_ALIKE))
+
+
+def _siblings(one: str, other: str) -> bool:
+    if re.sub(r"\d", "", one) == re.sub(r"\d", "", other):
+        return True
+    pairs = [pair for pair in zip(one.split("_"), other.split("_"), strict=False) if pair[0] != pair[1]]
+    return len(pairs) == 1 and all(len(part) <= _SHORT for part in pairs[0])
+
+
+def refuse_slip(text: str, kind: str, names: Sequence[str], known: Iterable[str]) -> None:
+    """Raise when one of the names is not there and looks like a slip for one that is.
+
+    Args:
+        kind: what they are the names of, ``disk group``.
+
+    Raises:
+        RefusedError: asking which one is meant.
+    """
+    there = tuple(known)
+    for name in names:
+        if found := near(name, there):
+            raise RefusedError(
+                f"{text}: there is no {kind} {name}; nothing was sent", hint=f"did you mean {' or '.join(found)}?"
+            )

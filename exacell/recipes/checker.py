@@ -1,0 +1,232 @@
+"""The one checker of recipes: every word of every line, against grammar, registry and schema, without running anything. Pure.
+
+A line is read with a sample value for each parameter, and again with each of the words that a parameter may be. What is
+misspelt is read on as what was probably meant, so that one run finds all that is wrong in a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
+
+from exacell.cellcli.suggest import closest
+from exacell.errors import ExacellError, RecipeError, StatementError
+from exacell.language.kinds import convert
+from exacell.language.line import Line, parse_line
+from exacell.language.registry import Kind, Param, Value
+from exacell.recipes.parsing import Draft, Problem, Recipe, RecipeLine, recipe_error
+from exacell.recipes.values import UnknownParameterError, conditions, with_places
+from exacell.recipes.words import unknown_words
+
+_MOST = 8
+"""Errors that are looked for in one line."""
+
+_SURE = 0.75
+"""How alike a word and what is suggested for it must be, from 0 to 1, for the line to be read on with that."""
+
+_SAMPLES: Mapping[Kind, str] = {
+    Kind.SIZE: "16m",
+    Kind.INT: "1",
+    Kind.NUMBER: "1",
+    Kind.DURATION: "1s",
+    Kind.CELLSET: "cel01",
+    Kind.COMMAND: "true",
+}
+
+_ANYTHING = (Kind.TEXT, Kind.NAME, Kind.FILE, Kind.COMMAND)
+"""Kinds whose values may be any word, so that a sample of them proves nothing."""
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Return when every line can be a statement, whatever the parameters are.
+
+    Raises:
+        RecipeError: names the first line that can't, and how many problems there are.
+    """
+    found = problems_of(Draft(recipe=recipe))
+    if found:
+        raise recipe_error(recipe.name, found)
+
+
+def problems_of(draft: Draft) -> tuple[Problem, ...]:
+    """Return all that is wrong with a recipe, in the order of its lines; empty for one that may run."""
+    recipe = draft.recipe
+    found = [*draft.problems]
+    for line in recipe.lines:
+        found += [Problem(number=line.number, message=said, hint=hint) for said, hint in _of_line(recipe, line).items()]
+    return tuple(sorted(dict.fromkeys(found), key=lambda problem: problem.number))
+
+
+def _of_line(recipe: Recipe, line: RecipeLine) -> dict[str, str]:
+    """Return what is wrong with one line, each with the way out."""
+    found: dict[str, str] = {}
+    params = {param.name.lower(): param for param in recipe.params}
+    found.update(_of_condition(line.when, params))
+    samples = {param.name: _sample(param) for param in recipe.params}
+    found.update(_read_with(line.text, samples, params))
+    for param in recipe.params:
+        if not re.search(rf"\$\{{?{param.name}\b", line.text, re.IGNORECASE):
+            continue
+        for word in (*param.choices, *param.words):
+            if word != samples[param.name] and _may_be(line.when, param, word):
+                again = _read_with(line.text, {**samples, param.name: word}, params)
+                # What is wrong whatever it is was told with the sample.
+                found.update({said: hint for said, hint in again.items() if f"with ${param.name} = {word}" in said})
+    return found
+
+
+def _sample(param: Param) -> Value:
+    """Return a value that a parameter may have; none of its extra words, which stand where ``when`` lets them."""
+    if param.choices:
+        return param.default if param.default in param.choices else param.choices[0]
+    if param.default is not None and param.default.lower() not in (word.lower() for word in param.words):
+        return param.default
+    return _SAMPLES.get(param.kind, "x")
+
+
+def _of_condition(when: str, params: Mapping[str, Param]) -> Iterator[tuple[str, str]]:
+    try:
+        parts = conditions(when)
+    except RecipeError as error:
+        yield error.message, error.hint
+        return
+    for left, _, right in parts:
+        sides = []
+        for side in (left, right):
+            name = side[1:].lower() if side.startswith("$") else ""
+            if name and name not in params:
+                unknown = UnknownParameterError(side[1:], [param.name for param in params.values()])
+                yield unknown.message, unknown.hint
+            sides.append(params.get(name))
+        for param, other in ((sides[0], right), (sides[1], left)):
+            if param is None or other.startswith("$"):
+                continue
+            try:
+                convert(param, other.strip("\"'"), 0, 0)
+            except StatementError as error:
+                yield f"when compares ${param.name} with what it can't be: {error.message}", _near(other, param)
+
+
+def _near(word: str, param: Param) -> str:
+    near = closest(word.strip("\"'"), (*param.choices, *param.words))
+    return f"did you mean {near[0]}?" if near else ""
+
+
+def _may_be(when: str, param: Param, word: str) -> bool:
+    """Whether a condition lets a parameter be that word; what it says of other parameters is not asked."""
+    try:
+        parts = conditions(when)
+    except RecipeError:
+        return True
+    for left, operator, right in parts:
+        if f"${param.name}".lower() in (left.lower(), right.lower()):
+            other = right if left.startswith("$") else left
+            if not other.startswith("$") and (other.strip("\"'").lower() == word.lower()) != (operator == "="):
+                return False
+    return True
+
+
+def _read_with(text: str, values: Mapping[str, Value], params: Mapping[str, Param]) -> dict[str, str]:
+    """Return what is wrong with a line when its parameters have these values."""
+    found: dict[str, str] = {}
+    known = dict(values)
+    for _ in range(_MOST):
+        try:
+            full, places = with_places(text, known)
+        except UnknownParameterError as error:
+            told = UnknownParameterError(error.name, values)
+            found[told.message] = told.hint
+            known[error.name] = "x"
+            continue
+        except ExacellError as error:
+            found[error.message] = error.hint
+            return found
+        break
+    else:
+        return found
+    from_values = [
+        (start, end, _told(names, values), all(_proves_nothing(name, values, params) for name in names))
+        for start, end, names in places
+    ]
+    line, wrong = _read(full)
+    for fault in wrong:
+        inside = next(
+            (
+                place
+                for place in from_values
+                if fault.start is not None and place[0] <= fault.start and (fault.end or fault.start) <= place[1]
+            ),
+            None,
+        )
+        if inside is None:
+            found[fault.message] = fault.hint
+        elif not inside[3]:
+            found[f"{fault.message} (with {inside[2]})"] = fault.hint
+    if line is not None:
+        found.update(unknown_words(line, _put_in(from_values, full), guessed=bool(wrong)))
+    return found
+
+
+def _told(names: Iterable[str], values: Mapping[str, Value]) -> str:
+    lowered = {key.lower(): (key, value) for key, value in values.items()}
+    return ", ".join(f"${lowered[name][0]} = {lowered[name][1]}" for name in names if name in lowered)
+
+
+def _proves_nothing(name: str, values: Mapping[str, Value], params: Mapping[str, Param]) -> bool:
+    """Whether the value of a parameter is a sample that stands for any word."""
+    param = params.get(name)
+    if param is None:
+        return True  # It is told that there is none.
+    lowered = {key.lower(): value for key, value in values.items()}
+    return param.default is None and param.kind in _ANYTHING and lowered.get(name) == _sample(param)
+
+
+def _put_in(places: Iterable[tuple[int, int, str, bool]], text: str) -> frozenset[str]:
+    """Return the words of a line that are samples which stand for anything."""
+    return frozenset(text[start:end].strip("\"'") for start, end, _, anything in places if anything)
+
+
+def _read(text: str) -> tuple[Line | None, list[StatementError]]:
+    """Return the line that ``text`` is or was probably meant to be, and the errors in it with their places in ``text``."""
+    wrong: list[StatementError] = []
+    moved: list[tuple[int, int]] = []
+    """Where the text has grown, and by how much."""
+    for _ in range(_MOST):
+        try:
+            line = parse_line(text, shell=False)
+        except StatementError as error:
+            mended = _mended(text, error)
+            wrong.append(_back(error, moved))
+            if mended is None:
+                return None, wrong
+            place, by, text = mended
+            moved.append((place, by))
+            continue
+        except ExacellError as error:
+            wrong.append(StatementError(error.message, hint=error.hint))
+            return None, wrong
+        return line, wrong
+    return None, wrong
+
+
+def _mended(text: str, error: StatementError) -> tuple[int, int, str] | None:
+    """Return place, growth and text with what was probably meant in place of a misspelt word; None where nobody knows."""
+    if not error.suggestions or error.start is None or error.end is None or error.start >= error.end:
+        return None
+    meant = error.suggestions[0]
+    old = text[error.start : error.end]
+    if meant == old or SequenceMatcher(None, old.lower(), meant.lower()).ratio() < _SURE:
+        return None
+    return error.start, len(meant) - len(old), text[: error.start] + meant + text[error.end :]
+
+
+def _back(error: StatementError, moved: Iterable[tuple[int, int]]) -> StatementError:
+    """Return the error with its places in the text as it was before it was mended."""
+    if error.start is None or error.end is None:
+        return error
+    start, end = error.start, error.end
+    for place, by in reversed(list(moved)):
+        start -= by if start > place else 0
+        end -= by if end > place else 0
+    return StatementError(error.message, start=start, end=end, suggestions=error.suggestions, hint=error.hint)

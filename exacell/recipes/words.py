@@ -1,0 +1,130 @@
+"""Words of a statement that its grammar takes and nothing knows: metrics, listed names, flags for a shell, SQL. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from exacell.care.sqltext import one_line, refuse_session_bound
+from exacell.cellcli.condition import is_condition
+from exacell.cellcli.factcheck import FactCheck, read_check, read_wait
+from exacell.cellcli.nodes import Change, Filter, List, Operator
+from exacell.cellcli.schema import metric, metrics
+from exacell.cellcli.suggest import closest
+from exacell.errors import ExacellError
+from exacell.language.kinds import convert
+from exacell.language.line import Line
+from exacell.language.registry import Call, Kind, Param
+from exacell.language.shellwords import command_given
+
+_OF_METRICS = ("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM")
+"""Objects whose names are those of metrics."""
+
+
+def unknown_words(line: Line, anything: Collection[str], *, guessed: bool = False) -> dict[str, str]:
+    """Return what is wrong with the words of a line that is a statement, each with the way out.
+
+    Args:
+        anything: words that stand for a value which is not known yet, and are not judged.
+        guessed: words of it were misspelt and are what was probably meant.
+    """
+    found = _of_cells(line.on)
+    if line.call is None:
+        return found | _of_cellcli(line, anything)
+    if line.call.command.recipe_ok:
+        return found | dict(_of_call(line.call, anything))
+    return found if guessed else {**found, f"{line.call.command.name} is not for recipes": ""}
+
+
+def _of_cells(on: str) -> dict[str, str]:
+    """Return what is wrong with the cells that a line is for; groups and conditions are not resolved."""
+    if not on or is_condition(on):
+        return {}
+    try:
+        convert(Param(name="on", kind=Kind.CELLSET, help=""), on, 0, len(on))
+    except ExacellError as error:
+        return {error.message: error.hint}
+    return {}
+
+
+def _of_cellcli(line: Line, anything: Collection[str]) -> dict[str, str]:
+    if isinstance(line.cellcli, List):
+        names = line.cellcli.names if line.cellcli.object in _OF_METRICS else ()
+        return dict(_of_metrics(line.cellcli.object, names, line.cellcli.filters, anything))
+    if isinstance(line.cellcli, Change):
+        change = line.cellcli
+        names = change.names if change.object == "METRICDEFINITION" else ()
+        names += tuple(name.partition(".")[0] for name in change.names) if change.object == "THRESHOLD" else ()
+        return dict(_of_metrics(change.object, names, change.filters, anything))
+    return {}
+
+
+def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]:
+    command = call.command
+    try:
+        if command.words in (("sql",), ("sql", "asm")):
+            refuse_session_bound(one_line(call.text_arg("text")))
+        elif command.words in (("sh",), ("host",)):
+            command_given(call, call.flags)
+    except ExacellError as error:
+        yield error.message, error.hint
+    for param in command.params:
+        value = call.args.get(param.name)
+        if param.kind is Kind.METRIC and value is not None:
+            yield from _of_names([str(value)], anything)
+        elif param.kind is Kind.NAMES and param.choices and isinstance(value, tuple):
+            known = {choice.lower() for choice in param.choices}
+            for word in value:
+                if word.lower() not in known and word not in anything:
+                    yield f"'{word}' is not one of {', '.join(param.choices)}", _did_you_mean(word, param.choices)
+        elif param.kind in (Kind.FACT, Kind.UNTIL) and value is not None:
+            check = read_check(str(value)) if param.kind is Kind.FACT else read_wait(str(value), bounded=False)
+            if isinstance(check, FactCheck):
+                for fact in check.facts:
+                    yield from _of_metrics(fact.object.upper(), (), check.filters, anything)
+                    if fact.attribute == "name" and fact.object.upper() in _OF_METRICS:
+                        yield from _of_names([str(fact.value)], anything)
+
+
+def _of_metrics(
+    subject: str, names: Sequence[str], filters: Sequence[Filter], anything: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    yield from _of_names(names, anything)
+    if subject not in _OF_METRICS:
+        return
+    for each in filters:
+        text = each.value.text
+        if text in anything:
+            continue
+        if each.attribute == "name":
+            yield from _of_names([text], anything) if each.operator is Operator.EQUAL else _of_pattern(each)
+        elif each.attribute == "objectType" and each.operator is Operator.EQUAL:
+            known = sorted({found.object_type for found in metrics().values()})
+            if text.upper() not in known:
+                yield f"no metric is of objectType '{text}'", _did_you_mean(text, known)
+
+
+def _of_names(names: Sequence[str], anything: Collection[str]) -> Iterator[tuple[str, str]]:
+    for name in names:
+        if name in anything or metric(name) is not None:
+            continue
+        # A name=FL_* of a check is the beginning of names.
+        begun = name[:-1].upper() if name.endswith("*") else ""
+        if not begun or not any(known.startswith(begun) for known in metrics()):
+            yield f"'{name}' is not a metric", _did_you_mean(name, metrics())
+
+
+def _of_pattern(condition: Filter) -> Iterator[tuple[str, str]]:
+    if condition.operator is not Operator.LIKE:
+        return
+    try:
+        pattern = re.compile(condition.value.text, re.IGNORECASE)
+    except re.error:
+        return  # CellCLI's patterns are Java's: what Python can't read may be one.
+    if not any(pattern.fullmatch(name) for name in metrics()):
+        yield f"no metric has a name like '{condition.value.text}'", ""
+
+
+def _did_you_mean(word: str, known: Collection[str]) -> str:
+    near = closest(word, known)
+    return f"did you mean {' or '.join(near)}?" if near else ""

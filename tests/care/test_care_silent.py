@@ -1,0 +1,161 @@
+"""A cell that says nothing is told as one that says nothing: in health, in LIST, and after a change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from exacell.care.health import AREAS
+from exacell.change.running import Outcome
+from exacell.change.verdicts import judge
+from exacell.context import Context, Options
+from exacell.errors import ExitCode
+from exacell.language.line import parse_line
+from exacell.opened import Opened
+from exacell.opening import open_context
+from exacell.output.care import matrix_lines
+from exacell.output.result import Result
+from exacell.output.terminal import TerminalConsole
+from exacell.plan.model import Step
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+
+ALERTS = "\t 1_1\t 2021-01-22T15:37:23+01:00\t critical\t Disk failed\nCELL-02559: CELLSRV told MS so\n\t  Slot : 3\n"
+
+
+class Cells:
+    """Three cells that answer what a test says: by the last digit of their name, else nothing at all."""
+
+    def __init__(self) -> None:
+        self.read_only = False
+        self.texts: dict[str, str] = {}
+        self.hang: set[str] = set()
+
+    def run(
+        self, requests: Sequence[Request], *, on_reply: ReplyHandler | None = None, cancel: Event | None = None
+    ) -> FleetResult:
+        """Reply for each request."""
+        replies = {}
+        for request in requests:
+            name = request.target
+            if name[-1] in self.hang:
+                reply = Reply(target=name, state=State.TIMED_OUT, problem="no end within 60s")
+            elif "name, releaseVersion'" in request.command or "name, releaseversion" in request.command.lower()[-40:]:
+                reply = Reply(target=name, state=State.OK, stdout=f"\t {name}\t 19.3.2.0.0.190918\n", exit_status=0)
+            else:
+                reply = Reply(target=name, state=State.OK, stdout=self.texts.get(name[-1], ""), exit_status=0)
+            replies[name] = reply
+            if on_reply is not None:
+                on_reply(reply)
+        return FleetResult(targets=tuple(replies), replies=replies)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.fixture
+def silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Context, Cells]:
+    """A session with the rack t1 over such cells."""
+    (tmp_path / "racks.d").mkdir()
+    (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-03]"\n')
+    monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
+    ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
+    cells = Cells()
+    ctx._opened = Opened(cells)  # type: ignore[arg-type]
+    return ctx, cells
+
+
+def run(ctx: Context, text: str) -> Result:
+    line = parse_line(text)
+    assert line is not None
+    return ctx.execute(line)
+
+
+NOTHING = "no answer: CellCLI printed nothing, and to this statement it always prints something"
+
+
+@pytest.mark.parametrize(
+    "text", ["list cell", "list cell detail", "list iormplan", "list griddisk X_CD_00", "describe griddisk"]
+)
+def test_no_bytes_where_there_is_always_something_are_no_answer(silent: tuple[Context, Cells], text: str) -> None:
+    """An answer of no bytes is a cell without an answer, named with the reason; it is never one that has none."""
+    ctx, cells = silent
+    cells.texts = {"1": "\t name:\t exa1cel01\n" if "detail" in text else "\t exa1cel01\t online\n"}
+    result = run(ctx, text)
+    assert result.exit_code is ExitCode.FAILED
+    assert list(result.problems) == [f"exa1cel0{n}: {NOTHING}" for n in (2, 3)]
+    assert list(ctx.resolve("@down")) == ["exa1cel02", "exa1cel03"]
+
+
+@pytest.mark.parametrize("text", ["list griddisk", "list alerthistory", "list metriccurrent where name = 'CL_CPUT'"])
+def test_no_bytes_where_there_may_be_nothing_are_an_answer(silent: tuple[Context, Cells], text: str) -> None:
+    """A cell without such objects prints nothing, and that is no problem."""
+    ctx, _ = silent
+    result = run(ctx, text)
+    assert (result.exit_code, tuple(result.problems), list(result.records)) == (ExitCode.DONE, (), [])
+
+
+def test_an_attribute_without_a_value_is_an_answer(silent: tuple[Context, Cells]) -> None:
+    """A row of blanks is what a cell prints whose only wanted attribute has no value."""
+    ctx, cells = silent
+    cells.texts = {"1": "\t \n", "2": "\n", "3": ""}
+    result = run(ctx, "list cell attributes comment")
+    assert list(result.problems) == [f"exa1cel03: {NOTHING}"]
+
+
+def test_an_alert_that_tells_of_an_error_is_no_error(silent: tuple[Context, Cells]) -> None:
+    """A line of an alert's message that begins with the code of an error does not make the answer one."""
+    ctx, cells = silent
+    cells.texts = dict.fromkeys("123", ALERTS)
+    result = run(ctx, "list alerthistory")
+    assert not result.problems and len(result.records) == 3
+    cells.texts = dict.fromkeys("123", "CELL-01514: Connect Error.\n")
+    assert len(run(ctx, "list alerthistory").problems) == 3
+
+
+def test_health_has_a_row_for_a_cell_that_hangs(silent: tuple[Context, Cells]) -> None:
+    """A cell that hung is a row of its own: it gave no answer, why is among its findings, and nothing of it is called ok."""
+    ctx, cells = silent
+    cells.hang = {"2"}
+    result = run(ctx, "show health")
+    row = next(row for row in result.records if row["cell"] == "exa1cel02")
+    assert row["services"] == "no answer" and row["findings"] == ("no end within 60s",)
+    assert {row[area] for area in ("hw", "disks", "flash", "cache", "log", "asm", "iorm", "image", "alerts")} == {None}
+    assert "exa1cel02: no end within 60s" in result.problems and result.exit_code is not ExitCode.DONE
+    assert result.draw is not None
+    drawn = list(result.draw(100, False, True))
+    assert any("exa1cel[01-03]" in line and "no answer" in line and "ok" not in line for line in drawn)
+
+
+def test_on_a_narrow_terminal_a_silent_cell_has_its_place(silent: tuple[Context, Cells]) -> None:
+    """Where the matrix is too wide the cells that gave no answer are named below it, never among those that are ok."""
+    ok = dict.fromkeys(AREAS, "ok")
+    mute = {**dict.fromkeys(AREAS, "-"), "services": "no answer"}
+    rows = [{"cell": "c1", **ok}, {"cell": "c2", **mute}, {"cell": "c3", **ok, "asm": "1 offline"}]
+    wide = list(matrix_lines(rows, {}, AREAS, width=200, color=False, header=True))
+    assert any(line.startswith("c2    no answer  -") for line in wide)
+    narrow = list(matrix_lines(rows, {}, AREAS, width=60, color=False, header=True))
+    assert [line for line in narrow if "c2" in line] == ["no answer: c2; ok on all others: services, hw, disks, flash,"]
+    assert max(map(len, narrow)) <= 60
+
+
+STEPS = [
+    ("ALTER IORMPLAN objective=auto", "", Outcome.UNKNOWN),
+    ("ALTER CELL comment='x'", "\n", Outcome.UNKNOWN),
+    ("ALTER ALERTHISTORY ALL examinedBy=me", "", Outcome.DONE),
+    ("ALTER IORMPLAN objective=auto", "IORMPLAN successfully altered\n", Outcome.DONE),
+    ("service celld restart", "", Outcome.DONE),
+]
+
+
+@pytest.mark.parametrize(("statement", "said", "outcome"), STEPS)
+def test_a_change_to_which_nothing_was_printed_is_not_known_to_be_done(
+    statement: str, said: str, outcome: Outcome
+) -> None:
+    """A change that always prints something and printed nothing is looked at again: it is not called done."""
+    reply = Reply(target="c1", state=State.OK, stdout=said, exit_status=0)
+    result = judge(Step(target="c1", what="x", statement=statement), reply)
+    assert result.outcome is outcome
+    assert (NOTHING in result.reason) is (outcome is Outcome.UNKNOWN)

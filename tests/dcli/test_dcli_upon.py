@@ -1,0 +1,97 @@
+"""Which CellCLI changes in carried text go upon a look by their own CellCLI, and what is said of the others."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from exacell.dcli.judge import Judgement, agree
+from exacell.dcli.leaving import Leaving
+from exacell.dcli.upon import single_change, stale_by_then
+from exacell.opaque.scan import command_findings
+from exacell.plan.model import Check, Plan, Stage, Step
+
+ALONE = [
+    ("cellcli -e drop flashcache", "drop flashcache"),
+    ("cellcli -e 'drop flashcache'", "drop flashcache"),
+    ("cellcli -n -x -e drop griddisk all prefix=p", "drop griddisk all prefix=p"),
+    ("cellcli -e alter cell flashCacheMode=writethrough;", "alter cell flashCacheMode=writethrough"),
+]
+OTHERS = [
+    ("", "nothing"),
+    ("hostname", "no CellCLI"),
+    ("cellcli -e list cell", "it only reads"),
+    ("cellcli -e alter iormplan objective=basic", "nothing of it goes stale"),
+    ("cellcli -e 'drop flashcache; create flashcache all'", "two statements"),
+    ("cellcli -e drop flashcache; hostname", "another command behind it"),
+    ("hostname && cellcli -e drop flashcache", "another command before it"),
+    ("cellcli -e drop flashcache | tail -1", "a pipe"),
+    ("cellcli -e drop flashcache >/dev/null", "its answer goes elsewhere"),
+    ("cellcli -xml -e drop flashcache", "an option that changes what it prints"),
+    ("cellcli -m -e drop flashcache", "an option that forbids it"),
+    ("cellcli <<EOF\ndrop flashcache\nEOF\n", "a here-document"),
+    ("cellcli -e drop $x", "it is unread"),
+]
+
+
+@pytest.mark.parametrize(("text", "statement"), ALONE)
+def test_one_change_is_known(text: str, statement: str) -> None:
+    """A command that is one cellcli -e with one change which may go stale is that change."""
+    assert single_change(text) == statement
+
+
+@pytest.mark.parametrize(("text", "why"), OTHERS)
+def test_anything_else_is_not_one_change(text: str, why: str) -> None:
+    """A command in which something else stands, or nothing can go stale, is not."""
+    assert single_change(text) == "", why
+
+
+def test_what_goes_stale_is_named() -> None:
+    """Of the changes in a text those are named whose proof may go stale until their turn comes."""
+    text = "cellcli -e 'alter iormplan objective=basic; drop flashcache; alter griddisk all inactive'"
+    assert stale_by_then(command_findings(text)) == ("drop flashcache", "alter griddisk all inactive")
+
+
+NEED = Check(object="flashcache", attribute="status", value="normal - flushed", why="the proof")
+
+
+def plan(*steps: Step) -> Plan:
+    return Plan(statement="s", rack="r", stages=tuple(Stage(title="t", steps=(step,)) for step in steps))
+
+
+def step(cell: str) -> Step:
+    return Step(target=cell, what="w", statement="DROP FLASHCACHE", needs=(NEED,))
+
+
+def leaving(*steps: Step) -> Leaving:
+    return Leaving(group=SimpleNamespace(), judgement=Judgement(), _plans={"c1": (plan(*steps),)})  # type: ignore[arg-type]
+
+
+def test_the_look_is_that_of_the_cells_own_step() -> None:
+    """The one change of a cell goes upon what its step needs; a cell with several steps, or without a plan, has no such look."""
+    found = leaving(step("c1"), step("c2")).upon("c1")
+    assert found is not None and found.statement == "DROP FLASHCACHE"
+    (asked,) = found.lists
+    assert asked.startswith("list flashcache")
+    assert found.judge([[{"name": "f", "status": "normal - flushed"}]]).why == ""
+    assert "the proof" in found.judge([[{"name": "f", "status": "normal"}]]).why
+    assert leaving(step("c1"), step("c1")).upon("c1") is None
+    assert leaving(step("c1")).upon("c2") is None
+
+
+@pytest.mark.parametrize(("opaque", "flags", "told"), [("ask", {"yes": True}, 1), ("allow", {}, 0)])
+def test_how_wide_the_moment_is_is_said_first(
+    monkeypatch: pytest.MonkeyPatch, opaque: str, flags: dict[str, Any], told: int
+) -> None:
+    """Before such a change goes it is said how long its proof may age, also with -y; not where the rack asks for nothing."""
+    monkeypatch.setattr("exacell.dcli.judge.refuse_writer", lambda *_: None)
+    said: list[str] = []
+    group: Any = SimpleNamespace(
+        ctx=SimpleNamespace(console=SimpleNamespace(say=said.append)), rack=SimpleNamespace(opaque=opaque), login="x"
+    )
+    work = Judgement(plans=(plan(step("c1")),), wide=("drop flashcache",))
+    agree(group, work, flags)
+    assert len(said) == told
+    assert all("'drop flashcache' leaves in a text: between the last look at a cell" in line for line in said)

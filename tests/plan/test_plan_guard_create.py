@@ -1,0 +1,207 @@
+"""CREATE by hand: what a cell has no disk or no room for is said before the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from plan_factory import CELLS, cell, disk, rack
+from plan_guarding import bare, guard, only
+
+from exacell.cellcli.statement import parse
+from exacell.errors import RefusedError
+from exacell.plan.facts import CellFacts
+from exacell.plan.guard import facts_needed
+from exacell.units import GIB, MIB
+
+ONE, TWO, THREE = CELLS
+ON_ONE = f"celldisk=FD_00_{ONE}"
+NEWER = "24.1.4.0.0"
+
+
+def with_disks(**free: int) -> CellFacts:
+    """A cell without flash cache whose cell disks have so much free."""
+    return bare(cell_disks=tuple(disk(f"{name}_{ONE}", free=size) for name, size in free.items()))
+
+
+FULL = with_disks(CD_00=0, CD_01=0, FD_00=0, FD_01=0)
+HALF = with_disks(CD_00=0, CD_01=GIB, FD_00=0, FD_01=GIB)
+SICK = bare(cell_disks=(disk(f"FD_00_{ONE}", status="not present"), disk(f"FD_01_{ONE}")))
+
+REFUSED: dict[str, tuple[str, Sequence[CellFacts], str, str]] = {
+    "a cell disk that nobody has": (
+        "create griddisk x celldisk=NIX",
+        (),
+        "there is no cell disk NIX on exa1cel[01-03]",
+        "list celldisk",
+    ),
+    "nearly": (
+        f"create griddisk x celldisk=FDD_00_{TWO}",
+        (),
+        f"there is no cell disk FDD_00_{TWO} on exa1cel[01-03]",
+        f"did you mean FD_00_{TWO}",
+    ),
+    "a part of a cache": (
+        f"create flashcache celldisk='FD_00_{ONE},FD_09_{ONE}'",
+        (bare(),),
+        f"there is no cell disk FD_09_{ONE} on {ONE}",
+        "",
+    ),
+    "a log nowhere": ("create flashlog celldisk='NIX'", (bare(),), f"no cell disk NIX on {ONE}", ""),
+    "no room": (
+        f"create griddisk x {ON_ONE}, size=2G",
+        (cell(),),
+        f"{ONE}: FD_00_{ONE} has 1G free, 2G are needed",
+        "the flash cache owns the space (40G): resize flashcache size=… makes room",
+    ),
+    "no room on a hard disk": (
+        f"create griddisk x celldisk=CD_00_{ONE}, size=2G",
+        (cell(),),
+        f"CD_00_{ONE} has 1G free",
+        "show griddisk tells what holds the space",
+    ),
+    "no room without a cache": (
+        f"create griddisk x {ON_ONE}, size=32G",
+        (bare(),),
+        f"FD_00_{ONE} has 23G free",
+        "show griddisk tells what holds the space",
+    ),
+    "no free space": (
+        f"create griddisk x {ON_ONE}",
+        (FULL,),
+        f"FD_00_{ONE} has 0 free, less than the 16M of the smallest grid disk",
+        "",
+    ),
+    "a little too little": (
+        f"create griddisk x {ON_ONE}",
+        (with_disks(FD_00=16 * MIB - 1),),
+        "less than the 16M",
+        "",
+    ),
+    "all of a medium": ("create griddisk all flashdisk prefix=p, size=2G", (HALF,), f"FD_00_{ONE} has 0 free", ""),
+    "all hard disks": ("create griddisk all harddisk prefix=p, size=2G", (HALF,), f"CD_00_{ONE} has 0 free", ""),
+    "all, nothing free": ("create griddisk all flashdisk prefix=p", (FULL,), f"FD_00_{ONE} has 0 free", ""),
+    "the second cell": (
+        "create griddisk all flashdisk prefix=p, size=2G",
+        (bare(), cell(TWO)),
+        f"{TWO}: FD_00_{TWO} has 1G free",
+        "",
+    ),
+    "two of a size": ("create griddisk all flashdisk prefix='p,q', size=12G", (bare(),), "24G are needed", ""),
+    "two of two sizes": (
+        "create griddisk all flashdisk prefix='p,q', size='12G,13G'",
+        (bare(),),
+        "25G are needed",
+        "",
+    ),
+    "too small": (f"create griddisk x {ON_ONE}, size=15M", (bare(),), "a grid disk has at least 16M", ""),
+    "one too small": (
+        "create griddisk all flashdisk prefix='p,q', size='1G,15M'",
+        (bare(),),
+        "a grid disk has at least 16M",
+        "",
+    ),
+    "a disk that is not there": (
+        f"create griddisk x {ON_ONE}, size=1G",
+        (SICK,),
+        f"{ONE}: FD_00_{ONE} is not present, no grid disk can be made on it",
+        "mend or replace it",
+    ),
+    "a disk that is not there among all": ("create griddisk all flashdisk prefix=p", (SICK,), "is not present", ""),
+    "a cache": (
+        "create flashcache all size=20G",
+        (cell(),),
+        f"{ONE} has a flash cache of 40G already",
+        "resize flashcache size=20G flushes",
+    ),
+    "a cache, no size said": ("create flashcache all", (cell(),), "of 40G already", "resize flashcache size=… flushes"),
+    "no room for a cache": (
+        "create flashcache all size=47G",
+        (bare(),),
+        f"{ONE}: there is room for 46G at most",
+        "show griddisk",
+    ),
+    "the fullest disk counts": (
+        "create flashcache all size=4G",
+        (with_disks(FD_00=GIB + MIB, FD_01=9 * GIB),),
+        "room for 2G at most",
+        "",
+    ),
+    "on one disk": (f"create flashcache {ON_ONE}, size=24G", (bare(),), "room for 23G at most", ""),
+    "no free space for a cache": ("create flashcache all", (FULL,), "its flash disks have no free space", ""),
+    "a cache too small": ("create flashcache all size=31M", (bare(),), "on 2 disks has at least 32M", ""),
+    "a log": (
+        "create flashlog all size=256M",
+        (bare(flash_log=512 * MIB),),
+        "a flash log of 512M already",
+        "drop flashlog",
+    ),
+    "no room for a log": ("create flashlog all", (FULL,), "have no free space", "resize flashcache size=…"),
+    "no room for a log there": (f"create flashlog {ON_ONE}", (HALF,), "have no free space", ""),
+}
+
+
+@pytest.mark.parametrize(("text", "facts", "said", "way"), REFUSED.values(), ids=list(REFUSED))
+def test_what_can_not_be_made_is_refused(text: str, facts: Sequence[CellFacts], said: str, way: str) -> None:
+    """What the cells would say no to is said with their names, disks and figures before anybody is asked."""
+    with pytest.raises(RefusedError) as caught:
+        guard(text, *facts, accepted=CELLS)
+    assert said in caught.value.message and caught.value.message.endswith("nothing was sent")
+    assert way in caught.value.hint
+
+
+MADE: dict[str, tuple[str, Sequence[CellFacts], Sequence[str]]] = {
+    "only where its cell disk is": (f"create griddisk x celldisk=FD_00_{TWO}", (), (TWO,)),
+    "in any case": (f"create griddisk x celldisk=fd_00_{TWO.upper()}", (), (TWO,)),
+    "with each cell's own name": ("create griddisk x_{cell} celldisk=FD_00_{cell}, size=1G", (), CELLS),
+    "as large as what is free": (f"create griddisk x {ON_ONE}, size=1G", (cell(),), (ONE,)),
+    "rounded down to it": (f"create griddisk x {ON_ONE}, size=1030M", (cell(),), (ONE,)),
+    "the smallest": (f"create griddisk x {ON_ONE}, size=16M", (cell(),), (ONE,)),
+    "what is left": (f"create griddisk x {ON_ONE}", (with_disks(FD_00=16 * MIB),), (ONE,)),
+    "all that have room": ("create griddisk all harddisk prefix=p", (HALF,), (ONE,)),
+    "all of which only the cell knows": (
+        "create griddisk all flashdisk prefix=p, size=2G",
+        (replace(FULL, cell_disks=tuple(d for d in FULL.cell_disks if d.flash), release=NEWER),),
+        (ONE,),
+    ),
+    "two that fit": ("create griddisk all flashdisk prefix='p,q', size='12G,11G'", (bare(),), (ONE,)),
+    "a cache on its own cell": (f"create flashcache {ON_ONE}, size=1G", (bare(), bare(TWO)), (ONE,)),
+    "a cache of all": ("create flashcache all size=46G", (bare(),), (ONE,)),
+    "the smallest cache": ("create flashcache all size=32M", (bare(),), (ONE,)),
+    "a cache without flash": ("create flashcache all", (with_disks(CD_00=0),), (ONE,)),
+    "a log where some is free": ("create flashlog all", (HALF,), (ONE,)),
+    "a log on one disk": (f"create flashlog celldisk='FD_01_{ONE}'", (HALF,), (ONE,)),
+    "a log without flash": ("create flashlog all", (with_disks(CD_00=0),), (ONE,)),
+    "no status told": (f"create griddisk x {ON_ONE}", (bare(cell_disks=(disk(f"FD_00_{ONE}", status=""),)),), (ONE,)),
+}
+
+
+@pytest.mark.parametrize(("text", "facts", "cells"), MADE.values(), ids=list(MADE))
+def test_what_can_be_made_goes_where_it_can(text: str, facts: Sequence[CellFacts], cells: Sequence[str]) -> None:
+    """A cell that has the disk and the room gets the statement, and only such a cell."""
+    assert guard(text, *facts).targets == tuple(cells)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"create griddisk x {ON_ONE}, size=99G",
+        "create griddisk x celldisk=NIX",
+        "create griddisk all flashdisk prefix=p",
+        "create flashcache all size=99G",
+        f"create flashcache celldisk='FD_00_{ONE},NIX'",
+        "create flashlog all",
+    ],
+)
+def test_behind_another_statement_of_its_text_the_cell_decides(text: str) -> None:
+    """What a text drops or makes before a CREATE is on no cell yet that was read: the cell says whether there is room."""
+    moved = replace(cell(), read_now=False)
+    assert only(guard(text, moved)).target == ONE
+
+
+def test_a_flash_log_is_judged_by_its_disks() -> None:
+    """CREATE FLASHLOG is planned from the cell disks, too."""
+    assert any("celldisk" in need for need in facts_needed(parse("create flashlog all")))
+    assert not any("celldisk" in need for need in facts_needed(parse("drop flashlog")))
+    assert rack()
