@@ -35,6 +35,9 @@ NOT_RUN = {
 }
 """Beginnings of commands that are not carried out, and why."""
 
+OTHERS = ("apt-get", "ssh")
+"""Programs of the machine, which a page names and this project does not bring."""
+
 STANDING_IN = {
     "exa1cel[01-14] --live tail -20 /var/log/messages": "exa1cel[01-03] --live uname",
     "journal show 12": "journal show 1",
@@ -198,15 +201,18 @@ def masked_lines(lines: list[str]) -> list[str]:
 
 
 def test_what_is_not_run_is_there() -> None:
-    """Every program and every rule of make that a page names and this test does not carry out exists."""
+    """Every program, every rule of make and every command of exacell that a page names and this test does not carry
+    out exists."""
     rules = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     for page in PAGES:
         for command in shown(page):
             if reason_not_to(command.text):
-                first, second = command.text.split()[:2]
-                assert first == "apt-get" or second in rules or (ROOT / second).is_file(), (
-                    f"{page.name}: {command.text}"
-                )
+                first, *rest = command.text.split()
+                if first == "exacell":
+                    there = tuple(rest[:2]) in commands()
+                else:
+                    there = first in OTHERS or rest[0] in rules or (ROOT / rest[0]).is_file()
+                assert there, f"{page.name}: {command.text}"
 
 
 def test_the_configuration_in_the_readme_is_one(tmp_path: Path) -> None:
