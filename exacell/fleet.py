@@ -175,7 +175,8 @@ class Fleet:
         """Learn the releases of those cells whose release is not known, and of those that were reconnected to.
 
         A cell that gets another release restarts, so what is remembered here cannot outlive it. ``on_reply`` is told of
-        each reply once it is remembered. A cell that hung is waited for only a short time.
+        each reply once it is remembered. A cell that hung is waited for only a short time, unless a time is
+        given.
 
         Returns:
             the replies of the cells that said nothing at all (``MUTE``), so that nobody need wait for them again.
@@ -193,8 +194,8 @@ class Fleet:
 
         asked = ["list cell attributes name, releaseVersion"]
         command, feed = wire.command(asked), _feed(asked)
-        short = self._hanging.patience if timeout is None else min(timeout, self._hanging.patience)
-        hung = set(self._hanging.among(unknown))
+        # A time that somebody gives is theirs to give.
+        short, hung = self._hanging.patience, set(self._hanging.among(unknown) if timeout is None else ())
         requests = [
             Request(target=c, command=command, role=Role.READ, timeout=short if c in hung else timeout, feed=feed)
             for c in unknown
@@ -455,7 +456,7 @@ class Fleet:
             requests.append(
                 Request(target=cell, command=command, stdin=stdin, role=role, timeout=timeout, feed=feed, ours=ours)
             )
-        hung = set(self._hanging.among(statements)) if role is Role.READ else set()
+        hung = set(self._hanging.among(statements) if role is Role.READ and timeout is None else ())
         if not hung:
             return self.run(requests, on_reply=on_reply, cancel=cancel)
         late = [request for request in requests if request.target in hung]

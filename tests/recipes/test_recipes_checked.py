@@ -52,6 +52,7 @@ def test_check_recipe_lists_every_problem(rack: Session) -> None:
 
 def test_a_whole_recipe_is_checked_without_running(rack: Session) -> None:
     """check recipe asks no cell and counts the statements; run asks what its condition lets."""
+    rack.answers.rules.append(("list cell", lambda cell: f"\t {cell}\t online\n"))
     assert rack.say("check recipe whole").notes == ["recipe whole: 2 statements, well-formed"]
     assert rack.answers.asked == []
     assert rack.say("run whole").exit_code is ExitCode.DONE
