@@ -98,7 +98,7 @@ def _places(fact: CellFacts, statement: CellChange) -> list[CellDisk]:
 def _holder(fact: CellFacts, disk: CellDisk) -> str:
     """The way to room on a cell disk."""
     cache = fact.flash_cache
-    if disk.flash and cache is not None and disk.name in cache.cell_disks:
+    if cache is not None and disk.name in cache.cell_disks:
         return f"the flash cache owns the space ({format_size(cache.size)}): resize flashcache size=… makes room"
     return "show griddisk tells what holds the space"
 

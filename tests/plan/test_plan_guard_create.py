@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from plan_factory import CELLS, cell, disk, rack
+from plan_factory import CELLS, cache, cell, disk, rack
 from plan_guarding import bare, guard, only
 
 from exacell.cellcli.statement import parse
@@ -81,6 +81,13 @@ REFUSED: dict[str, tuple[str, Sequence[CellFacts], str, str]] = {
     ),
     "all of a medium": ("create griddisk all flashdisk prefix=p, size=2G", (HALF,), f"FD_00_{ONE} has 0 free", ""),
     "all hard disks": ("create griddisk all harddisk prefix=p, size=2G", (HALF,), f"CD_00_{ONE} has 0 free", ""),
+    "one of all": ("create griddisk all flashdisk prefix=p, size=512M", (HALF,), f"FD_00_{ONE} has 0 free", ""),
+    "no room beside a cache that is elsewhere": (
+        f"create griddisk x {ON_ONE}, size=2G",
+        (cell(flash_cache=replace(cache(ONE), cell_disks=(f"FD_01_{ONE}",))),),
+        "has 1G free",
+        "show griddisk tells what holds the space",
+    ),
     "all, nothing free": ("create griddisk all flashdisk prefix=p", (FULL,), f"FD_00_{ONE} has 0 free", ""),
     "the second cell": (
         "create griddisk all flashdisk prefix=p, size=2G",
@@ -169,6 +176,8 @@ MADE: dict[str, tuple[str, Sequence[CellFacts], Sequence[str]]] = {
     "a cache on its own cell": (f"create flashcache {ON_ONE}, size=1G", (bare(), bare(TWO)), (ONE,)),
     "a cache of all": ("create flashcache all size=46G", (bare(),), (ONE,)),
     "the smallest cache": ("create flashcache all size=32M", (bare(),), (ONE,)),
+    "a cache of all there is": ("create flashcache all", (bare(),), (ONE,)),
+    "a log in the last 16M": ("create flashlog all", (with_disks(FD_00=0, FD_01=16 * MIB),), (ONE,)),
     "a cache without flash": ("create flashcache all", (with_disks(CD_00=0),), (ONE,)),
     "a log where some is free": ("create flashlog all", (HALF,), (ONE,)),
     "a log on one disk": (f"create flashlog celldisk='FD_01_{ONE}'", (HALF,), (ONE,)),
@@ -196,8 +205,8 @@ def test_what_can_be_made_goes_where_it_can(text: str, facts: Sequence[CellFacts
 )
 def test_behind_another_statement_of_its_text_the_cell_decides(text: str) -> None:
     """What a text drops or makes before a CREATE is on no cell yet that was read: the cell says whether there is room."""
-    moved = replace(cell(), read_now=False)
-    assert only(guard(text, moved)).target == ONE
+    for fact in (cell(), FULL):
+        assert only(guard(text, replace(fact, read_now=False))).target == ONE
 
 
 def test_a_flash_log_is_judged_by_its_disks() -> None:
