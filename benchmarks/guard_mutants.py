@@ -125,8 +125,6 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "plan/diskgroup.py": (
         (
-            "_refuse_few",
-            "_refuse_mismatch",
             "_refuse_strangers",
             "_checked_files",
             "_existing",
@@ -138,6 +136,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         DISKGROUP,
     ),
     "plan/diskgroup_add.py": ((), DISKGROUP),
+    "plan/diskgroup_fit.py": ((), DISKGROUP),
     "plan/saved.py": (("moved", "refuse_other_plan"), ("tests/change/test_change_saved_and_drift.py",)),
     "change/carrying.py": (("refuse_plan", "wide_moment"), ("tests/change/test_change_carrying.py",)),
     "change/confirming.py": (
