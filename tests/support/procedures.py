@@ -11,8 +11,7 @@ steps in order. ``{cell}`` is the cell that is worked on, ``{CELL}`` the same in
 
 ``at`` says where: ``cell`` (the usual), ``all`` or ``others``; ``{each}`` is each of those cells in turn. ``accept = true``
 accepts the loss of data for exacell, where the page takes it on; ``wrong`` has words of the error that the page itself gets:
-exacell says it too, before or after the cell. ``refused`` has words with which exacell refuses a step that the page does:
-then it is done by plain ssh.
+exacell says it too, before or after the cell.
 """
 
 from __future__ import annotations
@@ -55,7 +54,6 @@ class Step:
     until: bool = False
     accept: bool = False
     wrong: str = ""
-    refused: str = ""
     options: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -165,8 +163,8 @@ class Ssh:
 class Typed:
     """CellCLI typed at exacell, which plans, guards and verifies it."""
 
-    def __init__(self, program: InProcess, ssh: Ssh) -> None:
-        self.program, self.ssh = program, ssh
+    def __init__(self, program: InProcess) -> None:
+        self.program = program
 
     def read(self, cells: Sequence[str], statement: str) -> dict[str, list[list[str]]]:
         done = self._run("-o", "raw", cells=cells, statement=statement)
@@ -180,8 +178,6 @@ class Typed:
         if step.wrong:
             assert done.code in (1, 2) and step.wrong in done.out + done.err, done
             return None
-        if step.refused:
-            return _refused(done, step, self.ssh, cells)
         assert done.code == 0, done
         return None
 
@@ -196,8 +192,8 @@ class Typed:
 class Dcli:
     """``exacell dcli`` with the command line that a page has."""
 
-    def __init__(self, program: InProcess, ssh: Ssh) -> None:
-        self.program, self.ssh = program, ssh
+    def __init__(self, program: InProcess) -> None:
+        self.program = program
 
     def read(self, cells: Sequence[str], statement: str) -> dict[str, list[list[str]]]:
         return _by_cell(cells, self._run(cells=cells, statement=statement))
@@ -207,20 +203,12 @@ class Dcli:
         if step.wrong:  # A cell's own error ends dcli with 0, as the real one: what it printed counts.
             assert step.wrong in done.out + done.err, done
             return None
-        if step.refused:
-            return _refused(done, step, self.ssh, cells)
         assert done.code == 0, done
         return {cell: [line for said, line in _said(done) if said == cell and line] for cell in cells}
 
     def _run(self, *options: str, cells: Sequence[str], statement: str) -> Done:
         command = f"cellcli -e {shlex.quote(statement)}"
         return self.program("-r", RACK, *options, "dcli", "-c", ",".join(cells), "-l", "celladmin", command)
-
-
-def _refused(done: Done, step: Step, ssh: Ssh, cells: Sequence[str]) -> dict[str, list[str]] | None:
-    assert done.code != 0, f"exacell does what it refused: take `refused` out of step {step.place}"
-    assert done.code == 2 and step.refused in done.err, done
-    return ssh.change(cells, step)
 
 
 def _said(done: Done) -> Iterator[tuple[str, str]]:
@@ -245,8 +233,7 @@ class Run:
 
     def __init__(self, procedure: Procedure, program: InProcess, hosts: Hosts, info: control.RackInfo) -> None:
         self.procedure, self.program, self.hosts, self.info = procedure, program, hosts, info
-        ssh = Ssh(hosts)
-        self.ways: dict[str, Way] = {"ssh": ssh, "typed": Typed(program, ssh), "dcli": Dcli(program, ssh)}
+        self.ways: dict[str, Way] = {"ssh": Ssh(hosts), "typed": Typed(program), "dcli": Dcli(program)}
 
     def carry_out(self, way: str, cell: str) -> None:
         """Do every step on a cell, and compare what it prints and shows with what the page has."""
