@@ -21,7 +21,7 @@ _SHORT = 2
 def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
     """Return up to three of the known names for which ``name`` may be a slip, the likeliest first; none if it is known.
 
-    Names that differ in their numbers alone, or in a part of one or two letters, are siblings and no slips.
+    Names that differ in their numbers alone, or in parts of one or two letters, are siblings and no slips.
     """
     spelled = {other.lower(): other for other in known}
     wanted = name.lower()
@@ -32,10 +32,17 @@ def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def _siblings(one: str, other: str) -> bool:
-    if re.sub(r"\d", "", one) == re.sub(r"\d", "", other):
+    if _without_numbers(one) == _without_numbers(other):
         return True
     pairs = [pair for pair in zip(one.split("_"), other.split("_"), strict=False) if pair[0] != pair[1]]
-    return len(pairs) == 1 and all(len(part) <= _SHORT for part in pairs[0])
+    return bool(pairs) and all(
+        (len(part) <= _SHORT and len(others) <= _SHORT) or _without_numbers(part) == _without_numbers(others)
+        for part, others in pairs
+    )
+
+
+def _without_numbers(text: str) -> str:
+    return re.sub(r"\d", "", text)
 
 
 def refuse_slip(text: str, kind: str, names: Sequence[str], known: Iterable[str]) -> None:

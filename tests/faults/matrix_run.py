@@ -153,7 +153,7 @@ def configured(rack: Rack) -> State:
     for host, cell in rack.cells.items():
         cache = cell.flash_cache
         state[host] = {
-            "mode": cell.mode,
+            "mode": cell.mode.lower(),  # Old releases print it as it was written; what it means counts.
             "flash cache": {n: m.size_bytes for n, m in cache.members.items()} if cache else None,
             "caching": bool(cache) and not any(m.flush_from is not None for m in cache.members.values()),
             "pmem": (

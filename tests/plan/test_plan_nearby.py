@@ -27,8 +27,20 @@ SLIPS = {
     "FLASH_AC_X": (),
     "FLASH_SCRATCG": ("FLASH_SCRATCH",),
     "DATA": (),
+    "CD_77_exa1cel01": (),
+    "FD_00_exa1cell2": ("FD_00_exa1cel02", "FD_07_exa1cel03"),
 }
-THERE = ("DATA_SSD", "RECO", "FLASH_A", "FLASH_AB", "DATA1", "FLASH_SCRATCH", "ZZ_AB_Y")
+THERE = (
+    "DATA_SSD",
+    "RECO",
+    "FLASH_A",
+    "FLASH_AB",
+    "DATA1",
+    "FLASH_SCRATCH",
+    "ZZ_AB_Y",
+    "FD_07_exa1cel03",
+    "FD_00_exa1cel02",
+)
 
 
 @pytest.mark.parametrize(("name", "found"), SLIPS.items())
