@@ -34,8 +34,7 @@ def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     program.ok("emulator", "stop", "l")
 
 
-@pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+def all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have every answer count as large."""
     monkeypatch.setattr(channel, "SPILL", 16)
     monkeypatch.setattr(channel, "_PIECE", 1000)
@@ -44,27 +43,35 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "MOST_FOLDED", 0)
 
 
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every answer of a test count as large."""
+    all_are_large(monkeypatch)
+
+
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_every_format_is_the_same_from_disk(
-    rack: Program, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, statement: str, form: str
+    rack: Program, monkeypatch: pytest.MonkeyPatch, statement: str, form: str
 ) -> None:
     """Each LIST in each format is the same text, talk and exit code, whether its answers are held or read from disk."""
     if "--diff" in statement and form == "raw":
         return
     words = ("-r", "l", "-o", form, "--no-fold", statement.replace("--diff ", "") + " --diff" * ("--diff" in statement))
-    before, held, again = rack(*words), rack(*words), None
     large: list[object] = []
-    for name in ("_large", "_large_xml"):
-        whole = getattr(passthrough, name)
-        monkeypatch.setattr(passthrough, name, lambda *a, whole=whole: large.append(a) or whole(*a))
-    request.getfixturevalue("tiny")
-    again = rack(*words)
+    before = rack(*words)
+    with monkeypatch.context() as patched:
+        for name in ("_large", "_large_xml"):
+            whole = getattr(passthrough, name)
+            patched.setattr(passthrough, name, lambda *a, whole=whole: large.append(a) or whole(*a))
+        all_are_large(patched)
+        from_disk = rack(*words)
+    behind = rack(*words)
     assert before.code == 0, before.err
     held_always = "detail" in statement or "alerthistory" in statement
     assert bool(large) is not ("--diff" in statement or (held_always and form != "raw"))
-    if held == before:  # Else a collection came between them.
-        assert (again.code, again.out.split(), again.err) == (held.code, held.out.split(), held.err)
+    if behind == before:  # Else a collection came between them.
+        assert (from_disk.code, from_disk.out.split(), from_disk.err) == (before.code, before.out.split(), before.err)
 
 
 def test_pipes_files_and_a_spool_get_large_answers(rack: Program, tiny: None, tmp_path: Path) -> None:

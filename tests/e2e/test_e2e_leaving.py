@@ -29,7 +29,7 @@ def test_ctrl_c_does_not_wait_for_a_cell_that_hangs(
     out, err = process.communicate(timeout=120)
     assert (process.returncode, time.monotonic() - began < 40) == (4, True)
     states = {cells: state for cells, state, *_ in map(str.split, out.splitlines()[2:])}
-    assert states == {"exa1cel[01,03]": "done", "exa1cel02": "unknown"}
+    assert states == {"exa1cel01": "done", "exa1cel02": "unknown", "exa1cel03": "done"}
     assert "interrupted while waiting; no answer yet" in err and "on exa1cel02 was not waited for: resume" in err
     shared.ok("emulator", "fault", "t1", "exa1cel02", "clear")
     assert "nothing was left to do" in outside.ok("-r", "t1", "resume", "-y").err

@@ -184,7 +184,7 @@ def test_a_spool_file_that_takes_nothing(outside: Program) -> None:
     """It is told once, and stops neither reads nor changes."""
     script = f"spool /dev/full\nlist cell\nset iorm db=default share={next(SHARES)} -y\nlist cell\n"
     done = outside("-r", "t1", stdin=script)
-    assert done.code == 0 and done.out.count("online") == 2 and len(outcomes(outside)) == 3
+    assert done.code == 0 and done.out.count("online") == 6 and len(outcomes(outside)) == 3
     assert done.err.count("/dev/full: no space left on device; it is cut off, and spooling has ended") == 1
 
 

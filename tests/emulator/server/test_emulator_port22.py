@@ -132,3 +132,5 @@ def test_it_stays_until_it_is_taken_back(home: Path) -> None:
     control.start(home, "p22", options={}, port22=False)
     with pytest.raises(EmulatorError, match="no addresses of their own"):
         control.hosts(home, "p22")
+    control.stop(home, "p22")
+    control.start(home, "p22", options={}, port22=True)  # As other tests of the rack find it.
