@@ -85,6 +85,8 @@ def look_of(told: Sequence[Told], place: int) -> Told | None:
 def judge(race: Raced) -> Verdict:
     """Return what became of a race."""
     verdict = Verdict(str(race.script), code=race.code, struck=race.struck is not None)
+    # Where all answers of a cell are long under way, three in a row are believed: they tell what was so long ago.
+    oldest = LONGEST + WAY + (race.script.lasting if race.script.keeps == "late" else 0.0)
     ours = [row for row in race.told if row.login != "root"]
     for place, row in enumerate(ours):
         if not row.loses:
@@ -97,12 +99,12 @@ def judge(race: Raced) -> Verdict:
             verdict.stale.append(
                 f"{row.host} got {row.text[:60]!r} from a program that was not looked at, {age:.2f}s old"
             )
-        elif age > LONGEST + WAY:
+        elif age > oldest:
             verdict.stale.append(f"{row.host} got {row.text[:60]!r} {age:.2f}s after it was looked at")
         struck = race.struck if race.struck is not None and race.script.victim == row.host else None
         for lost in [found for found in race.lost if found.told is row]:
             within = struck is not None and look is not None and (look.looked or look.at) <= struck <= row.at
-            if within and age <= LONGEST + WAY:
+            if within and age <= oldest:
                 verdict.moment += lost.size
             else:
                 verdict.lost += lost.size
