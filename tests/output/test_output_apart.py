@@ -43,10 +43,11 @@ STATEMENTS = (
 
 @pytest.fixture(scope="module")
 def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """The program and its rack a; the second cell has an alert, the third another size of one disk's comment."""
+    """The program and its rack a: the second cell has an alert, the journal a change 1."""
     program = InProcess(tmp_path_factory.mktemp("apart") / "home")
     program.ok("emulator", "start", "a")
     program.ok("emulator", "fault", "a", "exa1cel02", "quarantine")
+    program.ok("-r", "a", "-y", "alter griddisk all comment=seen")
     recipes = program.home / "recipes"
     recipes.mkdir()
     (recipes / "health.exa").write_text('recipe "Health and disks"\nlist griddisk\nlist celldisk\n')
