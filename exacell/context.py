@@ -251,12 +251,7 @@ class Context:
         """Begin to open the connections of the selected cells in the background; problems wait for the first use."""
         if self._opened.given or self.rack is None:
             return
-        from exacell.transport.base import Role
-
-        transport = self.transport
-        warm = getattr(transport, "warm", None)
-        if warm is not None:
-            warm(tuple(self.selected()), Role.READ)
+        self.transport.warm(tuple(self.selected()))
 
     def close(self) -> None:
         """End the connections; the next statement opens them anew."""

@@ -19,7 +19,7 @@ from exacell.fleet import Answers, problem_of
 from exacell.language.registry import Call, Command, Effect
 from exacell.output.result import Column, Result
 from exacell.transport.base import FleetResult, Reply, Role, State
-from exacell.transport.capabilities import capabilities_of, refuse_statement
+from exacell.transport.capabilities import refuse_statement
 from exacell.vault import hide
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _ask(
     good: dict[str, Reply] = {}
     problems: list[str] = []
     # LIST DIAGPACK prints bare names.
-    indents = capabilities_of(ctx.transport).indents and statement.object != "DIAGPACK"
+    indents = ctx.transport.capabilities.indents and statement.object != "DIAGPACK"
     prints = always_prints(statement)
     for reply in replies:
         found = (() if _tells_alerts(statement, reply.stdout) else errors(reply.stdout)) or errors(reply.stderr)
@@ -265,9 +265,9 @@ def _may_be_empty(statement: List | Describe) -> bool:
 def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, compared: bool = False) -> Result:
     kind = find_object(statement.object)
     assert kind is not None
-    refuse_statement(capabilities_of(ctx.transport), render(statement))
+    refuse_statement(ctx.transport.capabilities, render(statement))
     precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
-    stripped = not capabilities_of(ctx.transport).indents  # only XML survives a dcli that takes blanks away
+    stripped = not ctx.transport.capabilities.indents  # only XML survives a dcli that takes blanks away
     if precise or ((statement.all_attributes or stripped) and form != "raw"):
         return _list_xml(ctx, statement, kind, form)
     # Alerts of several lines are told apart in the whole text.

@@ -202,11 +202,11 @@ def show_services(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: the transport does not list the status of services.
     """
-    from exacell.transport.capabilities import capabilities_of, refuse_statement
+    from exacell.transport.capabilities import refuse_statement
 
     names = ("status", "cellsrvStatus", "msStatus", "rsStatus")
     text = f"list cell attributes name, {', '.join(names)}"
-    refuse_statement(capabilities_of(ctx.transport), text)
+    refuse_statement(ctx.transport.capabilities, text)
     result, answers = _cell_table(ctx, text, names)
     stopped = [
         f"online cell {row['cell']} starts CELLSRV and brings its disks back"

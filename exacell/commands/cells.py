@@ -29,20 +29,16 @@ def trust(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: the key has changed or was revoked, or nobody agreed.
     """
-    from exacell.transport.capabilities import capabilities_of
+    from exacell.transport.choice import over_ssh
     from exacell.transport.hostkeys import Trust
-    from exacell.transport.ssh import SshTransport
 
     rack = ctx.need_rack()
     name = call.text_arg("cell")
     if name not in (*rack.cells, *rack.dbnodes):
         raise StatementError(f"{name} is neither a cell nor a database node of rack {rack.name}")
-    transport = ctx.transport
-    if not isinstance(transport, SshTransport):
-        if capabilities_of(transport).name not in ("openssh", "clush", "dcli"):
-            raise RefusedError(f"{name}: host keys belong to transports over SSH; this one is no such")
-        # The others' programs read the same known_hosts as ours.
-        transport = SshTransport(rack, ctx.settings)
+    if not ctx.transport.capabilities.known_hosts:
+        raise RefusedError(f"{name}: host keys belong to transports over SSH; this one is no such")
+    transport = over_ssh(ctx.transport, rack, ctx.settings)
     offer = transport.host_key(name)
     key = offer.verdict.key
     if offer.verdict.trust in (Trust.CHANGED, Trust.REVOKED):

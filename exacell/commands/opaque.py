@@ -316,14 +316,14 @@ def _work(
     from exacell.dcli.reach import Group
     from exacell.dcli.record import Record
     from exacell.dcli.targets import target
-    from exacell.transport.capabilities import capabilities_of, refuse_programs, refuse_uploads
+    from exacell.transport.capabilities import refuse_programs, refuse_uploads
 
     name = call.command.name
     if ctx.origin.startswith("resume "):
         return Result(notes=[f"{name} is not done again: look what it has done, then give it anew: {call.text}"])
-    refuse_programs(capabilities_of(ctx.transport), name)
+    refuse_programs(ctx.transport.capabilities, name)
     if any(step.upload is not None for step in steps):
-        refuse_uploads(capabilities_of(ctx.transport), f"{name} {call.text_arg('file')}"[:60])
+        refuse_uploads(ctx.transport.capabilities, f"{name} {call.text_arg('file')}"[:60])
     if not single:
         from exacell.logins import refuse_restricted
 

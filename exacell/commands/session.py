@@ -214,7 +214,6 @@ def set_format(ctx: Context, call: Call) -> Result:
 )  # fmt: skip
 def set_transport(ctx: Context, call: Call) -> Result:
     """Change the transport of the session; connections open anew on the next statement."""
-    from exacell.transport.capabilities import capabilities_of
 
     before = ctx.settings
     ctx.settings = ctx.settings.with_value("transport", call.text_arg("transport"))
@@ -222,7 +221,7 @@ def set_transport(ctx: Context, call: Call) -> Result:
     if ctx.rack is None:
         return Result(notes=(f"transport is {ctx.settings.transport}",))
     try:
-        able = capabilities_of(ctx.transport)
+        able = ctx.transport.capabilities
     except ConfigError:
         ctx.settings = before
         raise

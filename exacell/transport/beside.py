@@ -5,13 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, Transport
-from exacell.transport.capabilities import Capabilities
+from exacell.transport.base import Capabilities, FleetResult, Reply, ReplyHandler, Request, Role, Transport
 
 _NODES = (Role.ASM_READ, Role.ASM_WRITE)
 
 
-class Beside:
+class Beside(Transport):
     """See :class:`exacell.transport.base.Transport`; ``capabilities`` are those of what reaches the cells."""
 
     def __init__(self, cells: Transport, nodes: Transport, capabilities: Capabilities) -> None:
@@ -22,9 +21,7 @@ class Beside:
     @property
     def read_fallback(self) -> frozenset[str]:
         """Targets whose read login was refused; see the transports."""
-        empty: frozenset[str] = frozenset()
-        found: frozenset[str] = getattr(self._cells, "read_fallback", empty)
-        return found
+        return self._cells.read_fallback
 
     @property
     def read_only(self) -> bool:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from exacell.config import RackConfig, Settings
 from exacell.reach import transport_name
 from exacell.transport.base import Transport
+
+if TYPE_CHECKING:
+    from exacell.transport.ssh import SshTransport
 
 
 def make_transport(rack: RackConfig, settings: Settings) -> Transport:
@@ -37,3 +42,13 @@ def make_transport(rack: RackConfig, settings: Settings) -> Transport:
 
     exacli = ExacliTransport(rack, settings)
     return Beside(exacli, SshTransport(rack, settings), exacli.capabilities)
+
+
+def over_ssh(transport: Transport, rack: RackConfig, settings: Settings) -> SshTransport:
+    """Return what asks for host keys and trusts them: ``transport`` itself where it is ours over SSH, else a new one.
+
+    The other transports' programs read the same known_hosts.
+    """
+    from exacell.transport.ssh import SshTransport
+
+    return transport if isinstance(transport, SshTransport) else SshTransport(rack, settings)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.config import RackConfig, Settings
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
-from exacell.transport.capabilities import CLUSH, Capabilities
+from exacell.transport.capabilities import CLUSH
 from exacell.transport.gateways import gateway_names, import_workers, read_topology, ssh_script
 from exacell.transport.login import login_for
 from exacell.transport.replies import no_end, not_logged_in
@@ -67,7 +67,7 @@ class ClushTransport(RackTransport):
         ConfigError: ClusterShell can't be imported, or the topology can't be read.
     """
 
-    capabilities: Capabilities = CLUSH
+    capabilities = CLUSH
 
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
         super().__init__(rack, settings, read_only=read_only)

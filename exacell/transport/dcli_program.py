@@ -25,7 +25,7 @@ from functools import lru_cache
 from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
-from exacell.transport.capabilities import DCLI, DCLI_STRIPPING, Capabilities
+from exacell.transport.capabilities import DCLI, DCLI_STRIPPING
 from exacell.transport.child import Child, Ended
 from exacell.transport.dcli_answers import Answer, ascii_only, closing, limited, read_answers
 from exacell.transport.login import login_for
@@ -82,7 +82,7 @@ class DcliTransport(RackTransport):
         super().__init__(rack, settings, read_only=read_only)
         self._program = found
         self._help = _help(found, os.stat(found).st_mtime_ns)
-        self.capabilities: Capabilities = DCLI if "--preserve-spaces" in self._help else DCLI_STRIPPING
+        self.capabilities = DCLI if "--preserve-spaces" in self._help else DCLI_STRIPPING
         self._children: set[Child] = set()
 
     def run(

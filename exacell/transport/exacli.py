@@ -18,7 +18,7 @@ from exacell.cellcli.reply import errors as reply_errors
 from exacell.config import RackConfig, Settings
 from exacell.errors import RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
-from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, Capabilities, statements_in
+from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, statements_in
 from exacell.transport.child import Child
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.login import login_for
@@ -43,7 +43,7 @@ class ExacliTransport(RackTransport):
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
         found = required_program("exacli", rack.reach.exacli, example="/usr/local/sbin/exacli")
         super().__init__(rack, settings, read_only=read_only)
-        self.capabilities: Capabilities = EXACLI_CLOUD if rack.reach.cloud else EXACLI
+        self.capabilities = EXACLI_CLOUD if rack.reach.cloud else EXACLI
         self._program = found
 
     def run(

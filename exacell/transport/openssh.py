@@ -23,7 +23,7 @@ from pathlib import Path
 from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
-from exacell.transport.capabilities import OPENSSH, Capabilities
+from exacell.transport.capabilities import OPENSSH
 from exacell.transport.child import Child, Ended
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
@@ -75,7 +75,7 @@ class OpensshTransport(RackTransport):
         ConfigError: there is no ssh program.
     """
 
-    capabilities: Capabilities = OPENSSH
+    capabilities = OPENSSH
 
     def __init__(
         self,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from exacell.cellset import fold
 from exacell.errors import ConfigError, RefusedError
-from exacell.transport.base import Request
-from exacell.transport.capabilities import Capabilities, refuse_requests
+from exacell.transport.base import Capabilities, Request
+from exacell.transport.capabilities import refuse_requests
 
 
 def check_requests(requests: Sequence[Request], *, rack: str, read_only: bool, capabilities: Capabilities) -> None:

@@ -6,8 +6,7 @@ import threading
 from collections.abc import Iterable, Sequence
 
 from exacell.config import RackConfig, Settings
-from exacell.transport.base import Request, Role
-from exacell.transport.capabilities import Capabilities
+from exacell.transport.base import Request, Role, Transport
 from exacell.transport.requests import check_requests
 
 
@@ -16,7 +15,7 @@ def read_only_cellcli(command: str) -> str:
     return f"cellcli -m {command[8:]}" if command.startswith("cellcli ") else command
 
 
-class RackTransport:
+class RackTransport(Transport):
     """The base of every transport; see :class:`exacell.transport.base.Transport`.
 
     Attributes:
@@ -24,8 +23,6 @@ class RackTransport:
         settings: timeouts and fan-out where the rack sets none; may be replaced at any time.
         read_only: see Transport.
     """
-
-    capabilities: Capabilities
 
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
         self.rack = rack

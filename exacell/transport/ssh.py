@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
-from exacell.transport.capabilities import SSH, Capabilities
+from exacell.transport.capabilities import SSH
 from exacell.transport.channel import SPILL, Capture, End, Ending, Store, execute, hang_up
 from exacell.transport.early import EarlyConnections, plain_place
 from exacell.transport.fanout import FanOut, Flight
@@ -62,11 +62,10 @@ class SshTransport(RackTransport):
 
     Attributes:
         long_lived: whether reads may go to a CellCLI that is kept open.
-        expects_more: whether already the first read on each connection goes there, because more are sure to come; so
-            it is after :meth:`warm`.
+        expects_more: whether already the first read on each connection goes there; so it is after :meth:`warm`.
     """
 
-    capabilities: Capabilities = SSH
+    capabilities = SSH
 
     def __init__(
         self,
@@ -83,7 +82,6 @@ class SshTransport(RackTransport):
         self._reader = Reader()
         self._early = EarlyConnections()
         self.long_lived = True
-        self.expects_more = False
 
     @property
     def single_reads(self) -> dict[str, str]:

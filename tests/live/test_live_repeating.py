@@ -18,9 +18,10 @@ from exacell.output.terminal import TerminalConsole
 from exacell.repeating import Repeating
 from exacell.transport.base import FleetResult, Reply, Request, State
 from tests.support.patience import patiently, until
+from tests.support.transports import Open
 
 
-class Held:
+class Held(Open):
     """Three cells that answer at once; the third says nothing until it is let go."""
 
     read_only = False
@@ -42,9 +43,6 @@ class Held:
             if on_reply is not None:
                 on_reply(reply)
         return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 @pytest.fixture

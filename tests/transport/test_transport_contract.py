@@ -1,0 +1,82 @@
+"""The contract of transports: what may be asked of each, and that nobody asks in another way."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import exacell
+from exacell.transport.base import FleetResult, Reply, Request, Role, State, Transport
+from exacell.transport.beside import Beside
+from exacell.transport.clush import ClushTransport
+from exacell.transport.dcli_program import DcliTransport
+from exacell.transport.exacli import ExacliTransport
+from exacell.transport.openssh import OpensshTransport
+from exacell.transport.ssh import SshTransport
+
+ALL = (SshTransport, OpensshTransport, DcliTransport, ExacliTransport, ClushTransport, Beside)
+
+
+class Least(Transport):
+    """A transport that says no more than it has to."""
+
+    def run(self, requests: Sequence[Request], **_: Any) -> FleetResult:
+        """Return that every target answered."""
+        replies = {request.target: Reply(target=request.target, state=State.OK) for request in requests}
+        return FleetResult(targets=tuple(replies), replies=replies)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_a_transport_that_says_nothing_has_an_answer_to_everything() -> None:
+    """Two methods make a transport: it keeps nothing, warms nothing, and tries no login without running something."""
+    least = Least()
+    assert (least.read_fallback, dict(least.single_reads), least.lives("h1")) == (frozenset(), {}, 0)
+    assert least.warm(["h1"]) is None and least.logins(["h1"], Role.READ) is None
+    assert (least.read_only, least.expects_more) == (False, False)
+    assert least.capabilities.pairs and least.capabilities.programs and not least.capabilities.known_hosts
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_what_a_transport_overrides_is_called_in_the_same_way(kind: type[Transport]) -> None:
+    """Each transport is one by its base class, and takes what the contract's methods take, by the same names."""
+    assert issubclass(kind, Transport)
+    for name, ours in inspect.getmembers(Transport, inspect.isfunction):
+        if not name.startswith("_"):
+            assert list(inspect.signature(getattr(kind, name)).parameters) == list(
+                inspect.signature(ours).parameters
+            ), name
+
+
+def _probes(tree: ast.Module) -> list[str]:
+    """Return the places where something is asked whether it is a certain transport, or has a certain name of one."""
+    contract = {name for name in vars(Transport) if not name.startswith("_")} | set(Transport.__annotations__)
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) >= 2:
+            asked = node.args[1]
+            if node.func.id in ("getattr", "hasattr") and isinstance(asked, ast.Constant) and asked.value in contract:
+                found.append(ast.unparse(node))
+            if node.func.id in ("isinstance", "issubclass") and any(
+                kind.__name__ in ast.unparse(asked) for kind in ALL
+            ):
+                found.append(ast.unparse(node))
+    return found
+
+
+def test_nobody_probes_a_transport() -> None:
+    """Outside of the package nobody asks a transport by getattr or by its class what it can do: the contract says it."""
+    root = Path(exacell.__file__).parent
+    found = {
+        str(path.relative_to(root)): probes
+        for path in root.rglob("*.py")
+        if "transport" not in path.relative_to(root).parts
+        if (probes := _probes(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    assert found == {}
