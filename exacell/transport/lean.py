@@ -2,14 +2,14 @@
 
 ``import fabric`` takes 130 ms, half of it for modules that a connection never uses: unittest.mock (and asyncio with
 it) for a class that tests use, a YAML parser for configuration files that we do not read, importlib.metadata for a
-version number, a library that copies signatures, a second library for the same keys, and what the packages invoke and fabric
-offer at their front doors: task runners, argument parsers.
-Here each of those is put off to its first use, if there ever is one. Measured: docs/performance.md.
+version number, a library that copies signatures, and what the packages invoke and fabric offer at their front doors: task
+runners, argument parsers. Here each of those is put off to its first use, if there ever is one. Without this module a cold
+read of one cell takes 1.35 times as long, one of 14 cells 1.26 times: docs/performance.md. Whoever suspects it sets
+``EXACELL_PLAIN_IMPORT`` to anything, and fabric is imported as Python does.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import importlib
 import importlib.util
@@ -21,8 +21,6 @@ from contextlib import ExitStack, contextmanager
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
-
-from exacell import values
 
 _MOCK = "unittest.mock"
 _METADATA = "importlib.metadata"
@@ -47,14 +45,16 @@ def import_fabric() -> None:
     with _ONE_AT_A_TIME:
         if "fabric" in sys.modules:
             return
+        if os.environ.get("EXACELL_PLAIN_IMPORT"):
+            import fabric.connection
+
+            return
         put_off = _PutOff()
         sys.meta_path.insert(0, put_off)
         try:
             with ExitStack() as stack:
                 for name, make in _STAND_INS.items():
                     stack.enter_context(_instead(name, make))
-                stack.enter_context(_quick_data_classes())
-                stack.enter_context(_one_library_for_keys())
                 for package in _OFFERED:
                     _open_door(package)
                 import fabric.connection  # noqa: F401
@@ -143,42 +143,6 @@ def _wrapping(name: str) -> ModuleType:
     module = ModuleType(name)
     module.__dict__["decorator"] = decorator
     return module
-
-
-class _QuickDataClasses(ModuleType):
-    """The standard module, but for classes of the cryptography library, which are compiled late as our own are."""
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(dataclasses, name)
-
-    def dataclass(self, cls: type | None = None, /, **how: Any) -> Any:
-        """Return ``cls`` as a data class."""
-        if how or cls is None or not cls.__module__.startswith("cryptography."):
-            return dataclasses.dataclass(cls, **how) if cls is not None else dataclasses.dataclass(**how)
-        return values.dataclass(cls)
-
-
-@contextmanager
-def _quick_data_classes() -> Iterator[None]:
-    sys.modules["dataclasses"] = _QuickDataClasses("dataclasses")
-    try:
-        yield
-    finally:
-        sys.modules["dataclasses"] = dataclasses
-
-
-@contextmanager
-def _one_library_for_keys() -> Iterator[None]:
-    """Have imports of PyNaCl find the same of cryptography for a while, where that knows such keys."""
-    from exacell.transport import ed25519
-
-    found = ed25519.modules() if "nacl" not in sys.modules and ed25519.supported() else {}
-    sys.modules.update(found)
-    try:
-        yield
-    finally:
-        for name in found:
-            del sys.modules[name]
 
 
 def _version_only(name: str) -> ModuleType:

@@ -24,7 +24,6 @@ from paramiko.auth_strategy import AuthFailure
 
 from exacell.errors import ConfigError, TransportError
 from exacell.transport.connection import Connection, Connections
-from exacell.transport.early import EarlyConnections
 from exacell.transport.hostkeys import HostKey, KnownHostsCache, Trust, Verdict, is_revoked_by
 from exacell.transport.identity import KeyRing, KeyStrategy
 from exacell.transport.link import AuthRefusedError, HostKeyError, Link, Progress, handshake_problem, login_late, reason
@@ -72,7 +71,6 @@ class Opener:
         connect_timeout: seconds for a TCP connection, twice that for a login. None: what ssh_config's ConnectTimeout
             says, else ``default_timeout``.
         reader: gets the connections once they are logged in; None leaves each to a thread of its own.
-        early: TCP connections that were begun before this module was imported.
     """
 
     def __init__(
@@ -82,9 +80,7 @@ class Opener:
         connect_timeout: float | None = None,
         default_timeout: float = 5.0,
         reader: Reader | None = None,
-        early: EarlyConnections | None = None,
     ) -> None:
-        self._early = early or EarlyConnections()
         self._reader = reader if supported() else None
         self._path = ssh_config
         self._timeout = connect_timeout
@@ -231,8 +227,7 @@ class Opener:
         command = route.option("proxycommand")
         if command:
             return through_command(command)
-        early = self._early.take((route.host, route.port), time.monotonic() + route.connect_timeout / 2)
-        return early or _tcp(route, progress), _nothing
+        return _tcp(route, progress), _nothing
 
     def _tunnel(self, route: Route, progress: Progress) -> socket.socket | paramiko.Channel:
         """Return a connection to the route's host over the shared link to its last hop."""

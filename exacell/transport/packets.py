@@ -12,15 +12,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import paramiko
 from paramiko.packet import Packetizer
 
-from exacell.transport.reader import PIECE
-
-if TYPE_CHECKING:
-    from exacell.transport.wire import Wire
+from exacell.transport.reader import PIECE, Reader, Watched
 
 NEEDED = ("_trigger_rekey", "start_handshake", "read_all", "write_all", "read_message", "get_mac_size_in")
 """Private methods of paramiko's Packetizer, and overridden ones."""
@@ -47,11 +44,16 @@ class Packets(Packetizer):
         self._unsent = bytearray()
         self._out_lock = threading.Lock()
         self._handshake_ends: float | None = None
-        self.wire: Wire | None = None
+        self._reader: Reader | None = None
+        self._watched: Watched | None = None
         self.attached = False
         self._held_back = False
         self.moving = False
         """The login is done: the thread is to end before the next message."""
+
+    def belong_to(self, reader: Reader, watched: Watched) -> None:
+        """Note who writes, once attached, what the kernel does not take at once, and for which connection."""
+        self._reader, self._watched = reader, watched
 
     @property
     def framed(self) -> bool:
@@ -144,19 +146,20 @@ class Packets(Packetizer):
         if not self.attached:
             super().write_all(out)
             return
-        wire = self.wire
-        if wire is not None and wire.reader.is_current():
+        reader, watched = self._reader, self._watched
+        assert reader is not None and watched is not None, "attached without a reader"
+        if reader.is_current():
             # What is said in one turn goes in one piece: each piece wakes the server once.
             with self._out_lock:
                 self._unsent += out
-            wire.reader.wrote(wire)
+            reader.wrote(watched)
             return
         with self._out_lock:
             self._unsent += out
             self._push()
             left = bool(self._unsent)
-        if left and wire is not None:
-            wire.reader.wants_to_write(wire)
+        if left:
+            reader.wants_to_write(watched)
 
     def flush(self) -> bool:
         """Write what was kept and return whether nothing is left. Raises EOFError when the connection is dead."""

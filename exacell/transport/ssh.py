@@ -8,7 +8,6 @@ Writes never are.
 from __future__ import annotations
 
 import functools
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +19,6 @@ from exacell.errors import ConfigError, RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import SSH
 from exacell.transport.channel import SPILL, Capture, End, Ending, Store, execute, hang_up
-from exacell.transport.early import EarlyConnections, plain_place
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.hostkeys import Trust, append_key
 from exacell.transport.local import LocalRunner
@@ -29,7 +27,6 @@ from exacell.transport.pairing import StreamPair, over_channel, wait_until_ours
 from exacell.transport.reader import Reader
 from exacell.transport.replies import PROBLEMS, broken_off_reply, kept_answer, late_reply, reply_of, timed_out
 from exacell.transport.shared import RackTransport, read_only_cellcli
-from exacell.transport.sshconfig import SshConfigFiles
 from exacell.transport.upload import send_files
 from exacell.values import dataclass
 
@@ -80,7 +77,6 @@ class SshTransport(RackTransport):
         self._slots: dict[tuple[str, str | None], _Slot] = {}
         self._opener: Opener | None = None
         self._reader = Reader()
-        self._early = EarlyConnections()
         self.long_lived = True
 
     @property
@@ -115,19 +111,9 @@ class SshTransport(RackTransport):
             ValueError: two requests name the same target.
         """
         self._check(requests)
-        limit = self.limit
-        if "fabric" not in sys.modules:
-            self._begin_early([request.target for request in requests[:limit] if not self._local.takes(request)])
-        return FanOut(requests, self._perform, limit=limit, on_reply=on_reply, cancel=cancel, start=self._start).run()
-
-    def _begin_early(self, targets: Sequence[str]) -> None:
-        """Begin the TCP connections that are plain to see, before the import that a login needs."""
-        try:
-            files = SshConfigFiles.read(self.rack.ssh_config)
-        except ConfigError:
-            return  # The opener says so for each target.
-        places = [plain_place(files.text_for(target), target) for target in targets]
-        self._early.begin(place for place in places if place is not None)
+        return FanOut(
+            requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel, start=self._start
+        ).run()
 
     def close(self) -> None:
         """End all connections; commands under way end as failed. The next ``run`` connects anew."""
@@ -141,7 +127,6 @@ class SshTransport(RackTransport):
                 link.close()
         if opener is not None:
             opener.close()
-        self._early.close()
         self._reader.stop()
 
     def warm(self, targets: Sequence[str], role: Role = Role.READ) -> threading.Thread:
@@ -197,7 +182,6 @@ class SshTransport(RackTransport):
                     connect_timeout=self.rack.connect_timeout,
                     default_timeout=self.settings.connect_timeout,
                     reader=self._reader,
-                    early=self._early,
                 )
             self._opener.default_timeout = self.settings.connect_timeout
             return self._opener

@@ -115,7 +115,7 @@ class Wire(paramiko.Transport):
         super().__init__(sock, packetizer_class=Packets)
         self.reader = reader
         self._packets: Packets = self.packetizer  # type: ignore[assignment]  # of the class given above
-        self._packets.wire = self
+        self._packets.belong_to(reader, self)
         self._streams: dict[int, Receiver] = {}
         self._next_stream = _OWN_IDS
         self._held: deque[paramiko.Message] = deque()
