@@ -368,7 +368,7 @@ class Fleet:
         login: str | None = None,
         on_reply: ReplyHandler | None = None,
     ) -> FleetResult:
-        """Send each cell its statement upon a look at it by the same CellCLI; see :mod:`exacell.transport.paired`.
+        """Send each cell its statement upon a look at it by the same CellCLI; see :mod:`exacell.transport.exchange`.
 
         Args:
             ours: asked right before each statement leaves.

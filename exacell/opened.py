@@ -61,7 +61,7 @@ class Opened:
                 if self._given is not None:
                     self._transport = self._given
                 else:
-                    from exacell.transport.choice import make_transport
+                    from exacell.transport.factory import make_transport
 
                     self._transport = make_transport(rack, settings)
             self._patience = rack.command_timeout or settings.timeout

@@ -29,8 +29,8 @@ def trust(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: the key has changed or was revoked, or nobody agreed.
     """
-    from exacell.transport.choice import over_ssh
-    from exacell.transport.hostkeys import Trust
+    from exacell.transport.factory import over_ssh
+    from exacell.transport.ssh.hostkeys import Trust
 
     rack = ctx.need_rack()
     name = call.text_arg("cell")

@@ -98,7 +98,7 @@ class Judgement:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A look and the statement that goes upon it alone, on one program; see :mod:`exacell.transport.paired`.
+    """A look and the statement that goes upon it alone, on one program; see :mod:`exacell.transport.exchange`.
 
     Attributes:
         program: the remote command that starts it.

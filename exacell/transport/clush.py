@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 from exacell.config import RackConfig, Settings
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import CLUSH
-from exacell.transport.gateways import gateway_names, import_workers, read_topology, ssh_script
+from exacell.transport.clush_topology import gateway_names, import_workers, read_topology, ssh_script
 from exacell.transport.login import login_for
+from exacell.transport.rack_transport import RackTransport, read_only_cellcli
 from exacell.transport.replies import no_end, not_logged_in
-from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
 
 if TYPE_CHECKING:

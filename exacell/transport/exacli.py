@@ -19,12 +19,12 @@ from exacell.config import RackConfig, Settings
 from exacell.errors import RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, statements_in
-from exacell.transport.child import Child
+from exacell.transport.checks import required_program
 from exacell.transport.fanout import FanOut, Flight
+from exacell.transport.local_process import Child
 from exacell.transport.login import login_for
+from exacell.transport.rack_transport import RackTransport
 from exacell.transport.replies import broken_off_reply, no_end
-from exacell.transport.requests import required_program
-from exacell.transport.shared import RackTransport
 
 _READS = ("LIST", "DESCRIBE", "DESC")
 _SERVICES = ("cellsrvstatus", "msstatus", "rsstatus")

@@ -9,10 +9,10 @@ import socket
 from exacell.config import RackConfig
 from exacell.errors import TransportError
 from exacell.transport.base import Reply, Request, Role, State
-from exacell.transport.child import Child, Ended
+from exacell.transport.exchange_drivers import over_child, wait_until_ours
 from exacell.transport.fanout import Flight
+from exacell.transport.local_process import Child, Ended
 from exacell.transport.login import login_for
-from exacell.transport.pairing import over_child, wait_until_ours
 
 
 def own_names() -> frozenset[str]:

@@ -24,13 +24,13 @@ from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import OPENSSH
-from exacell.transport.child import Child, Ended
+from exacell.transport.exchange_drivers import over_child, wait_until_ours
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
+from exacell.transport.local_process import Child, Ended
 from exacell.transport.login import Login, login_for
-from exacell.transport.pairing import over_child, wait_until_ours
+from exacell.transport.rack_transport import RackTransport, read_only_cellcli
 from exacell.transport.replies import broken_off_reply, no_end
-from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
 
 OWN_STATUS = 255

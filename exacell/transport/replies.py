@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from exacell.transport.base import Reply, Request, State
-from exacell.transport.channel import Capture, End, Ending, Store
+from exacell.transport.capture import Capture, End, Ending, Store
 from exacell.transport.fanout import Flight
 from exacell.units import human_size
 
 if TYPE_CHECKING:
     import paramiko
 
-    from exacell.transport.link import Link
+    from exacell.transport.ssh.connection import Link
 
 ENDED_BY_SIGNAL = "the command ended without an exit status, as after a signal"
 PROBLEMS = {

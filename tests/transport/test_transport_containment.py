@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,18 +13,16 @@ import pytest
 
 from exacell.config import RackConfig
 from exacell.errors import TransportError
-from exacell.transport import early as early_module
-from exacell.transport import reader as reader_module
-from exacell.transport import wire
 from exacell.transport.base import Reply, Request, Role, State
-from exacell.transport.child import Child
-from exacell.transport.early import EarlyConnections
 from exacell.transport.fanout import FanOut, Flight
-from exacell.transport.link import Link
 from exacell.transport.local import LocalRunner
-from exacell.transport.opening import Opener
-from exacell.transport.reader import Reader
-from exacell.transport.tunnel import Tunnel
+from exacell.transport.local_process import Child
+from exacell.transport.ssh import reader as reader_module
+from exacell.transport.ssh import wire
+from exacell.transport.ssh.connection import Link
+from exacell.transport.ssh.opener import Opener
+from exacell.transport.ssh.reader import Reader
+from exacell.transport.ssh.tunnel import Tunnel
 from tests.support.faulty import FaultyServer
 from tests.support.patience import until
 from tests.support.requests import read
@@ -297,25 +294,3 @@ class _Own:
         from exacell.transport.local import _own_user
 
         self.user = _own_user()
-
-
-def test_early_connections_after_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It should keep no connection whose name was found only after all of them were closed."""
-    asked, found, made = threading.Event(), threading.Event(), list[socket.socket]()
-    begun = early_module._begun
-
-    def late(place: tuple[str, int]) -> socket.socket:
-        asked.set()
-        found.wait(120)
-        made.append(begun(place))
-        return made[-1]
-
-    monkeypatch.setattr(early_module, "_begun", late)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        early = EarlyConnections()
-        early.begin([server.getsockname()])
-        assert asked.wait(120)
-        early.close()
-        found.set()
-        assert until(lambda: bool(made) and made[0].fileno() < 0)
-    assert early._begun == {}

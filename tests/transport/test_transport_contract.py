@@ -12,9 +12,9 @@ import pytest
 
 import exacell
 from exacell.transport.base import FleetResult, Reply, Request, Role, State, Transport
-from exacell.transport.beside import Beside
 from exacell.transport.clush import ClushTransport
-from exacell.transport.dcli_program import DcliTransport
+from exacell.transport.composite import Beside
+from exacell.transport.dcli import DcliTransport
 from exacell.transport.exacli import ExacliTransport
 from exacell.transport.openssh import OpensshTransport
 from exacell.transport.ssh import SshTransport

@@ -12,10 +12,9 @@ import asyncssh
 import paramiko
 import pytest
 
-from exacell.transport import opening
 from exacell.transport.base import State
-from exacell.transport.ssh import SshTransport
-from exacell.transport.wire import Wire
+from exacell.transport.ssh import SshTransport, opener
+from exacell.transport.ssh.wire import Wire
 from tests.support.faulty import FaultyServer
 from tests.support.patience import until
 from tests.support.requests import CELLS, read
@@ -168,7 +167,7 @@ def test_a_gateway_with_a_thread_of_its_own(
     faulty: FaultyServer, transport_to: MakeTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where paramiko has other private names, gateways work with threads and plain channels."""
-    monkeypatch.setattr(opening, "supported", lambda: False)
+    monkeypatch.setattr(opener, "supported", lambda: False)
     config = faulty.ssh_config("Host cel*", "ProxyJump jumper@gate")
     transport = transport_to(config, "u")
     result = transport.run([read(f"cel{n}", f"echo {n}") for n in range(3)])

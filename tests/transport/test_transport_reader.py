@@ -17,12 +17,13 @@ import paramiko
 import pytest
 
 from exacell.errors import TransportError
-from exacell.transport import channel, opening, packets, ssh, wire
-from exacell.transport import reader as reader_module
+from exacell.transport import capture as capture_module
+from exacell.transport import ssh
 from exacell.transport.base import State
-from exacell.transport.reader import Reader
-from exacell.transport.ssh import SshTransport
-from exacell.transport.stream import Stream
+from exacell.transport.ssh import SshTransport, opener, packets, wire
+from exacell.transport.ssh import reader as reader_module
+from exacell.transport.ssh.reader import Reader
+from exacell.transport.ssh.stream import Stream
 from tests.support import sshd as sshd_support
 from tests.support.faulty import FaultyServer
 from tests.support.patience import until
@@ -164,7 +165,7 @@ def test_without_paramikos_private_names(
     sshd: Sshd, transport_to: MakeTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It should work with threads and plain channels where paramiko has other private names."""
-    monkeypatch.setattr(opening, "supported", lambda: False)
+    monkeypatch.setattr(opener, "supported", lambda: False)
     transport = transport_to(sshd.ssh_config(), sshd.user)
     result = transport.run([read(c, f"echo {c}; cat", stdin="in") for c in CELLS])
     assert [reply.stdout for reply in result.replies.values()] == [f"{c}\nin" for c in CELLS]
@@ -249,7 +250,7 @@ def test_a_connection_with_a_thread_of_its_own_is_kept_alive() -> None:
 @pytest.mark.sshd
 def test_huge_answers_wait_on_disk(sshd: Sshd, transport_to: MakeTransport, monkeypatch: pytest.MonkeyPatch) -> None:
     """It should keep an answer beyond the limit on disk and return it whole."""
-    monkeypatch.setattr(channel, "SPILL", 100_000)
+    monkeypatch.setattr(capture_module, "SPILL", 100_000)
     transport = transport_to(sshd.ssh_config(), sshd.user)
     reply = transport.run([read(CELLS[0], "seq 1 200000; seq 1 50000 >&2")]).replies[CELLS[0]]
     assert reply.stdout == "".join(f"{n}\n" for n in range(1, 200_001))
@@ -258,8 +259,8 @@ def test_huge_answers_wait_on_disk(sshd: Sshd, transport_to: MakeTransport, monk
 
 def test_store_in_memory_and_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """It should return the same text whether or not it went to disk, at any moment."""
-    monkeypatch.setattr(channel, "SPILL", 10)
-    store = channel.Store()
+    monkeypatch.setattr(capture_module, "SPILL", 10)
+    store = capture_module.Store()
     seen = ""
     assert store.text == ""
     for piece in ("abc", "wörter", "x" * 30, "", "end"):
@@ -272,7 +273,7 @@ def test_store_in_memory_and_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_store_hands_over_without_copies() -> None:
     """It should need no more memory than the text of a large answer and a piece that is not on disk yet."""
-    store, piece = channel.Store(), b"x" * 300_001
+    store, piece = capture_module.Store(), b"x" * 300_001
     tracemalloc.start()
     try:
         while len(store) < 10_000_000:
@@ -282,7 +283,7 @@ def test_store_hands_over_without_copies() -> None:
     finally:
         tracemalloc.stop()
     assert len(text) >= 10_000_000
-    assert peak < len(text) + 3 * channel.SPILL
+    assert peak < len(text) + 3 * capture_module.SPILL
 
 
 def test_store_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,9 +295,9 @@ def test_store_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
                 raise OSError(28, "No space left on device")
             return super().write(bytes(data)[:20])  # type: ignore[call-overload, no-any-return]
 
-    monkeypatch.setattr(channel, "SPILL", 10)
+    monkeypatch.setattr(capture_module, "SPILL", 10)
     monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: Small(tmp_path / "spilled", "w+"))
-    store = channel.Store()
+    store = capture_module.Store()
     for piece in ("abcdefgh", "ijklmnopqrstuvwö", "xyz" * 20, "end"):
         store.add(piece.encode())
     assert store.text == "abcdefghijklmnopqrstuvwö" + "xyz" * 20 + "end"
@@ -391,8 +392,8 @@ def test_damaged_packets_end_the_connection(faulty: FaultyServer, transport_to: 
     assert not link.is_active() and len(faulty.connections) == 2
 
 
-def opener(config: Path, reader: Reader) -> opening.Opener:
-    return opening.Opener(ssh_config=config, reader=reader, default_timeout=5.0)
+def opener_with(config: Path, reader: Reader) -> opener.Opener:
+    return opener.Opener(ssh_config=config, reader=reader, default_timeout=5.0)
 
 
 @pytest.fixture
@@ -413,7 +414,7 @@ def test_broken_off_while_handed_over(faulty: FaultyServer, reader: Reader, monk
         handed_over.append(watched)
         attach(self, watched)
 
-    connections = opener(faulty.ssh_config(), reader)
+    connections = opener_with(faulty.ssh_config(), reader)
     other = connections.open("b", "u", lambda late, seconds, abort: None)
     monkeypatch.setattr(Reader, "attach", broken_off)
     # Whoever waits for the login may learn of its end first.
@@ -437,7 +438,7 @@ def test_closed_while_handed_over(faulty: FaultyServer, reader: Reader, monkeypa
                 ended.close()
                 closed.append(ended)
 
-    connections = opener(faulty.ssh_config(), reader)
+    connections = opener_with(faulty.ssh_config(), reader)
     other = connections.open("b", "u", lambda late, seconds, abort: None)
     monkeypatch.setattr(wire._module, "_active_threads", Closing())
     with contextlib.suppress(TransportError):

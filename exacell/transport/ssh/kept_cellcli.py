@@ -15,10 +15,10 @@ from enum import StrEnum
 from exacell.cellcli.framing import TEMPLATES, Framer, Probe, can_be_fed
 from exacell.errors import ReplyError
 from exacell.transport.base import Feed
-from exacell.transport.channel import End, Ending, Store
-from exacell.transport.reader import Timer
-from exacell.transport.stream import Stream
-from exacell.transport.wire import Wire
+from exacell.transport.capture import End, Ending, Store
+from exacell.transport.ssh.reader import Timer
+from exacell.transport.ssh.stream import Stream
+from exacell.transport.ssh.wire import Wire
 from exacell.values import dataclass
 
 IDLE_S = 300.0

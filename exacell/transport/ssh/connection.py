@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import paramiko
 
 from exacell.errors import TransportError
-from exacell.transport.route import Route
-from exacell.transport.session import Sessions
-from exacell.transport.tunnel import Tunnel
-from exacell.transport.wire import Wire
+from exacell.transport.ssh.kept_cellcli import Sessions
+from exacell.transport.ssh.route import Route
+from exacell.transport.ssh.tunnel import Tunnel
+from exacell.transport.ssh.wire import Wire
 
 _KEEPALIVE_S = 30
 _MOVE_S = 5.0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from exacell.transport.base import Upload
-from exacell.transport.channel import Capture, End, Ending, hang_up, is_dead
+from exacell.transport.capture import Capture, End, Ending, hang_up, is_dead
 
 if TYPE_CHECKING:
     import paramiko

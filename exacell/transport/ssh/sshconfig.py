@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from exacell.errors import ConfigError, why_unreadable
-from exacell.transport.patterns import matches_list
+from exacell.transport.ssh.patterns import matches_list
 from exacell.values import dataclass
 
 USER_CONFIG = Path("~/.ssh/config")

@@ -1,4 +1,4 @@
-"""Drives pairs (:mod:`exacell.transport.paired`): over a stream of the one reader, or from a thread of its own over a pipe.
+"""Drives pairs (:mod:`exacell.transport.exchange`): over a stream of the one reader, or from a thread of its own over a pipe.
 
 However it ends, it is known whether the statement left: a look that is late, a program that ends or a connection that
 breaks before that means that nothing was sent.
@@ -16,17 +16,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from exacell.transport.base import Pair, Reply, Request, State
-from exacell.transport.channel import Capture, End, Ending, listen
+from exacell.transport.capture import Capture, End, Ending, listen
+from exacell.transport.exchange import TICK, Act, Exchange
 from exacell.transport.fanout import Flight
-from exacell.transport.paired import TICK, Act, Exchange
 from exacell.transport.replies import PROBLEMS, no_end, reply_of
 
 if TYPE_CHECKING:
     import paramiko
 
-    from exacell.transport.child import Child, Ended
-    from exacell.transport.link import Link
-    from exacell.transport.stream import Stream
+    from exacell.transport.local_process import Child, Ended
+    from exacell.transport.ssh.connection import Link
+    from exacell.transport.ssh.stream import Stream
 
 ENDED = "it ended the program before it had answered the look at it"
 NOTHING = "; nothing was sent"

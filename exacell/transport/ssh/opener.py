@@ -1,6 +1,6 @@
 """Opens SSH links: fabric reads ssh_config and connects; host keys are judged before anything of ours is sent.
 
-Imports fabric and paramiko, which takes a tenth of a second even after :func:`exacell.transport.lean.import_fabric`:
+Imports fabric and paramiko, which takes a tenth of a second even after :func:`exacell.transport.ssh.fabric_import.import_fabric`:
 import this module only when a connection is wanted.
 
 What fabric leaves to us, and why: its default accepts every host key, on gateways too; it opens one gateway connection
@@ -23,15 +23,23 @@ import paramiko
 from paramiko.auth_strategy import AuthFailure
 
 from exacell.errors import ConfigError, TransportError
-from exacell.transport.connection import Connection, Connections
-from exacell.transport.hostkeys import HostKey, KnownHostsCache, Trust, Verdict, is_revoked_by
-from exacell.transport.identity import KeyRing, KeyStrategy
-from exacell.transport.link import AuthRefusedError, HostKeyError, Link, Progress, handshake_problem, login_late, reason
-from exacell.transport.reader import Reader
-from exacell.transport.route import Hop, Route, jump_hops
-from exacell.transport.sockets import EagerSocket, break_off, connect, end, resolve, through_command
-from exacell.transport.sshconfig import SshConfigFiles
-from exacell.transport.wire import Wire, prefer_framed, supported
+from exacell.transport.ssh.connection import (
+    AuthRefusedError,
+    HostKeyError,
+    Link,
+    Progress,
+    handshake_problem,
+    login_late,
+    reason,
+)
+from exacell.transport.ssh.fabric_connection import Connection, Connections
+from exacell.transport.ssh.hostkeys import HostKey, KnownHostsCache, Trust, Verdict, is_revoked_by
+from exacell.transport.ssh.identity import KeyRing, KeyStrategy
+from exacell.transport.ssh.reader import Reader
+from exacell.transport.ssh.route import Hop, Route, jump_hops
+from exacell.transport.ssh.sockets import EagerSocket, break_off, connect, end, resolve, through_command
+from exacell.transport.ssh.sshconfig import SshConfigFiles
+from exacell.transport.ssh.wire import Wire, prefer_framed, supported
 from exacell.values import dataclass
 
 # Without a handler of its own, paramiko's warnings and tracebacks would reach stderr through logging's last resort.

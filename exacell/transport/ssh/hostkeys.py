@@ -20,7 +20,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from exacell.errors import ConfigError, TransportError
-from exacell.transport.patterns import is_literal, matches_list
+from exacell.transport.ssh.patterns import is_literal, matches_list
 from exacell.values import dataclass
 
 _REVOKED = "@revoked"

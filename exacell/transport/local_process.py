@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from exacell.errors import TransportError
 from exacell.transport.base import Large
-from exacell.transport.channel import Capture, End
+from exacell.transport.capture import Capture, End
 from exacell.values import dataclass
 
 _PIECE = 65536

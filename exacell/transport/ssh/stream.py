@@ -15,10 +15,10 @@ import paramiko
 from paramiko import common
 
 from exacell.transport.base import Ours
-from exacell.transport.channel import End, Ending
-from exacell.transport.endpoint import Endpoint
-from exacell.transport.reader import Reader, Timer
-from exacell.transport.wire import Wire
+from exacell.transport.capture import End, Ending
+from exacell.transport.ssh.endpoint import Endpoint
+from exacell.transport.ssh.reader import Reader, Timer
+from exacell.transport.ssh.wire import Wire
 
 _STDERR = 1
 ASK_AGAIN_S = 0.005

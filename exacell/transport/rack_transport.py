@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from exacell.config import RackConfig, Settings
 from exacell.transport.base import Request, Role, Transport
-from exacell.transport.requests import check_requests
+from exacell.transport.checks import check_requests
 
 
 def read_only_cellcli(command: str) -> str:

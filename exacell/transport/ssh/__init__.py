@@ -18,23 +18,23 @@ from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import SSH
-from exacell.transport.channel import SPILL, Capture, End, Ending, Store, execute, hang_up
+from exacell.transport.capture import SPILL, Capture, End, Ending, Store, execute, hang_up
+from exacell.transport.exchange_drivers import StreamPair, over_channel, wait_until_ours
 from exacell.transport.fanout import FanOut, Flight
-from exacell.transport.hostkeys import Trust, append_key
 from exacell.transport.local import LocalRunner
 from exacell.transport.login import Login, login_for
-from exacell.transport.pairing import StreamPair, over_channel, wait_until_ours
-from exacell.transport.reader import Reader
+from exacell.transport.rack_transport import RackTransport, read_only_cellcli
 from exacell.transport.replies import PROBLEMS, broken_off_reply, kept_answer, late_reply, reply_of, timed_out
-from exacell.transport.shared import RackTransport, read_only_cellcli
-from exacell.transport.upload import send_files
+from exacell.transport.ssh.hostkeys import Trust, append_key
+from exacell.transport.ssh.reader import Reader
+from exacell.transport.ssh.upload import send_files
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
     import paramiko
 
-    from exacell.transport.link import Link
-    from exacell.transport.opening import Offer, Opener
+    from exacell.transport.ssh.connection import Link
+    from exacell.transport.ssh.opener import Offer, Opener
 
 _GRACE_S = 0.5
 """Seconds by which a stage may outlast the timeout inside it, whose message is the better one."""
@@ -173,7 +173,7 @@ class SshTransport(RackTransport):
 
     def _get_opener(self) -> Opener:
         _import_opening()
-        from exacell.transport.opening import Opener
+        from exacell.transport.ssh.opener import Opener
 
         with self._lock:
             if self._opener is None:
@@ -226,7 +226,7 @@ class SshTransport(RackTransport):
 
     def _ask(self, flight: Flight, link: Link, command: str, *, kept: bool) -> None:
         """Have a long-lived CellCLI answer, where the request allows it and one is worth it, else send the command."""
-        from exacell.transport.session import Question, Session
+        from exacell.transport.ssh.kept_cellcli import Question, Session
 
         request, wire, sessions = flight.request, link.wire, link.sessions
         assert wire is not None and sessions is not None
@@ -286,7 +286,7 @@ class SshTransport(RackTransport):
             ends: a :func:`time.monotonic` moment by which the answer has to be there; None: its seconds begin when it
                 is sent.
         """
-        from exacell.transport.stream import Stream
+        from exacell.transport.ssh.stream import Stream
 
         request, wire = flight.request, link.wire
         assert wire is not None
@@ -332,7 +332,7 @@ class SshTransport(RackTransport):
 
     def _send_paired(self, flight: Flight, link: Link, *, kept: bool) -> None:
         """Have a program of its own take a look and the statement upon it; the reader's thread sees both through."""
-        from exacell.transport.stream import Stream
+        from exacell.transport.ssh.stream import Stream
 
         pair, wire = flight.request.pair, link.wire
         assert pair is not None and wire is not None
@@ -392,7 +392,7 @@ class SshTransport(RackTransport):
     def _connect(self, flight: Flight, request: Request, login: Login) -> tuple[Link, bool, str]:
         """Return a live link, whether it was kept from before, and the command as it has to be sent on it."""
         _import_opening()
-        from exacell.transport.link import AuthRefusedError
+        from exacell.transport.ssh.connection import AuthRefusedError
 
         target, write_user = request.target, self.rack.write_user
         falls_back = self._falls_back(request)
@@ -443,10 +443,10 @@ class SshTransport(RackTransport):
 
 
 def _import_opening() -> None:
-    from exacell.transport.lean import import_fabric
+    from exacell.transport.ssh.fabric_import import import_fabric
 
     import_fabric()
-    import exacell.transport.opening  # noqa: F401
+    import exacell.transport.ssh.opener  # noqa: F401
 
 
 def _hear(flight: Flight, piece: bytes) -> None:

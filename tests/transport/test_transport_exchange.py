@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from exacell.transport.base import Judgement, Pair
-from exacell.transport.paired import AGE, LOOKS, PATIENT_LOOKS, TICK, Act, Exchange
+from exacell.transport.exchange import AGE, LOOKS, PATIENT_LOOKS, TICK, Act, Exchange
 
 
 class Clock:

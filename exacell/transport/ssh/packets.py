@@ -4,7 +4,7 @@ It waits as paramiko's does until the login is done; once its wire is attached t
 something to read, and what the kernel does not take at once is kept until it can be written. That needs the length of each
 packet before it is deciphered, which AES-GCM and the encrypt-then-MAC codes give.
 
-This module and :mod:`exacell.transport.wire` alone touch paramiko's private names.
+This module and :mod:`exacell.transport.ssh.wire` alone touch paramiko's private names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import paramiko
 from paramiko.packet import Packetizer
 
-from exacell.transport.reader import PIECE, Reader, Watched
+from exacell.transport.ssh.reader import PIECE, Reader, Watched
 
 NEEDED = ("_trigger_rekey", "start_handshake", "read_all", "write_all", "read_message", "get_mac_size_in")
 """Private methods of paramiko's Packetizer, and overridden ones."""

@@ -17,7 +17,7 @@ def python(code: str) -> str:
     return done.stdout.strip()
 
 
-LEAN = "import sys; from exacell.transport.lean import import_fabric; import_fabric(); "
+LEAN = "import sys; from exacell.transport.ssh.fabric_import import import_fabric; import_fabric(); "
 
 
 def test_heavy_modules_are_put_off() -> None:
@@ -46,7 +46,7 @@ def test_nothing_stays_in_the_way() -> None:
 def test_threads_import_it_once() -> None:
     """It should import once and completely however many threads ask at the same time."""
     code = (
-        "import threading; from exacell.transport.lean import import_fabric; seen = []\n"
+        "import threading; from exacell.transport.ssh.fabric_import import import_fabric; seen = []\n"
         "def work():\n import_fabric()\n import fabric\n seen.append(fabric.Connection)\n"
         "threads = [threading.Thread(target=work) for _ in range(8)]\n"
         "[t.start() for t in threads]; [t.join() for t in threads]; print(len(seen))"

@@ -19,7 +19,7 @@ import paramiko
 from cryptography.exceptions import UnsupportedAlgorithm
 from paramiko.auth_strategy import AuthFailure, AuthSource, AuthStrategy, InMemoryPrivateKey
 
-from exacell.transport.route import Route
+from exacell.transport.ssh.route import Route
 
 DEFAULT_FILES = ("~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519")
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 
 from exacell.errors import ConfigError
-from exacell.transport.hostkeys import lookup_names
-from exacell.transport.patterns import expand_tokens
+from exacell.transport.ssh.hostkeys import lookup_names
+from exacell.transport.ssh.patterns import expand_tokens
 from exacell.values import dataclass
 
 _USER_FILES = "~/.ssh/known_hosts ~/.ssh/known_hosts2"

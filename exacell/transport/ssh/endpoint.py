@@ -5,7 +5,7 @@ from __future__ import annotations
 import paramiko
 from paramiko import common
 
-from exacell.transport.wire import Receiver, Wire
+from exacell.transport.ssh.wire import Receiver, Wire
 
 WINDOW = 4 << 20
 """Bytes that the other side may send before we say that there is room again."""

@@ -27,10 +27,10 @@ def make_transport(rack: RackConfig, settings: Settings) -> Transport:
         return OpensshTransport(rack, settings)
     if name == "ssh":
         return SshTransport(rack, settings)
-    from exacell.transport.beside import Beside
+    from exacell.transport.composite import Beside
 
     if name == "dcli":
-        from exacell.transport.dcli_program import DcliTransport
+        from exacell.transport.dcli import DcliTransport
 
         dcli = DcliTransport(rack, settings)
         return Beside(dcli, SshTransport(rack, settings), dcli.capabilities)

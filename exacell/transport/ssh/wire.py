@@ -2,11 +2,11 @@
 
 A paramiko transport reads in a thread of its own, woken ten times a second, which is 8 % of a core at 255 connections.
 :class:`Wire` does so only until the login is done. Then its thread ends, and whoever attaches it (see
-:mod:`exacell.transport.reader`) tells it when its socket can be read. From then on nothing in here waits. Rekeying goes
+:mod:`exacell.transport.ssh.reader`) tells it when its socket can be read. From then on nothing in here waits. Rekeying goes
 on as before.
 
 With a cipher whose packets hide their length the thread stays, and so it does with a paramiko that lacks one of the names
-in ``NEEDED``, here and in :mod:`exacell.transport.packets`.
+in ``NEEDED``, here and in :mod:`exacell.transport.ssh.packets`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from paramiko.common import (
 )
 from paramiko.packet import Packetizer
 
-from exacell.transport import packets as _packets
-from exacell.transport.packets import HandOver, Packets
-from exacell.transport.reader import KEEPALIVE_S, Reader
-from exacell.transport.sockets import end
+from exacell.transport.ssh import packets as _packets
+from exacell.transport.ssh.packets import HandOver, Packets
+from exacell.transport.ssh.reader import KEEPALIVE_S, Reader
+from exacell.transport.ssh.sockets import end
 
 NEEDED = ("_auth_trigger", "_send_user_message", "_send_kex_init", "_parse_disconnect", "_parse_debug", "_next_channel")
 """Private methods of paramiko's Transport."""

@@ -1,6 +1,6 @@
 """One command on one plain SSH channel: sent, fed, read to its end in linear time.
 
-Commands go as a :mod:`exacell.transport.stream` where the connection allows that; this is the way for those behind a
+Commands go as a :mod:`exacell.transport.ssh.stream` where the connection allows that; this is the way for those behind a
 gateway and for uploads, and where both keep what arrives. fabric's own runner reads 1000 bytes at a time and joins
 everything read so far on each, which is quadratic, and takes three threads a command (reference fanout.md, section 3).
 Here one thread drains both streams in large pieces. Deadlines are the caller's: closing the channel from another thread

@@ -16,8 +16,8 @@ import paramiko
 from paramiko import common
 
 from exacell.errors import TransportError
-from exacell.transport.endpoint import Endpoint
-from exacell.transport.wire import Wire
+from exacell.transport.ssh.endpoint import Endpoint
+from exacell.transport.ssh.wire import Wire
 
 
 class Stage(IntEnum):

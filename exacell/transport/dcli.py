@@ -26,12 +26,12 @@ from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import DCLI, DCLI_STRIPPING
-from exacell.transport.child import Child, Ended
+from exacell.transport.checks import required_program
 from exacell.transport.dcli_answers import Answer, ascii_only, closing, limited, read_answers
+from exacell.transport.local_process import Child, Ended
 from exacell.transport.login import login_for
+from exacell.transport.rack_transport import RackTransport, read_only_cellcli
 from exacell.transport.replies import more_time, no_end, not_logged_in
-from exacell.transport.requests import required_program
-from exacell.transport.shared import RackTransport, read_only_cellcli
 from exacell.values import dataclass
 
 USAGE_STATUS = 2
