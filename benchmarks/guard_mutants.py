@@ -282,7 +282,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("tests/transport/test_transport_readonly.py", "tests/transport/programs/test_transport_exacli.py"),
     ),
     "transport/rack_transport.py": (
-        ("read_only_cellcli", "_falls_back"),
+        ("read_only_cellcli", "falls_back"),
         ("tests/transport/test_transport_readonly.py",),
     ),
     "transport/checks.py": (

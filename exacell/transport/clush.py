@@ -23,7 +23,7 @@ from exacell.config import RackConfig, Settings
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import CLUSH
 from exacell.transport.clush_topology import gateway_names, import_workers, read_topology, ssh_script
-from exacell.transport.login import login_for
+from exacell.transport.login import login_of
 from exacell.transport.rack_transport import RackTransport, read_only_cellcli
 from exacell.transport.replies import no_end, not_logged_in
 from exacell.values import dataclass
@@ -97,7 +97,7 @@ class ClushTransport(RackTransport):
 
         fallback = self.read_fallback
         again: list[Request] = []
-        plain = [r for r in requests if not (self._falls_back(r) and r.target in fallback)]
+        plain = [r for r in requests if not (self.falls_back(r) and r.target in fallback)]
         for user, group in self._by_login(plain):
             again += self._fan_out(group, user, settle, cancel)
         refused = {request.target for request in again}
@@ -106,21 +106,21 @@ class ClushTransport(RackTransport):
             for request in self._fan_out(second, self.rack.write_user, settle, cancel, rewritten=True):
                 raise AssertionError(f"{request.target} was asked a third time")
             reached = [t for t in refused if replies[t].state is not State.UNREACHABLE]
-            self._fell_back(reached)
+            self.fell_back(reached)
         return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
 
     def close(self) -> None:
         """Break off what runs; there are no connections to end."""
+        self.forget_fallback()
         with self._lock:
             tasks = list(self._tasks)
-            self._fallback.clear()
         for task in tasks:
             _break_off(task)
 
     def _by_login(self, requests: Sequence[Request]) -> list[tuple[str, list[Request]]]:
         groups: dict[str, list[Request]] = {}
         for request in requests:
-            user = request.login or login_for(self.rack, request.target, request.role).user or ""
+            user = login_of(self.rack, request).user or ""
             groups.setdefault(user, []).append(request)
         return list(groups.items())
 
@@ -148,7 +148,7 @@ class ClushTransport(RackTransport):
         def take(cell: _Cell) -> None:
             open_cells.pop(cell.request.target, None)
             reply = self._reply(cell)
-            falls = self._falls_back(cell.request) and not rewritten
+            falls = self.falls_back(cell.request) and not rewritten
             if falls and reply.state is State.UNREACHABLE and _REFUSED in reply.problem:
                 again.append(cell.request)
             else:

@@ -10,7 +10,7 @@ from exacell.transport.base import Capabilities, FleetResult, Reply, ReplyHandle
 _NODES = (Role.ASM_READ, Role.ASM_WRITE)
 
 
-class Beside(Transport):
+class CompositeTransport(Transport):
     """See :class:`exacell.transport.base.Transport`; ``capabilities`` are those of what reaches the cells."""
 
     def __init__(self, cells: Transport, nodes: Transport, capabilities: Capabilities) -> None:

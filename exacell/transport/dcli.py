@@ -28,8 +28,8 @@ from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Ro
 from exacell.transport.capabilities import DCLI, DCLI_STRIPPING
 from exacell.transport.checks import required_program
 from exacell.transport.dcli_answers import Answer, ascii_only, closing, limited, read_answers
-from exacell.transport.local_process import Child, Ended
-from exacell.transport.login import login_for
+from exacell.transport.local_process import Ended, LocalProcess
+from exacell.transport.login import login_of
 from exacell.transport.rack_transport import RackTransport, read_only_cellcli
 from exacell.transport.replies import more_time, no_end, not_logged_in
 from exacell.values import dataclass
@@ -83,7 +83,7 @@ class DcliTransport(RackTransport):
         self._program = found
         self._help = _help(found, os.stat(found).st_mtime_ns)
         self.capabilities = DCLI if "--preserve-spaces" in self._help else DCLI_STRIPPING
-        self._children: set[Child] = set()
+        self._children: set[LocalProcess] = set()
 
     def run(
         self,
@@ -96,7 +96,7 @@ class DcliTransport(RackTransport):
         self._check(requests)
         batches = self._batches(requests)
         for batch in batches:
-            stand_in = self.rack.write_user if any(map(self._falls_back, batch.requests)) else ""
+            stand_in = self.rack.write_user if any(map(self.falls_back, batch.requests)) else ""
             _refuse_shell_words(*batch.targets, batch.user, stand_in)
         waiting = deque(batches)
         ended: queue.SimpleQueue[list[Reply] | list[_Batch] | BaseException] = queue.SimpleQueue()
@@ -136,9 +136,9 @@ class DcliTransport(RackTransport):
 
     def close(self) -> None:
         """Break off what runs; there are no connections to end."""
+        self.forget_fallback()
         with self._lock:
             children = list(self._children)
-            self._fallback.clear()
         for child in children:
             child.kill()
 
@@ -149,8 +149,8 @@ class DcliTransport(RackTransport):
         fallback = self.read_fallback
         for request in requests:
             seconds = self.seconds(request)
-            user = request.login or login_for(self.rack, request.target, request.role).user or ""
-            rewritten = self._falls_back(request) and request.target in fallback
+            user = login_of(self.rack, request).user or ""
+            rewritten = self.falls_back(request) and request.target in fallback
             command = read_only_cellcli(request.command) if rewritten else request.command
             user = self.rack.write_user if rewritten else user
             key = (command, user, seconds, rewritten)
@@ -176,7 +176,7 @@ class DcliTransport(RackTransport):
         """Run dcli once and return the replies; or, broken off, a run for each cell."""
         started = time.monotonic()
         output = batch.requests[0].on_output
-        child = Child(self._argv(batch))
+        child = LocalProcess(self._argv(batch))
         late = threading.Event()
         patience = batch.seconds + 2 * self.connect_timeout + _GRACE_S
 
@@ -199,7 +199,7 @@ class DcliTransport(RackTransport):
             return [replace_requests(batch, [request]) for request in batch.requests]
         answers = read_answers(batch.targets, batch.word, done.stdout, done.stderr)
         refused = [r for r in batch.requests if self._refused(answers[r.target]) and not batch.rewritten]
-        again = [r for r in refused if self._falls_back(r)]
+        again = [r for r in refused if self.falls_back(r)]
         seconds = time.monotonic() - started
         replies = [
             self._judge(r, answers[r.target], done, batch, seconds, late=late.is_set())
@@ -213,7 +213,7 @@ class DcliTransport(RackTransport):
             command = read_only_cellcli(batch.command)
             second = self._perform(_Batch(again, self.rack.write_user, command, batch.seconds, True, rewritten=True))
             found = [reply for reply in second if isinstance(reply, Reply)]
-            self._fell_back(reply.target for reply in found if reply.state is not State.UNREACHABLE)
+            self.fell_back(reply.target for reply in found if reply.state is not State.UNREACHABLE)
             return [*replies, *found] if len(found) == len(second) else _broken_off(replies, again, batch.seconds)
         return replies
 

@@ -21,8 +21,8 @@ from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Ro
 from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, statements_in
 from exacell.transport.checks import required_program
 from exacell.transport.fanout import FanOut, Flight
-from exacell.transport.local_process import Child
-from exacell.transport.login import login_for
+from exacell.transport.local_process import LocalProcess
+from exacell.transport.login import login_of
 from exacell.transport.rack_transport import RackTransport
 from exacell.transport.replies import broken_off_reply, no_end
 
@@ -69,8 +69,8 @@ class ExacliTransport(RackTransport):
     def _perform(self, flight: Flight) -> Reply:
         request = flight.request
         seconds = self.seconds(request)
-        user = request.login or login_for(self.rack, request.target, request.role).user or ""
-        child = Child(
+        user = login_of(self.rack, request).user or ""
+        child = LocalProcess(
             self._argv(request, user), on_output=request.on_output, limit=self.settings.max_answer,
             in_pieces=request.in_pieces,
         )  # fmt: skip

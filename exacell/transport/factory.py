@@ -27,21 +27,23 @@ def make_transport(rack: RackConfig, settings: Settings) -> Transport:
         return OpensshTransport(rack, settings)
     if name == "ssh":
         return SshTransport(rack, settings)
-    from exacell.transport.composite import Beside
+    from exacell.transport.composite import CompositeTransport
 
     if name == "dcli":
         from exacell.transport.dcli import DcliTransport
 
         dcli = DcliTransport(rack, settings)
-        return Beside(dcli, SshTransport(rack, settings), dcli.capabilities)
+        return CompositeTransport(dcli, SshTransport(rack, settings), dcli.capabilities)
     if name == "clush":
         from exacell.transport.clush import ClushTransport
 
-        return Beside(ClushTransport(rack, settings), SshTransport(rack, settings), ClushTransport.capabilities)
+        return CompositeTransport(
+            ClushTransport(rack, settings), SshTransport(rack, settings), ClushTransport.capabilities
+        )
     from exacell.transport.exacli import ExacliTransport
 
     exacli = ExacliTransport(rack, settings)
-    return Beside(exacli, SshTransport(rack, settings), exacli.capabilities)
+    return CompositeTransport(exacli, SshTransport(rack, settings), exacli.capabilities)
 
 
 def over_ssh(transport: Transport, rack: RackConfig, settings: Settings) -> SshTransport:

@@ -35,7 +35,7 @@ class Ended:
     broken_off: End | None = None
 
 
-class Child:
+class LocalProcess:
     """One program, in a session of its own so that it can't ask anything on our terminal. Use once.
 
     Args:

@@ -24,11 +24,11 @@ from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import OPENSSH
-from exacell.transport.exchange_drivers import over_child, wait_until_ours
+from exacell.transport.exchange_drivers import over_process, wait_until_ours
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
-from exacell.transport.local_process import Child, Ended
-from exacell.transport.login import Login, login_for
+from exacell.transport.local_process import Ended, LocalProcess
+from exacell.transport.login import Login, login_of
 from exacell.transport.rack_transport import RackTransport, read_only_cellcli
 from exacell.transport.replies import broken_off_reply, no_end
 from exacell.values import dataclass
@@ -109,10 +109,10 @@ class OpensshTransport(RackTransport):
 
     def close(self) -> None:
         """End all connections and remove their sockets; the next ``run`` connects anew."""
+        self.forget_fallback()
         with self._lock:
             masters, self._masters = self._masters, {}
             folder, self._folder = self._folder, None
-            self._fallback.clear()
         for (target, _), master in masters.items():
             if master.up:
                 self._control(master, target, "exit")
@@ -125,7 +125,7 @@ class OpensshTransport(RackTransport):
         if self._local.takes(request):
             return self._local.run(flight, seconds)
         try:
-            login = Login(user=request.login) if request.login else login_for(self.rack, request.target, request.role)
+            login = login_of(self.rack, request)
             for may_retry in (True, False):
                 master, kept, user, command = self._connected(flight, login)
                 if request.pair is not None:
@@ -160,11 +160,11 @@ class OpensshTransport(RackTransport):
                 return flight.reply(State.FAILED, _LOST, stdout=ended.stdout, stderr=ended.stderr)
             return _reply(flight, ended)
 
-        return over_child(flight, Child(argv, on_output=request.on_output), pair, self.seconds(request), reply)
+        return over_process(flight, LocalProcess(argv, on_output=request.on_output), pair, self.seconds(request), reply)
 
     def _send(
         self, flight: Flight, master: _Master, user: str | None, command: str, seconds: float
-    ) -> tuple[Ended, Child]:
+    ) -> tuple[Ended, LocalProcess]:
         request = flight.request
         if request.upload is not None:
             upload = request.upload
@@ -175,7 +175,7 @@ class OpensshTransport(RackTransport):
             argv = [self._scp, *options, *control, "--", *sources, f"{place}:{upload.destination}"]
         else:
             argv = [self._program, "-S", master.path, *self._options(), *_user(user), "--", request.target, command]
-        child = Child(
+        child = LocalProcess(
             argv, stdin=request.stdin, on_output=request.on_output, limit=self.settings.max_answer,
             in_pieces=request.in_pieces,
         )  # fmt: skip
@@ -191,7 +191,7 @@ class OpensshTransport(RackTransport):
         """Return an open connection, whether it was kept, who is logged in, and the command as it has to be sent."""
         request = flight.request
         target, write_user = request.target, self.rack.write_user
-        falls_back = self._falls_back(request)
+        falls_back = self.falls_back(request)
         if not (falls_back and target in self.read_fallback):
             try:
                 return (*self._master(flight, target, login.user), login.user, login.command(request.command))
@@ -202,7 +202,7 @@ class OpensshTransport(RackTransport):
                     self._master(flight, target, write_user)
                 except LoginRefused:
                     raise TransportError(f"{refused.message}; {write_user} is refused too") from refused
-                self._fell_back([target])
+                self.fell_back([target])
         return (*self._master(flight, target, write_user), write_user, read_only_cellcli(request.command))
 
     def _master(self, flight: Flight, target: str, user: str | None) -> tuple[_Master, bool]:

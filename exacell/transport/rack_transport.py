@@ -21,8 +21,11 @@ class RackTransport(Transport):
     Attributes:
         capabilities: what it can carry.
         settings: timeouts and fan-out where the rack sets none; may be replaced at any time.
+        long_lived: whether reads may go to a CellCLI that is kept open, where the transport can keep one.
         read_only: see Transport.
     """
+
+    long_lived = True
 
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
         self.rack = rack
@@ -60,11 +63,16 @@ class RackTransport(Transport):
         """Return for how long a request may run."""
         return request.timeout or self.rack.command_timeout or self.settings.timeout
 
-    def _falls_back(self, request: Request) -> bool:
+    def falls_back(self, request: Request) -> bool:
         """Return whether a read may run as the write login where its own is refused."""
         return request.role is Role.READ and self.rack.read_user != self.rack.write_user and request.login is None
 
-    def _fell_back(self, targets: Iterable[str]) -> None:
+    def fell_back(self, targets: Iterable[str]) -> None:
         """Take note that reads of these targets run as the write login from now on."""
         with self._lock:
             self._fallback.update(targets)
+
+    def forget_fallback(self) -> None:
+        """Try the read login everywhere again."""
+        with self._lock:
+            self._fallback.clear()

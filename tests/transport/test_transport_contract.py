@@ -13,13 +13,13 @@ import pytest
 import exacell
 from exacell.transport.base import FleetResult, Reply, Request, Role, State, Transport
 from exacell.transport.clush import ClushTransport
-from exacell.transport.composite import Beside
+from exacell.transport.composite import CompositeTransport
 from exacell.transport.dcli import DcliTransport
 from exacell.transport.exacli import ExacliTransport
 from exacell.transport.openssh import OpensshTransport
-from exacell.transport.ssh import SshTransport
+from exacell.transport.ssh import SshTransport, packets, wire
 
-ALL = (SshTransport, OpensshTransport, DcliTransport, ExacliTransport, ClushTransport, Beside)
+ALL = (SshTransport, OpensshTransport, DcliTransport, ExacliTransport, ClushTransport, CompositeTransport)
 
 
 class Least(Transport):
@@ -80,3 +80,39 @@ def test_nobody_probes_a_transport() -> None:
         if (probes := _probes(ast.parse(path.read_text(encoding="utf-8"))))
     }
     assert found == {}
+
+
+def _names(path: Path) -> tuple[set[str], set[str]]:
+    """Return the packages that a module imports anywhere, and the names that it looks up on something but itself."""
+    imported, looked_up = set(), set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add((node.module or "").split(".")[0])
+        elif isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+            looked_up.add(node.attr)
+    return imported, looked_up
+
+
+def test_one_package_knows_the_ssh_library_and_two_modules_its_private_names() -> None:
+    """Only transport/ssh imports paramiko and fabric, for type checkers too, but for ``dcli -k``, which makes a key; private
+    names of theirs stand in wire and packets alone, which say what is done without them."""
+    root = Path(exacell.__file__).parent
+    package = root / "transport" / "ssh"
+    private = {
+        *packets.NEEDED,
+        *packets.NEEDED_ATTRIBUTES,
+        *wire.NEEDED,
+        *wire.NEEDED_ATTRIBUTES,
+        "_active_threads",
+        "_unlink",
+    }
+    private = {name for name in private if name.startswith("_")}
+    for path in root.rglob("*.py"):
+        imported, looked_up = _names(path)
+        if package not in path.parents:
+            makes_keys = {"paramiko"} if path == root / "dcli" / "keys.py" else set()
+            assert not imported & {"paramiko", "fabric", "invoke"} - makes_keys, path
+        elif path.stem not in ("wire", "packets"):
+            assert not looked_up & private, path

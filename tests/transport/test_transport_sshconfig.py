@@ -161,12 +161,12 @@ def test_known_hosts_files(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("value", "asked"), [("~/.ssh/%r_%h", 0), ("/keys/%l/id", 1), ("/keys/id", 0)])
 def test_the_own_name_is_asked_for_where_it_stands(monkeypatch: pytest.MonkeyPatch, value: str, asked: int) -> None:
     """DNS is asked for this host's full name for a text in which %l stands, never for another; tokens are expanded."""
-    from exacell.transport.ssh.fabric_connection import Connections
+    from exacell.transport.ssh.fabric_connection import FabricConnections
 
     calls: list[str] = []
     monkeypatch.setattr("socket.getfqdn", lambda *_: calls.append("asked") or "here.example.com")
     text = f"User ops\nHostName 10.0.0.7\nIdentityFile {value}\n"
-    connection = Connections().make("cel01", user=None, port=None, ssh_config=f"Host *\n{text}")
+    connection = FabricConnections().make("cel01", user=None, port=None, ssh_config=f"Host *\n{text}")
     home = os.path.expanduser("~")
     expected = value.replace("~", home).replace("%r", "ops").replace("%h", "10.0.0.7").replace("%l", "here.example.com")
     assert (connection.ssh_config["identityfile"], len(calls)) == ([expected], asked)

@@ -41,7 +41,7 @@ class Progress(Protocol):
         """
 
 
-class Link:
+class Connection:
     """One open, authenticated connection.
 
     Attributes:
@@ -70,7 +70,7 @@ class Link:
 
     @property
     def alive(self) -> bool:
-        """Whether the link was still up when last heard of."""
+        """Whether the connection was still up when last heard of."""
         return self._transport.is_active()
 
     @property
@@ -86,10 +86,10 @@ class Link:
         return shown.decode("utf-8", "backslashreplace") if isinstance(shown, bytes) else str(shown or "")
 
     def open_tunnel(self, host: str, port: int, seconds: float) -> socket.socket | paramiko.Channel:
-        """Return a connection from there to ``host``: a socket where the one reader reads this link.
+        """Return a connection from there to ``host``: a socket where the one reader reads this connection.
 
         Raises:
-            TransportError: refused, or not reached in time, or the link is dead; a link that is silent is closed.
+            TransportError: refused, or not reached in time, or the connection is dead; a connection that is silent is closed.
         """
         if self.wire is None:
             return self.open_channel(seconds, to=(host, port))
@@ -99,7 +99,7 @@ class Link:
         """Return a new session channel, or a tunnel ``to`` (host, port).
 
         Raises:
-            TransportError: refused; or the link is dead, or silent for ``seconds``, and is closed then.
+            TransportError: refused; or the connection is dead, or silent for ``seconds``, and is closed then.
         """
         try:
             if to is None:

@@ -17,8 +17,8 @@ from paramiko.auth_strategy import AuthStrategy
 _TOKENS = paramiko.SSHConfig.TOKENS_BY_CONFIG_KEY
 
 
-class Connection(fabric.Connection):  # type: ignore[misc]  # fabric publishes no types
-    """A connection that logs in by a strategy of its own; made by :class:`Connections`."""
+class FabricConnection(fabric.Connection):  # type: ignore[misc]  # fabric publishes no types
+    """A connection that logs in by a strategy of its own; made by :class:`FabricConnections`."""
 
     _logs_in_by: AuthStrategy | None = None
 
@@ -40,13 +40,13 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # fabric publishes n
         return self.open()
 
 
-class Connections:
+class FabricConnections:
     """Makes connections that share one configuration. One thread at a time may do so: fabric's objects race."""
 
     def __init__(self) -> None:
         self._config = fabric.Config(lazy=True, ssh_config=paramiko.SSHConfig())
 
-    def make(self, target: str, *, user: str | None, port: int | None, ssh_config: str) -> Connection:
+    def make(self, target: str, *, user: str | None, port: int | None, ssh_config: str) -> FabricConnection:
         """Return a connection to ``target`` that is not open yet.
 
         Args:
@@ -63,6 +63,6 @@ class Connections:
         }
         self._config.base_ssh_config = options
         # An empty connect_kwargs would be the shared one.
-        return Connection(
+        return FabricConnection(
             target, user=user, port=port, config=self._config, gateway=False, connect_kwargs={"compress": False}
         )

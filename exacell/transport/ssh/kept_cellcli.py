@@ -168,7 +168,7 @@ class Session:
         self._stream.feed(self._probe.text)
 
     def _ended(self, ending: Ending) -> None:
-        never = self.phase is Phase.PROBING and not self._stream.lost_link
+        never = self.phase is Phase.PROBING and not self._stream.lost_connection
         self._over("CellCLI ended", hopeless=never)
 
     # -- its life --------------------------------------------------------------------------------------------------

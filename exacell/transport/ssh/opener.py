@@ -1,4 +1,4 @@
-"""Opens SSH links: fabric reads ssh_config and connects; host keys are judged before anything of ours is sent.
+"""Opens SSH connections: fabric reads ssh_config and connects; host keys are judged before anything of ours is sent.
 
 Imports fabric and paramiko, which takes a tenth of a second even after :func:`exacell.transport.ssh.fabric_import.import_fabric`:
 import this module only when a connection is wanted.
@@ -25,14 +25,14 @@ from paramiko.auth_strategy import AuthFailure
 from exacell.errors import ConfigError, TransportError
 from exacell.transport.ssh.connection import (
     AuthRefusedError,
+    Connection,
     HostKeyError,
-    Link,
     Progress,
     handshake_problem,
     login_late,
     reason,
 )
-from exacell.transport.ssh.fabric_connection import Connection, Connections
+from exacell.transport.ssh.fabric_connection import FabricConnection, FabricConnections
 from exacell.transport.ssh.hostkeys import HostKey, KnownHostsCache, Trust, Verdict, is_revoked_by
 from exacell.transport.ssh.identity import KeyRing, KeyStrategy
 from exacell.transport.ssh.reader import Reader
@@ -72,7 +72,7 @@ class Offer:
 
 
 class Opener:
-    """Opens links as one rack's ssh_config says. Thread-safe; gateways are shared between targets.
+    """Opens connections as one rack's ssh_config says. Thread-safe; gateways are shared between targets.
 
     Args:
         ssh_config: read instead of the user's and the system's file.
@@ -96,12 +96,12 @@ class Opener:
         self._files: SshConfigFiles | None = None
         self._ring = KeyRing()
         self._known = KnownHostsCache()
-        self._connections = Connections()
+        self._connections = FabricConnections()
         self._build = threading.Lock()
-        self._gateways: dict[tuple[str, ...], tuple[threading.Lock, list[Link]]] = {}
+        self._gateways: dict[tuple[str, ...], tuple[threading.Lock, list[Connection]]] = {}
 
-    def open(self, target: str, user: str | None, progress: Progress) -> Link:
-        """Return a new link to ``target``.
+    def open(self, target: str, user: str | None, progress: Progress) -> Connection:
+        """Return a new connection to ``target``.
 
         Args:
             user: the login; None takes ssh_config's User or the operator's own name.
@@ -138,44 +138,44 @@ class Opener:
             on_close()
 
     def close(self) -> None:
-        """End the shared gateway links."""
-        for lock, links in list(self._gateways.values()):
+        """End the shared gateway connections."""
+        for lock, connections in list(self._gateways.values()):
             with lock:
-                while links:
-                    links.pop().close()
+                while connections:
+                    connections.pop().close()
 
     def _route(
         self, target: str, user: str | None, port: int | None = None, via: tuple[str, ...] = ()
-    ) -> tuple[Connection, Route]:
+    ) -> tuple[FabricConnection, Route]:
         with self._build:
             if self._files is None:
                 self._files = SshConfigFiles.read(self._path)
             try:
                 text = self._files.text_for(target, user=user)
-                connection = self._connections.make(target, user=user, port=port, ssh_config=text)
-                timeout = float(connection.ssh_config.get("connecttimeout") or self.default_timeout)
+                fabric_connection = self._connections.make(target, user=user, port=port, ssh_config=text)
+                timeout = float(fabric_connection.ssh_config.get("connecttimeout") or self.default_timeout)
             except (paramiko.ConfigParseError, ValueError, KeyError) as error:
                 raise ConfigError(f"ssh_config for {target}: {reason(error)}") from error
-        jump = str(connection.ssh_config.get("proxyjump") or "none")
-        return connection, Route(
+        jump = str(fabric_connection.ssh_config.get("proxyjump") or "none")
+        return fabric_connection, Route(
             target=target,
-            host=connection.host,
-            port=connection.port,
-            user=connection.user,
-            options=dict(connection.ssh_config),
-            hops=via or jump_hops(jump, host=connection.host, target=target),
+            host=fabric_connection.host,
+            port=fabric_connection.port,
+            user=fabric_connection.user,
+            options=dict(fabric_connection.ssh_config),
+            hops=via or jump_hops(jump, host=fabric_connection.host, target=target),
             connect_timeout=self._timeout or timeout,
         )
 
-    def _open(self, connection: Connection, route: Route, progress: Progress) -> Link:
+    def _open(self, fabric_connection: FabricConnection, route: Route, progress: Progress) -> Connection:
         sock, on_close = self._socket(route, progress)
         strategy = KeyStrategy(ring=self._ring, ssh_config=route.options, username=route.user)
         seconds, started = route.login_timeout, time.monotonic()
         try:
             progress(login_late(route), seconds + _GRACE_S, functools.partial(break_off, sock))
             # The client's own tables stay empty, so every key comes to the policy.
-            connection.client.set_missing_host_key_policy(_Policy(functools.partial(self._judge, route)))
-            tried = connection.log_in(
+            fabric_connection.client.set_missing_host_key_policy(_Policy(functools.partial(self._judge, route)))
+            tried = fabric_connection.log_in(
                 strategy,
                 sock=sock,
                 timeout=seconds,
@@ -183,12 +183,12 @@ class Opener:
                 auth_timeout=seconds,
                 transport_factory=lambda sock, **_: self._transport(route, sock),
             )
-            if not connection.transport.is_authenticated():
+            if not fabric_connection.transport.is_authenticated():
                 # The server took the key and wants a second factor too.
                 raise AuthRefusedError(strategy.refusal(route, second_factor=True))
         except BaseException as error:
-            transport = connection.client.get_transport()
-            connection.client.close()
+            transport = fabric_connection.client.get_transport()
+            fabric_connection.client.close()
             if not isinstance(transport, Wire):
                 end(sock)
             on_close()
@@ -197,7 +197,9 @@ class Opener:
             if isinstance(error, paramiko.SSHException | EOFError | OSError):
                 raise TransportError(handshake_problem(error, route, time.monotonic() - started)) from error
             raise
-        return Link(connection, user=route.user, fingerprint=tried[-1].source.pkey.fingerprint, on_close=on_close)
+        return Connection(
+            fabric_connection, user=route.user, fingerprint=tried[-1].source.pkey.fingerprint, on_close=on_close
+        )
 
     def _transport(self, route: Route, sock: Any) -> paramiko.Transport:
         """Return a transport that asks first for the kind of host key that is known."""
@@ -238,22 +240,24 @@ class Opener:
         return _tcp(route, progress), _nothing
 
     def _tunnel(self, route: Route, progress: Progress) -> socket.socket | paramiko.Channel:
-        """Return a connection to the route's host over the shared link to its last hop."""
+        """Return a connection to the route's host over the shared connection to its last hop."""
         name = route.hops[-1]
         with self._build:
-            lock, links = self._gateways.setdefault(route.hops, (threading.Lock(), []))
+            lock, connections = self._gateways.setdefault(route.hops, (threading.Lock(), []))
         seconds = route.connect_timeout
         progress(f"gateway {name} is still being connected to", 3 * seconds + _GRACE_S, _nothing)
         try:
             with lock:
-                if links and not links[0].alive:
-                    links.pop().close()
-                if not links:
+                if connections and not connections[0].alive:
+                    connections.pop().close()
+                if not connections:
                     hop = Hop.parse(name)
-                    links.append(self._open(*self._route(hop.host, hop.user, hop.port, route.hops[:-1]), progress))
-                link = links[0]
+                    connections.append(
+                        self._open(*self._route(hop.host, hop.user, hop.port, route.hops[:-1]), progress)
+                    )
+                connection = connections[0]
             progress(f"gateway {name} did not reach {route.place} within {seconds:g}s", seconds + _GRACE_S, _nothing)
-            return link.open_tunnel(route.host, route.port, seconds)
+            return connection.open_tunnel(route.host, route.port, seconds)
         except HostKeyError:
             raise  # Its message says which host to trust.
         except TransportError as error:

@@ -58,7 +58,7 @@ class Stream:
         refused: what that said.
         on_open: told when the command has been sent.
         sent: whether the command has been sent, or may have been.
-        lost_link: whether it ended because the connection did.
+        lost_connection: whether it ended because the connection did.
         exit_status: None as long as it is not known.
     """
 
@@ -79,7 +79,7 @@ class Stream:
         self.on_open: Callable[[], None] = _nothing
         self.ours: Ours | None = None
         self.refused = ""
-        self.sent = self.lost_link = False
+        self.sent = self.lost_connection = False
         self._input: deque[memoryview] = deque([memoryview(stdin)] if stdin else ())
         self._input_ends = stdin is not None
         self._input_ended = False
@@ -203,7 +203,7 @@ class Stream:
 
     def lost(self) -> None:
         """Take note that the connection has ended."""
-        self.lost_link = True
+        self.lost_connection = True
         self._end(Ending(end=End.LOST))
 
     def _opened(self, message: paramiko.Message) -> None:

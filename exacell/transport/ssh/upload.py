@@ -1,4 +1,5 @@
-"""Files to one target over SFTP, with scp's rules for names: what stands at the other end decides what they mean.
+"""Files to one target over SFTP, with scp's rules for names: what stands at the other end decides what they mean. Imports
+paramiko.
 
 Source of the rules: scp(1); a destination that is a directory takes the files under their own names, several files need
 one, and a directory is copied with ``-r`` only.
@@ -10,14 +11,14 @@ import errno
 import posixpath
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
+
+import paramiko
+from paramiko import SFTPClient, SSHException
 
 from exacell.transport.base import Upload
-from exacell.transport.capture import Capture, End, Ending, hang_up, is_dead
-
-if TYPE_CHECKING:
-    import paramiko
-
+from exacell.transport.capture import Capture, End, Ending
+from exacell.transport.ssh.channel import hang_up, is_dead
 
 _PIECE = 32768
 """Bytes in one request. Source: draft-ietf-secsh-filexfer-02, 3: servers take packets of 34000 bytes at least."""
@@ -32,8 +33,6 @@ def send_files(channel: paramiko.Channel, upload: Upload, capture: Capture) -> E
 
     What scp would say about a file goes to the standard error in ``capture``; the other files are still sent.
     """
-    from paramiko import SFTPClient, SSHException
-
     try:
         try:
             channel.invoke_subsystem("sftp")
