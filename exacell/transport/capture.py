@@ -5,6 +5,7 @@ A program may run on this host or behind any transport: who reads its streams pu
 
 from __future__ import annotations
 
+import mmap
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -129,8 +130,6 @@ class Store:
             self._spill()  # Joining the two in memory would hold the answer three times.
         if self._file is None:
             return self._data.decode("utf-8", "backslashreplace")
-        import mmap
-
         if self._file.seek(0, os.SEEK_END) == 0:
             return self._data.decode("utf-8", "backslashreplace")
         with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:

@@ -17,19 +17,25 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+# ClusterShell imports its workers on first use: two threads that do so at once meet half-made modules.
+import ClusterShell.Worker.Exec
+import ClusterShell.Worker.Ssh
+import ClusterShell.Worker.Tree  # noqa: F401
+from ClusterShell.Event import EventHandler
+from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+from ClusterShell.Propagation import RouteResolvingError
+from ClusterShell.Task import Task, task_self
 
 from exacell.config import RackConfig, Settings
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import CLUSH
-from exacell.transport.clush_topology import gateway_names, import_workers, read_topology, ssh_script
+from exacell.transport.clush_topology import gateway_names, read_topology, ssh_script
 from exacell.transport.login import login_of
 from exacell.transport.rack_transport import RackTransport, read_only_cellcli
 from exacell.transport.replies import no_end, not_logged_in
 from exacell.values import dataclass
-
-if TYPE_CHECKING:
-    from ClusterShell.Task import Task
 
 OWN_STATUS = 255
 """ssh's exit status for a failure of its own."""
@@ -64,7 +70,7 @@ class ClushTransport(RackTransport):
     """Reaches cells through ClusterShell; see :class:`exacell.transport.base.Transport`.
 
     Raises:
-        ConfigError: ClusterShell can't be imported, or the topology can't be read.
+        ConfigError: the topology can't be read.
     """
 
     capabilities = CLUSH
@@ -72,7 +78,6 @@ class ClushTransport(RackTransport):
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
         super().__init__(rack, settings, read_only=read_only)
         self._tasks: set[Any] = set()
-        import_workers()
         self._topology = read_topology(rack)
         self._gateways = gateway_names(rack, self._topology)
 
@@ -255,9 +260,6 @@ class _Run:
 
     def work(self) -> None:
         """Run everything to its end; in a thread of its own, which ClusterShell's task belongs to."""
-        from ClusterShell.Propagation import RouteResolvingError
-        from ClusterShell.Task import task_self
-
         try:
             task = self._task = task_self()
             self._owner.kept(task, running=True)
@@ -291,14 +293,12 @@ class _Run:
         return list(groups.values())
 
     def _schedule(self, task: Any, targets: list[str], request: Request) -> None:
-        from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
-
         command = read_only_cellcli(request.command) if self._rewritten else request.command
         seconds = self._owner.seconds(request)
         worker = task.shell(
             command,
             nodes=NodeSet.fromlist(targets, resolver=RESOLVER_NOGROUP),
-            handler=_handler(self),
+            handler=_Handler(self),
             timeout=seconds if seconds < _UNLIMITED_S else None,
             stderr=True,
             stdin=request.stdin is not None,
@@ -347,26 +347,25 @@ def _break_off(task: Any) -> None:
         task.abort()
 
 
-def _handler(run: _Run) -> Any:
-    from ClusterShell.Event import EventHandler
+class _Handler(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no types
+    """Passes ClusterShell's events on."""
 
-    class Handler(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no types
-        """Passes ClusterShell's events on."""
+    def __init__(self, run: _Run) -> None:
+        super().__init__()
+        self._run = run
 
-        def ev_pickup(self, worker: Any, node: str) -> None:
-            run.picked_up(str(node))
+    def ev_pickup(self, worker: Any, node: str) -> None:
+        self._run.picked_up(str(node))
 
-        def ev_read(self, worker: Any, node: str, sname: str, msg: bytes) -> None:
-            run.read(str(node), sname, msg)
+    def ev_read(self, worker: Any, node: str, sname: str, msg: bytes) -> None:
+        self._run.read(str(node), sname, msg)
 
-        def ev_hup(self, worker: Any, node: str, rc: int) -> None:
-            run.hung_up(str(node), rc)
+    def ev_hup(self, worker: Any, node: str, rc: int) -> None:
+        self._run.hung_up(str(node), rc)
 
-        def ev_close(self, worker: Any, timedout: bool) -> None:
-            if timedout:
-                for node in worker.iter_node_timeouts() if hasattr(worker, "iter_node_timeouts") else ():
-                    run.timed_out(str(node))
-                for node in worker.task.iter_keys_timeout():
-                    run.timed_out(str(node))
-
-    return Handler()
+    def ev_close(self, worker: Any, timedout: bool) -> None:
+        if timedout:
+            for node in worker.iter_node_timeouts() if hasattr(worker, "iter_node_timeouts") else ():
+                self._run.timed_out(str(node))
+            for node in worker.task.iter_keys_timeout():
+                self._run.timed_out(str(node))

@@ -1,4 +1,4 @@
-"""The hosts between this one and the cells, as ClusterShell's tree wants them."""
+"""The hosts between this one and the cells, as ClusterShell's tree wants them. Imports ClusterShell."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import os
 import shlex
 import socket
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+from ClusterShell.Topology import TopologyError, TopologyGraph, TopologyParser, TopologyTree
 
 from exacell.config import RackConfig
 from exacell.errors import ConfigError
-
-if TYPE_CHECKING:
-    from ClusterShell.Topology import TopologyTree
 
 
 def ssh_script(rack: RackConfig, gateways: Sequence[str], user: str) -> str:
@@ -31,21 +30,6 @@ def ssh_script(rack: RackConfig, gateways: Sequence[str], user: str) -> str:
     )
 
 
-def import_workers() -> None:
-    """Import what ClusterShell imports on first use: two threads that do so at once meet half-made modules.
-
-    Raises:
-        ConfigError: ClusterShell is not installed.
-    """
-    try:
-        import ClusterShell.Propagation
-        import ClusterShell.Worker.Exec
-        import ClusterShell.Worker.Ssh
-        import ClusterShell.Worker.Tree  # noqa: F401
-    except ImportError as error:
-        raise ConfigError(f"the transport clush needs ClusterShell: {error}") from error
-
-
 def read_topology(rack: RackConfig) -> TopologyTree | None:
     """Return the tree from this host over the rack's gateways to its cells; None when it names neither them nor a file.
 
@@ -54,9 +38,6 @@ def read_topology(rack: RackConfig) -> TopologyTree | None:
     """
     if not (rack.reach.gateways or rack.reach.topology):
         return None
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
-    from ClusterShell.Topology import TopologyError, TopologyGraph, TopologyParser
-
     root = socket.gethostname().split(".")[0]
     try:
         if rack.reach.topology:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from exacell.transport.base import Capabilities, FleetResult, Reply, ReplyHandler, Request, Role, Transport
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, Transport
 
 _NODES = (Role.ASM_READ, Role.ASM_WRITE)
 
@@ -13,10 +13,10 @@ _NODES = (Role.ASM_READ, Role.ASM_WRITE)
 class CompositeTransport(Transport):
     """See :class:`exacell.transport.base.Transport`; ``capabilities`` are those of what reaches the cells."""
 
-    def __init__(self, cells: Transport, nodes: Transport, capabilities: Capabilities) -> None:
+    def __init__(self, cells: Transport, nodes: Transport) -> None:
         self._cells = cells
         self._nodes = nodes
-        self.capabilities = capabilities
+        self.capabilities = cells.capabilities
 
     @property
     def read_fallback(self) -> frozenset[str]:

@@ -1,15 +1,12 @@
-"""Makes the transport that a rack is reached by; importing this imports none of them."""
+"""Makes the transport that a rack is reached by; of those that run another program, only the one that is wanted is imported."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from exacell.config import RackConfig, Settings
 from exacell.reach import transport_name
 from exacell.transport.base import Transport
-
-if TYPE_CHECKING:
-    from exacell.transport.ssh import SshTransport
+from exacell.transport.composite import CompositeTransport
+from exacell.transport.ssh import SshTransport
 
 
 def make_transport(rack: RackConfig, settings: Settings) -> Transport:
@@ -19,31 +16,28 @@ def make_transport(rack: RackConfig, settings: Settings) -> Transport:
         ConfigError: the program behind it is not there, or what it needs to know is missing or wrong.
     """
     name = transport_name(rack.reach, settings.transport)
-    from exacell.transport.ssh import SshTransport
-
+    if name == "ssh":
+        return SshTransport(rack, settings)
     if name == "openssh":
         from exacell.transport.openssh import OpensshTransport
 
         return OpensshTransport(rack, settings)
-    if name == "ssh":
-        return SshTransport(rack, settings)
-    from exacell.transport.composite import CompositeTransport
+    return CompositeTransport(_cells_only(name, rack, settings), SshTransport(rack, settings))
 
+
+def _cells_only(name: str, rack: RackConfig, settings: Settings) -> Transport:
+    """Return a transport that reaches cells alone."""
     if name == "dcli":
         from exacell.transport.dcli import DcliTransport
 
-        dcli = DcliTransport(rack, settings)
-        return CompositeTransport(dcli, SshTransport(rack, settings), dcli.capabilities)
+        return DcliTransport(rack, settings)
     if name == "clush":
         from exacell.transport.clush import ClushTransport
 
-        return CompositeTransport(
-            ClushTransport(rack, settings), SshTransport(rack, settings), ClushTransport.capabilities
-        )
+        return ClushTransport(rack, settings)
     from exacell.transport.exacli import ExacliTransport
 
-    exacli = ExacliTransport(rack, settings)
-    return CompositeTransport(exacli, SshTransport(rack, settings), exacli.capabilities)
+    return ExacliTransport(rack, settings)
 
 
 def over_ssh(transport: Transport, rack: RackConfig, settings: Settings) -> SshTransport:
@@ -51,6 +45,4 @@ def over_ssh(transport: Transport, rack: RackConfig, settings: Settings) -> SshT
 
     The other transports' programs read the same known_hosts.
     """
-    from exacell.transport.ssh import SshTransport
-
     return transport if isinstance(transport, SshTransport) else SshTransport(rack, settings)
