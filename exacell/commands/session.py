@@ -373,12 +373,17 @@ def refresh(ctx: Context, call: Call) -> Result:
     return Result(notes=(f"rack {rack.name}: connections are opened anew{forgotten}",))
 
 
-def _exit(ctx: Context, call: Call) -> Result:
+def leave(ctx: Context, call: Call) -> Result:
+    """Tell the surface to end.
+
+    Raises:
+        SessionExit: always.
+    """
     raise SessionExit
 
 
 for _name in ("exit", "quit"):
-    command(_name, group=GROUP, effect=Effect.LOCAL, summary="leave", example=_name, recipe_ok=False)(_exit)
+    command(_name, group=GROUP, effect=Effect.LOCAL, summary="leave", example=_name, recipe_ok=False)(leave)
 
 
 @command(

@@ -11,15 +11,13 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Any
 
 from exacell.values import dataclass
 
-if TYPE_CHECKING:
-    from exacell.context import Context
-    from exacell.output.result import Result
-
 Value = str | int | float | bool | tuple[str, ...] | None
+Handler = Callable[..., Any]
+"""What carries a command out; what it takes and returns is above this layer."""
 
 
 class Effect(StrEnum):
@@ -195,13 +193,6 @@ COMMON_FLAGS: tuple[Flag, ...] = (
 )
 
 
-class Handler(Protocol):
-    """What carries a command out."""
-
-    def __call__(self, ctx: Context, call: Call, /) -> Result:
-        """Return the result; raise ExacellError for everything that a user can cause."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Command:
     """One command as declared.
@@ -215,6 +206,7 @@ class Command:
         streams: it writes while it goes on, until the user ends it, and may take the whole terminal.
         runs: it runs other statements, which may change cells whatever its own effect is.
         dry_runs: whether -n carries it out; False for what keeps, replaces or waits for something, which -n only names.
+        handler: the function that carries it out, as ``module:function``; see :func:`handler_of`.
     """
 
     words: tuple[str, ...]
@@ -232,7 +224,7 @@ class Command:
     streams: bool = False
     runs: bool = False
     dry_runs: bool = True
-    handler: Handler
+    handler: str
 
     @property
     def name(self) -> str:
@@ -384,7 +376,7 @@ def command(
             streams=streams,
             runs=runs,
             dry_runs=dry_runs,
-            handler=handler,
+            handler=f"{handler.__module__}:{handler.__name__}",
         )
         return handler
 
@@ -396,9 +388,15 @@ _ORDERED: dict[tuple[str, ...], Command] = {}
 """All commands, in the order of their modules."""
 
 
-def not_loaded(ctx: Context, call: Call) -> Result:
-    """Stand in for what carries a command out, where commands are only read about."""
-    raise AssertionError(f"{call.command.name} was read from a list of commands, which can't carry it out")
+def handler_of(command: Command) -> Handler:
+    """Return the function that carries a command out, importing its module.
+
+    It takes the session and the :class:`Call`, returns the result, and raises ExacellError for everything that a user can
+    cause.
+    """
+    module, _, name = command.handler.partition(":")
+    handler: Handler = getattr(importlib.import_module(module), name)
+    return handler
 
 
 def adopt(ready: Iterable[Command]) -> None:
@@ -415,6 +413,8 @@ def commands() -> Mapping[tuple[str, ...], Command]:
     if len(found) != len(_COMMANDS) or not found:
         places = {importlib.import_module(f"exacell.commands.{name}").__name__: n for n, name in enumerate(MODULES)}
         # Whoever imported one of the modules by itself before does not change the order.
-        by_place = sorted(_COMMANDS.items(), key=lambda item: places.get(item[1].handler.__module__, len(places)))
+        by_place = sorted(
+            _COMMANDS.items(), key=lambda item: places.get(item[1].handler.partition(":")[0], len(places))
+        )
         found = _ORDERED = dict(by_place)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from exacell.cellcli.schema import objects
 from exacell.errors import StatementError
 from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
-from exacell.language.registry import Command, Effect, Kind, commands
+from exacell.language.registry import Command, Effect, Kind, commands, handler_of
 
 ROOT = Path(exacell.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
@@ -293,8 +294,24 @@ def test_command_is_declared_whole(found: Command) -> None:
     assert line is not None
     assert line.call is not None
     assert line.call.command.words == found.words
-    name = getattr(found.handler, "__name__", "_")
-    assert found.handler.__doc__ or name.startswith("_"), "the function that carries it out says what it returns"
+
+
+@pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)
+def test_the_function_of_a_command_is_there(found: Command) -> None:
+    """Every command's handler is text that names a function below exacell.commands, which takes the session and the call,
+    and says what it returns or changes."""
+    assert re.fullmatch(r"exacell\.commands\.[\w.]+:[a-z]\w*", found.handler)
+    handler = handler_of(found)
+    assert len(inspect.signature(handler).parameters) == 2
+    assert inspect.get_annotations(handler)["return"] == "Result"
+    assert handler.__doc__
+
+
+def test_the_language_knows_no_session() -> None:
+    """No module of the language imports the session, nor what results are made of, not even for type checkers."""
+    for path in inside("language"):
+        known = {module.split(".")[1] for module, _ in imports(path) if module.startswith("exacell.")}
+        assert known <= {"language", *BELOW["language"]}, _name(path)
 
 
 @pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)
