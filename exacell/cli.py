@@ -164,7 +164,7 @@ def _run(line: CommandLine) -> int:
             if statements is None:
                 return interact(ctx, runner)
             if [text.strip().lower() for text in statements] != ["pending"]:  # Which says the same.
-                for warning in ctx.pending():
+                for warning in ctx.pending(warn=True):
                     console.tell(warning, "warning")
             return runner.run_statements(statements, shell=_whole_line(line))
         except SessionExit:
