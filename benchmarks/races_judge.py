@@ -41,7 +41,7 @@ class Verdict:
     untold: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
     ages: list[float] = field(default_factory=list)
-    code: int = 0
+    code: int | None = 0
     struck: bool = False
 
     @property
@@ -115,7 +115,9 @@ def judge(race: Raced) -> Verdict:
         late = [row for row in ours if row.changes and row.at > race.taken + LONGEST]
         verdict.after += [f"{r.host} got {r.text[:60]!r} {r.at - race.taken:.2f}s after the takeover" for r in late]
     verdict.untold += _untold(race, verdict.lost > 0)
-    if race.code in (70, -99) or race.code < 0:
+    if race.code is None:
+        verdict.odd.append("it had to be ended")
+    elif race.code == 70 or race.code < 0:
         verdict.odd.append(f"it ended with {race.code}")
     if race.other_failed:
         verdict.odd.append(f"no takeover: {race.other_failed}")
