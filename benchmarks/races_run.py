@@ -17,10 +17,11 @@ from races_process import Operator, Operators
 from races_rack import LOSING, RacesRack, Told
 from races_verbs import RACKS, VERBS, Script, Verb, draw
 
+from exacell.change.following import PATIENT
 from exacell.journal.record import Entry, Journal
 
-PATIENCE = 40.0
-"""Seconds within which a process has to end."""
+PATIENCE = PATIENT + 40.0
+"""Seconds within which a process has to end: exacell gives what has become hopeless a minute."""
 FILE = 5 << 30
 
 
@@ -32,7 +33,7 @@ class Raced:
         code: how our operator's process ended; None where it had to be ended.
         struck: when somebody else had changed the victim; None when that did not come about.
         taken: when the lock was taken over.
-        done: whether every cell is as the statement was to make it.
+        wrong: the cells that are not as the statement was to make them.
         own_ages: of each look, by exacell's own clock: target and milliseconds, as its journal has it.
     """
 
@@ -43,8 +44,7 @@ class Raced:
     text: str
     struck: float | None
     taken: float | None
-    done: bool
-    refused_targets: list[str] = field(default_factory=list)
+    wrong: list[str]
     own_ages: list[tuple[str, float]] = field(default_factory=list)
     other_failed: str = ""
     story: list[str] = field(default_factory=list)
@@ -245,7 +245,7 @@ class Race:
         self._ended.set()
         thread.join()
         self.course.operators.leave(operator)
-        done = rack.on(lambda: all(script.verb.done(rack, rack.cell(cell)) for cell in rack.cells))
+        wrong = rack.on(lambda: [cell for cell in rack.cells if not script.verb.done(rack, rack.cell(cell))])
         outcomes = _outcomes(home)
         raced = Raced(
             script=script,
@@ -255,8 +255,7 @@ class Race:
             text=out.read_text(errors="replace"),
             struck=self.struck,
             taken=self.taken,
-            done=done,
-            refused_targets=[row.target for row in outcomes if row.body.get("outcome") != "done"],
+            wrong=wrong,
             own_ages=[(r.target, float(r.body["lookAgeMs"])) for r in outcomes if "lookAgeMs" in r.body],
             other_failed=self.other_failed,
             story=self.story,
