@@ -22,6 +22,8 @@ from exacell.journal.record import Entry, Journal
 
 PATIENCE = PATIENT + 40.0
 """Seconds within which a process has to end: exacell gives what has become hopeless a minute."""
+HELD_UP = 5.0
+"""Seconds after which a process that was stopped goes on though the other operator has not come through."""
 FILE = 5 << 30
 
 
@@ -314,6 +316,10 @@ class Race:
         if self._ended.wait(script.offset):
             return
         stopped = script.keeps == "stop" and self._signal(signal.SIGSTOP)
+        # One that was stopped while it read the lock's file holds up whoever wants to take the lock over.
+        waking = threading.Timer(script.lasting + HELD_UP, self._signal, [signal.SIGCONT])
+        if stopped:
+            waking.start()
         try:
             until = time.monotonic() + script.lasting
             if script.between == "takeover":
@@ -327,6 +333,7 @@ class Race:
             if stopped:
                 time.sleep(max(0.0, until - time.monotonic()))
         finally:
+            waking.cancel()
             if stopped:
                 self._signal(signal.SIGCONT)
 
