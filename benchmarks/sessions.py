@@ -70,19 +70,21 @@ show health|list flashcache detail|-n resize flashcache size=288g|-y flush flash
 
 CHANGES = """
 show flashcache|-y flush flashcache|-y resize flashcache size=288g|journal|-y undo|-y carve griddisk prefix=ssddisk
-show griddisk|-y create diskgroup DATA_SSD prefix=ssddisk redundancy=normal au_size=4m|show diskgroup DATA_SSD|show asmdisk
--y drop diskgroup DATA_SSD|-y release griddisk prefix=ssddisk regrow=yes|-y disable flashlog db=SPOT|show iorm|-y undo
--y set iorm db=SPOT share=8 limit=50|-y unset iorm limit db=SPOT|-y save iorm as=kept|-y reset iorm|-y restore iorm kept
--y alter griddisk all comment=x|-y alter griddisk all comment=x|-y on exa1cel02 alter cell comment=y|journal show 3
--y resize griddisk prefix=RECO size=96g|-y set rebalance power=4|show rebalance|snap flashlog as=a|snap flashlog as=b
-delta a b|snaps|plan as=monday resize flashcache size=300g|plans|-y apply monday|-y apply monday|undo 1|-y undo 99
-save baseline as=golden|drift|-y alter cell comment=other|drift|-y run reset_cold size=288g|check recipe night|-n run night
--y run night size=280g|-y run night size=zero|run nosuch|recipes|show recipe night|lock reason='noon'|show lock
--y flush flashcache|unlock|unlock|-y set flashcache mode=writethrough|show flashcache|-y undo|-y offline cell exa1cel02
-show health|-y flush flashcache|-y online cell exa1cel02|-y restart service ms|rehearse resize flashcache size=200g
--o json journal|-y sql asm "alter diskgroup DATA check"|sql asm "select name from v$asm_diskgroup"|sql db=SPOT "select name from v$database"
--y drop flashcache|-y create flashcache all|-y retry failed|-y on exa1cel02 ack alert 3|locate disk FD_00_exa1cel02
-journal verify|journal export format=csv|-o csv journal|pending|alias fd list griddisk attributes name,size|-o json pending
+show griddisk|-y create diskgroup DATA_SSD prefix=ssddisk redundancy=normal au_size=4m|show diskgroup DATA_SSD
+show asmdisk|-y drop diskgroup DATA_SSD|-y release griddisk prefix=ssddisk regrow=yes|-y disable flashlog db=SPOT
+show iorm|-y undo|-y set iorm db=SPOT share=8 limit=50|-y unset iorm limit db=SPOT|-y save iorm as=kept|-y reset iorm
+-y restore iorm kept|-y alter griddisk all comment=x|-y alter griddisk all comment=x
+-y on exa1cel02 alter cell comment=y|journal show 3|-y resize griddisk prefix=RECO size=96g|-y set rebalance power=4
+show rebalance|snap flashlog as=a|snap flashlog as=b|delta a b|snaps|plan as=monday resize flashcache size=300g|plans
+-y apply monday|-y apply monday|undo 1|-y undo 99|save baseline as=golden|drift|-y alter cell comment=other|drift
+-y run reset_cold size=288g|check recipe night|-n run night|-y run night size=280g|-y run night size=zero|run nosuch
+recipes|show recipe night|lock reason='noon'|show lock|-y flush flashcache|unlock|unlock
+-y set flashcache mode=writethrough|show flashcache|-y undo|-y offline cell exa1cel02|show health|-y flush flashcache
+-y online cell exa1cel02|-y restart service ms|rehearse resize flashcache size=200g|-o json journal
+-y sql asm "alter diskgroup DATA check"|sql asm "select name from v$asm_diskgroup"
+sql db=SPOT "select name from v$database"|-y drop flashcache|-y create flashcache all|-y retry failed
+-y on exa1cel02 ack alert 3|locate disk FD_00_exa1cel02|journal verify|journal export format=csv|-o csv journal
+pending|alias fd list griddisk attributes name,size|-o json pending
 """.replace("\n", "|").strip("|")
 
 ASIDE = """
