@@ -55,7 +55,7 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
             if statements is None:
                 return interact(ctx, runner)
             if [text.strip().lower() for text in statements] != ["pending"]:  # Which says the same.
-                for warning in ctx.pending():
+                for warning in ctx.pending(warn=True):
                     console.tell(warning, "warning")
             return runner.run_statements(statements, shell=_whole_line(line))
         except SessionExit:

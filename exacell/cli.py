@@ -62,6 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: without the program's name; None takes the process's own.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    code: int = ExitCode.DONE
     try:
         if words[:1] == ["--complete"]:
             from exacell.completion.shells import complete
@@ -74,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (Exception, KeyboardInterrupt) as error:
         from exacell.output.failing import ended_by
 
-        return ended_by(error)
+        return ended_by(error, code)
 
 
 def _main(words: list[str]) -> int:

@@ -20,12 +20,16 @@ _BUG = 70
 """Exit status of a mistake in exacell itself. Source: sysexits.h, EX_SOFTWARE."""
 
 
-def ended_by(error: BaseException) -> int:
-    """Tell what ended the program, one line for everything that a user can cause, and return its exit code."""
+def ended_by(error: BaseException, code: int = ExitCode.DONE) -> int:
+    """Tell what ended the program, one line for everything that a user can cause, and return its exit code.
+
+    Args:
+        code: what its work ended with, where that had ended.
+    """
     if isinstance(error, BrokenPipeError):
-        # The reader went away: head has seen enough. Nothing more may be written at exit either.
+        # The reader went away: head has seen enough. Nothing more may be written at exit either; how the work ended stands.
         let_go(sys.stdout)
-        return ExitCode.DONE
+        return code
     if isinstance(error, ExacellError):
         say_error(error)
         return error.exit_code
