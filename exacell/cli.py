@@ -71,6 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: without the program's name; None takes the process's own.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    code: int = ExitCode.DONE
     try:
         if words[:1] == ["--complete"]:
             from exacell.completion.shells import complete
@@ -81,9 +82,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # The reader went away: head has seen enough. Nothing more may be written at exit either.
+        # The reader went away: head has seen enough. Nothing more may be written at exit either; how the work ended stands.
         let_go(sys.stdout)
-        return ExitCode.DONE
+        return code
     except ExacellError as error:
         _say_error(error)
         return error.exit_code

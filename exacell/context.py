@@ -384,7 +384,7 @@ class Context:
         Raises:
             ExacellError: whatever went wrong; one line, with the way out.
         """
-        from exacell.language.registry import Effect
+        from exacell.language.registry import Effect, handler_of
         from exacell.output.result import Result
 
         self.interrupted.clear()
@@ -401,7 +401,7 @@ class Context:
                 if not command.dry_runs and self.flags_of(line.call).get("dry-run"):
                     return Result(notes=(f"-n: {command.name} was not carried out",))
                 with self._within(line):
-                    result = command.handler(self, line.call)
+                    result: Result = handler_of(command)(self, line.call)
             elif line.cellcli is not None:
                 from exacell.passthrough import pass_through
 

@@ -408,8 +408,4 @@ def _describe(ctx: Context, statement: Describe, timeout: float | None) -> Resul
     return Result(records=records, raw=raw, named=named, fold=True, data=True, problems=problems, exit_code=code)
 
 
-def _never(ctx: Context, call: Call) -> Result:
-    raise AssertionError("CellCLI's statements are not called as commands")
-
-
-_AS_COMMAND = Command(words=("cellcli",), group="cells", effect=Effect.WRITE, summary="", example="", handler=_never)
+_AS_COMMAND = Command(name="cellcli", group="cells", effect=Effect.WRITE, summary="", example="", handler="")

@@ -407,8 +407,13 @@ class Runner:
             self.console.say("(none)")
         if unfolded:
             self.console.say(unfolded)
+        # Who wants quiet is told why a statement failed: where no problem says so, the notes do.
+        good = result.exit_code in (ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT)
+        say = self.console.say if good or result.problems else self.console.tell
         for note in result.notes:
-            self.console.say(note)
+            say(note)
+        if result.exit_code is ExitCode.NOT_EXECUTED and not (result.notes or result.problems):
+            self.console.tell("nothing was executed")
         problems = [one for one in result.problems if not (seen and one in result.told)]
         for problem in brief_problems(problems) if self.console.on_terminal else problems:
             self.console.tell(problem, "error")
