@@ -28,7 +28,8 @@ from exacell.emulator import control, fault_control
 from exacell.emulator.store import rack_files
 from exacell.errors import EmulatorError
 from exacell.journal.actor import alive
-from exacell.journal.record import Entry, Journal
+from exacell.journal.record import Journal
+from exacell.journal.rows import Entry
 
 FAKED = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 """Lets a process see another time of day. Source: libfaketime's README."""

@@ -18,7 +18,8 @@ from races_process import Operators
 from races_rack import LOSING, RacesRack, Told
 from races_verbs import RACKS, VERBS, Script, Verb, draw
 
-from exacell.journal.record import Entry, Journal
+from exacell.journal.record import Journal
+from exacell.journal.rows import Entry
 
 PATIENCE = 40.0
 """Seconds within which a process has to end."""

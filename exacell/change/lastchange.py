@@ -8,7 +8,7 @@ from exacell.journal.record import Journal
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
-    from exacell.journal.record import Entry
+    from exacell.journal.rows import Entry, Planned
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,19 +37,18 @@ def last_change(journal: Journal, rack: str) -> LastChange:
     entries = journal.entries(rack=rack, change=row.change)
     bad = _bad(row, entries)
     return LastChange(
-        statement=str(row.body.get("statement")),
+        statement=row.statement,
         ok=tuple(target for target, wrong in bad.items() if not wrong),
         failed=tuple(target for target, wrong in bad.items() if wrong),
     )
 
 
-def _bad(row: Entry, entries: list[Entry]) -> dict[str, bool]:
+def _bad(row: Planned, entries: list[Entry]) -> dict[str, bool]:
     """Return target → whether something of the change is missing there, in the plan's order."""
-    from exacell.change.settling import states_of, steps_of
+    from exacell.change.settling import states_of
 
     states = states_of(entries)
     bad: dict[str, bool] = {}
-    steps = [(step.target, step.what) for step, mending in steps_of(row.body.get("plan", {})) if not mending]
-    for key in [*steps, *states]:
+    for key in [*((step.target, step.what) for step in row.wanted), *states]:
         bad[key[0]] = bad.get(key[0], False) or states.get(key) not in ("done", "not needed")
     return bad

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from exacell.cellset import fold
-from exacell.change.settling import attempts, chain, steps_of
+from exacell.change.settling import attempts, chain
 from exacell.errors import ExitCode
 from exacell.journal.offline import observe_online
-from exacell.journal.record import Entry
+from exacell.journal.rows import Entry, Intent, Outcome, Planned
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result
 from exacell.plan import facts as f
@@ -39,14 +39,13 @@ def stopped_by(entries: Iterable[Entry]) -> tuple[str, ...]:
     stopped: dict[str, None] = {}
     starting: set[str] = set()
     for entry in entries:
-        statement = str(entry.body.get("statement"))
-        if entry.kind == "intent" and _STOPS.match(statement):
+        if isinstance(entry, Intent) and _STOPS.match(entry.statement):
             stopped[entry.target] = None
             starting.discard(entry.target)
-        elif entry.kind == "intent":
-            if _STARTS.match(statement):
+        elif isinstance(entry, Intent):
+            if _STARTS.match(entry.statement):
                 starting.add(entry.target)
-        elif entry.kind == "outcome" and entry.target in starting and entry.body.get("state") == "done":
+        elif isinstance(entry, Outcome) and entry.target in starting and entry.state == "done":
             starting.discard(entry.target)
             stopped.pop(entry.target, None)
     return tuple(stopped)
@@ -107,9 +106,7 @@ def mount_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: s
 
     Returns and raises what ``revive`` does. A disk group that is mounted nowhere for another reason is left alone.
     """
-    if not any(
-        entry.kind == "intent" and _OFFLINE.search(str(entry.body.get("statement"))) for entry in _rows(ctx, change)
-    ):
+    if not any(isinstance(entry, Intent) and _OFFLINE.search(entry.statement) for entry in _rows(ctx, change)):
         return None
     rack = ctx.need_rack()
     answers = ctx.fleet.query(rack.cells, [f.GRIDDISK]).good
@@ -138,11 +135,11 @@ def _borrowed(ctx: Context, change: int) -> dict[str, tuple[f.GridDisk, ...]]:
         promised = {
             step.target
             for row in rows
-            if row.kind == "plan"
-            for step, _ in steps_of(row.body.get("plan", {}))
+            if isinstance(row, Planned)
+            for step, _ in row.steps
             if _ACTIVE.match(step.statement)
         }
-        gone = {row.target for row in rows if row.kind == "intent" and _INACTIVE.match(str(row.body.get("statement")))}
+        gone = {row.target for row in rows if isinstance(row, Intent) and _INACTIVE.match(row.statement)}
         taken |= gone & promised
     maybe = [cell for cell in rack.cells if cell in taken]
     answers = ctx.fleet.query(maybe, [f.GRIDDISK]).good if maybe else {}

@@ -18,7 +18,6 @@ from exacell.cellset import fold
 from exacell.change.caching import again
 from exacell.change.changing import refuse_read_only
 from exacell.change.confirming import note_reverted
-from exacell.change.pending import undoes
 from exacell.change.probe import NO_ANSWER, Prober
 from exacell.change.resuming import older_to_undo
 from exacell.change.reviving import activate_again, bring_back, revive
@@ -26,12 +25,13 @@ from exacell.change.settling import attempts, chain, drops_to_come, refuse_runni
 from exacell.errors import ExitCode, MovedError, RefusedError, StatementError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
-from exacell.journal.record import Entry, Row
+from exacell.journal.record import Row
+from exacell.journal.rows import Entry, Outcome, Planned
 from exacell.language.line import parse_line, with_call_flags
 from exacell.output.result import Result, together
 from exacell.plan.gate import UNMOUNTED
 from exacell.plan.guard_targets import takes_own_name
-from exacell.plan.model import Check, Step, Undo, step_from_json
+from exacell.plan.model import Check, Step, Undo
 from exacell.plan.rolling import flags_again
 from exacell.values import dataclass
 
@@ -69,10 +69,10 @@ def read_change(entries: Sequence[Entry]) -> Done:
     Raises:
         RefusedError: they hold no plan.
     """
-    first = next((e for e in entries if e.kind == "plan"), None)
-    if first is None or "plan" not in first.body:
+    first = next((e for e in entries if isinstance(e, Planned)), None)
+    if first is None or first.plan is None:
         number = entries[0].change if entries else "?"
-        told = f"change {number}" if first is None else f"change {number} ({first.body.get('statement')})"
+        told = f"change {number}" if first is None else f"change {number} ({first.statement})"
         raise RefusedError(
             f"{told} has no plan in the journal that tells what was there before, so nothing can be taken back; nothing was "
             "sent",
@@ -82,37 +82,31 @@ def read_change(entries: Sequence[Entry]) -> Done:
     last: dict[str, str] = {}
     spoken: dict[str, str] = {}
     inverse: dict[str, tuple[str, ...]] = {}
-    for row in (e for e in entries if e.kind == "plan" and "plan" in e.body):
+    for row in (e for e in entries if isinstance(e, Planned)):
         states = states_of([e for e in entries if e.change == row.change])
-        for stage in row.body["plan"]["stages"]:
-            if stage["gate"] == "mend":
+        for step in row.wanted:
+            state = states.get((step.target, step.what), "")
+            if state not in _SENT or not step.statement:
                 continue
-            for item in stage["steps"]:
-                step = step_from_json(item)
-                state = states.get((step.target, step.what), "")
-                if state not in _SENT or not step.statement:
-                    continue
-                if state == "done":
-                    steps.setdefault(step.target, []).append(step)
-                    if step.asm:
-                        spoken[step.asm] = step.target
-                if state == "done" or step.undo is not Undo.NOTHING:
-                    last[step.target] = state
-        for target, found in row.body["plan"].get("inverse", {}).items():
-            inverse.setdefault(target, tuple(found))
-    mended = {
-        e.target for e in entries if e.kind == "outcome" and e.body.get("mending") and e.body.get("state") == "done"
-    }
+            if state == "done":
+                steps.setdefault(step.target, []).append(step)
+                if step.asm:
+                    spoken[step.asm] = step.target
+            if state == "done" or step.undo is not Undo.NOTHING:
+                last[step.target] = state
+        for target, found in row.inverse.items():
+            inverse.setdefault(target, found)
+    mended = {e.target for e in entries if isinstance(e, Outcome) and e.mending and e.state == "done"}
     nodes = {step.target for found in steps.values() for step in found if step.asm}
     return Done(
         change=first.change,
-        statement=str(first.body.get("statement")),
+        statement=first.statement,
         steps={target: tuple(found) for target, found in steps.items()},
         touched=tuple(last),
         sure=frozenset(target for target, state in last.items() if state == "done" and target not in mended)
         - (nodes - set(spoken.values())),
         inverse=inverse,
-        rolling=flags_again(first.body),
+        rolling=flags_again(first.rolling),
     )
 
 
@@ -160,7 +154,7 @@ def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> list[Done]:
     for number in roots:
         refuse_running(ctx.journal, rack, number)
         rows = chain(ctx.journal, rack, number)
-        if len(roots) > 1 and any(row.kind == "undone" or (row.kind == "plan" and undoes(row)) for row in rows):
+        if len(roots) > 1 and any(row.kind == "undone" or (isinstance(row, Planned) and row.undoes) for row in rows):
             continue  # Of all that a run or a session made: what is taken back already, and what took it back.
         if any(row.kind == "undone" for row in rows):
             asked = f"change {number} of rack {rack} is"

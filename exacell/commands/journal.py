@@ -16,7 +16,8 @@ from exacell.output.result import Column, Record, Result
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.journal.auditing import Filter
-    from exacell.journal.record import Entry, Journal
+    from exacell.journal.record import Journal
+    from exacell.journal.rows import Entry
     from exacell.journal.stream import Stream
 
 GROUP = "change control"

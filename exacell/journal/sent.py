@@ -6,7 +6,8 @@ from collections import Counter
 from enum import StrEnum
 
 from exacell.journal.actor import actor
-from exacell.journal.record import Entry, Journal
+from exacell.journal.record import Journal
+from exacell.journal.rows import Actor, Intent, Outcome, Planned
 
 
 class Sent(StrEnum):
@@ -27,18 +28,10 @@ def sent_since(journal: Journal, change: int) -> Sent:
         JournalError: the journal can't be read.
     """
     rows = journal.after(change)
-    me = actor()
-    own = {
-        row.change
-        for row in rows
-        if row.kind == "plan" and all(row.body.get(key) == me[key] for key in ("host", "pid", "started"))
-    }
-    intents = Counter(_step(row) for row in rows if row.kind == "intent" and row.change in own)
-    intents_left = intents - Counter(_step(row) for row in rows if row.kind == "outcome")
+    me = Actor.of(actor()).process
+    own = {row.change for row in rows if isinstance(row, Planned) and row.who.process == me}
+    intents = Counter((row.change, row.key) for row in rows if isinstance(row, Intent) and row.change in own)
+    intents_left = intents - Counter((row.change, row.key) for row in rows if isinstance(row, Outcome))
     if not intents:
         return Sent.NOTHING
     return Sent.UNDER_WAY if intents_left else Sent.ENDED
-
-
-def _step(row: Entry) -> tuple[int, str, str]:
-    return row.change, row.target, str(row.body.get("what"))

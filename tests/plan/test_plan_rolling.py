@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,7 +17,7 @@ from exacell.plan.diskgroup import drop_plan
 from exacell.plan.facts import CellFacts
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.gate import closed, first_cells, offline_cells, spoken, unmounted
-from exacell.plan.model import Gate, Plan, Rolling
+from exacell.plan.model import Gate, Plan, Rolling, as_data, rolling_from_json
 from exacell.plan.replay import Overlap, finished_cells, overlaps
 from exacell.plan.rolling import Asked, flags_again, laps, roll, takes_offline, why_not
 from exacell.units import GIB
@@ -192,18 +193,16 @@ def test_a_wave_is_not_empty_and_a_cell_not_in_two() -> None:
 
 def test_the_rest_is_rolled_as_the_first_part() -> None:
     """The flags that a journalled plan rolled with are found again from its row; none for one that did not roll."""
-    from dataclasses import asdict
-
     rolled = roll(flush(), Asked(size=2, pause=3.0, on_error="continue", within=60.0), rack_cells=CELLS)
-    assert flags_again({"plan": asdict(rolled)}) == {
+    assert flags_again(rolling_from_json(json.loads(json.dumps(as_data(rolled.rolling))))) == {
         "rolling": 2,
         "timeout": 60.0,
         "pause": 3.0,
         "on-error": "continue",
     }
     asking = roll(flush(), Asked(size=1, ask=True), rack_cells=CELLS)
-    assert flags_again({"plan": asdict(asking)})["pause"] == "ask"
-    assert flags_again({"plan": asdict(flush())}) == {}
+    assert flags_again(asking.rolling)["pause"] == "ask"
+    assert flags_again(flush().rolling) == {}
 
 
 # -- the gate --------------------------------------------------------------------------------------------------------
