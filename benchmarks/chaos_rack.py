@@ -190,8 +190,8 @@ class ChaosRack:
     def end_guardians(self) -> None:
         """End the guardians that changes have left."""
         for entry in self.journal.entries(rack="t1"):
-            if entry.kind == "guardian" and alive(entry.body):
-                os.kill(int(entry.body["pid"]), signal.SIGKILL)
+            if entry.kind == "guardian" and alive(entry.who):
+                os.kill(int(entry.who.pid), signal.SIGKILL)
 
     # -- the rack --------------------------------------------------------------------------------------------------
 

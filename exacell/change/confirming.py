@@ -17,7 +17,7 @@ from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.journal.actor import actor, alive
 from exacell.journal.record import Journal, Row
-from exacell.journal.rows import Actor, Confirmed, Ended, Entry, Outcome, Planned, Reverted, Waiting
+from exacell.journal.rows import Actor, Confirmed, Entry, Planned, Reverted, Waiting
 from exacell.units import format_duration
 from exacell.values import dataclass
 
@@ -150,15 +150,13 @@ def _missing(journal: Journal, change: int, plan: Planned) -> Deadline | None:
     Args:
         plan: the row of the plan that finished it, which is another change's when it was gone on with.
     """
-    rows = journal.entries(change=plan.change)
-    ended = next((row for row in reversed(rows) if isinstance(row, Ended)), None)
-    if ended is None or "abandoned" in ended.done or alive(plan.who):
+    state = journal.state(plan.rack, plan.change)
+    end = state.end
+    if end is None or "abandoned" in end.done or alive(plan.who):
         return None
-    own = rows if change == plan.change else journal.entries(change=change)
-    done = any(isinstance(row, Outcome) and row.state == "done" for row in rows)
-    if not done or any(row.kind == "undone" for row in own):
+    if not state.did or journal.state(plan.rack, change).undone:
         return None
-    until = datetime.fromisoformat(ended.at) + timedelta(seconds=plan.confirm_within or 0.0)
+    until = datetime.fromisoformat(end.at) + timedelta(seconds=plan.confirm_within or 0.0)
     return Deadline(change=change, statement=plan.statement, until=until, guardian=None, group=change)
 
 

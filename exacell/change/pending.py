@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
 from exacell.cellset import fold
@@ -13,7 +13,7 @@ from exacell.journal.actor import actor, alive
 from exacell.journal.caching_off import FLASHCACHE, CachingOff, caching_off
 from exacell.journal.offline import Offline, offline_disks
 from exacell.journal.record import Journal, Row
-from exacell.journal.rows import Actor, Ended, Entry, Planned
+from exacell.journal.rows import Actor, Planned
 from exacell.journal.stopped import Stopped, stopped_services
 from exacell.values import dataclass
 
@@ -116,8 +116,9 @@ def newest_stopped(journal: Journal, rack: str) -> Planned | None:
     newest = journal.newest_plan(rack)
     if newest is None:
         return None
-    if stopped(journal.entries(rack=rack, change=newest.change)):
-        return None if _taken_back(journal, newest) else newest
+    if journal.state(rack, newest.change).stopped:
+        taken_back = newest.finishes and journal.state(rack, newest.finishes).undone
+        return None if taken_back else newest
     late = {row.change for row in journal.stopped_after(rack, newest.change - LOOKED_BACK)}
     for change in sorted(late, reverse=True):
         row = _left_open(journal, rack, change)
@@ -130,28 +131,18 @@ LOOKED_BACK = 20
 """Among so many changes one that was stopped is looked for: this is done at every start."""
 
 
-def _taken_back(journal: Journal, row: Planned) -> bool:
-    """Whether the change that a plan row's change went on with has been taken back since."""
-    root = row.finishes
-    return bool(root) and any(entry.kind == "undone" for entry in journal.entries(rack=row.rack, change=root))
-
-
 def _left_open(journal: Journal, rack: str, change: int) -> Planned | None:
     """Return the plan row of an older change that is still stopped, unless later ones about the same object reached all the
     targets that it left open."""
-    from exacell.change.settling import states_of  # Both look at the rows of one change.
-
-    rows = journal.entries(rack=rack, change=change)
-    row = rows[0]  # A change begins with its plan's row.
-    if not isinstance(row, Planned) or row.plan is None or not stopped(rows):
+    state = journal.state(rack, change)
+    row = state.plan
+    if row is None or row.plan is None or not state.stopped:
         return None
     if journal.is_over(row) or journal.gone_on_with(rack, change):
         return None
-    states = states_of(rows)
-    left = {step.target for step in row.wanted if states.get((step.target, step.what)) not in ("done", "not needed")}
     alike = {entry.change for entry in journal.plans_after(rack, change) if _object(entry) == _object(row)}
     reached = {target for number, target in journal.targets_after(rack, change) if number in alike}
-    return None if left <= reached else row
+    return None if state.left <= reached else row
 
 
 def _object(row: Planned) -> str:
@@ -167,10 +158,8 @@ def half_undone(journal: Journal, rack: str) -> Planned | None:
     newest = journal.newest_plan(rack)
     if newest is None or not newest.undoes or (runs(journal, newest) and not _own(newest)):
         return None
-    ends = [entry for entry in journal.entries(rack=rack, change=newest.change) if isinstance(entry, Ended)]
-    if not ends or ends[-1].exit_code != ExitCode.DONE:
-        return None
-    if any(entry.kind == "undone" for entry in journal.entries(rack=rack, change=newest.undoes)):
+    end = journal.state(rack, newest.change).end
+    if end is None or end.exit_code != ExitCode.DONE or journal.state(rack, newest.undoes).undone:
         return None
     return newest
 
@@ -178,14 +167,6 @@ def half_undone(journal: Journal, rack: str) -> Planned | None:
 def _own(row: Planned) -> bool:
     """Whether this process made the change."""
     return row.who.process == Actor.of(actor()).process
-
-
-def stopped(entries: Sequence[Entry]) -> bool:
-    """Whether the user interrupted a change, or something stopped it between two statements, and it was not taken back."""
-    end = next((e for e in reversed(entries) if e.kind in ("end", "undone")), None)
-    if not isinstance(end, Ended):
-        return False
-    return bool(end.stopped) or (end.exit_code == ExitCode.INTERRUPTED and "abandoned" not in end.done)
 
 
 def _halted(row: Planned) -> Pending:
@@ -201,7 +182,7 @@ def _halted(row: Planned) -> Pending:
 
 def _half(journal: Journal, row: Planned) -> Pending:
     change = row.undoes
-    first = next((e for e in journal.entries(rack=row.rack, change=change) if isinstance(e, Planned)), row)
+    first = journal.state(row.rack, change).plan or row
     sentence = f"undo of change {change} ({first.statement}) ended before all of it was taken back: undo {change} goes on with it"
     return Pending(change=change, statement=first.statement, state="stopped", mend=f"undo {change}", sentence=sentence)
 

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 from exacell.cellset import fold
 from exacell.change.caching import seen
 from exacell.change.changing import refuse_read_only
-from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching, stopped
+from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching
 from exacell.change.probe import Prober
 from exacell.change.reviving import bring_back, revive
-from exacell.change.settling import chain, drops_to_come, plan_row, refuse_running, root_of, settle, states_of
+from exacell.change.settling import drops_to_come, plan_row, refuse_running, root_of, settle
 from exacell.errors import ExitCode, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
 from exacell.journal.record import Row
-from exacell.journal.rows import Entry, Intent, Outcome, Planned
+from exacell.journal.rows import Planned
+from exacell.journal.state import by_change
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result, together
 from exacell.plan.rolling import manner_again, with_given
@@ -61,13 +62,9 @@ def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = Non
     rows = [row for row in unfinished(ctx) if change is None or row.change == change]
     if not rows and change is not None:
         # By its number also one that was stopped before others were made, such as the one that mends a closed gate.
-        entries = ctx.journal.entries(rack=rack, change=change)
-        again_already = any(
-            isinstance(entry, Planned) and entry.origin in (f"resume {change}", f"retry {change}")
-            for entry in ctx.journal.entries(rack=rack)
-        )
-        if stopped(entries) and not again_already and not _taken_back(ctx, change):
-            rows = [entry for entry in entries if isinstance(entry, Planned)]
+        state = ctx.journal.state(rack, change)
+        if state.stopped and not ctx.journal.gone_on_with(rack, change) and not _taken_back(ctx, change):
+            rows = state.plans
     if not rows:
         if change is not None:
             raise RefusedError(f"change {change} of rack {rack} is not unfinished", hint="pending; journal show")
@@ -102,8 +99,7 @@ def _rest_of_recipe(ctx: Context, row: Planned, ended: Result) -> list[Result]:
 def _taken_back(ctx: Context, change: int) -> bool:
     """Whether undo has taken back the change that ``change`` went on with, or ``change`` itself."""
     rack = ctx.need_rack().name
-    root = root_of(ctx.journal, rack, change)
-    return any(entry.kind == "undone" for entry in ctx.journal.entries(rack=rack, change=root))
+    return ctx.journal.state(rack, root_of(ctx.journal, rack, change)).undone
 
 
 def _refuse_read_only(ctx: Context, flags: Mapping[str, Value]) -> None:
@@ -147,7 +143,7 @@ def _refuse_unread(ctx: Context, row: Planned) -> None:
     """
     if row.plan is not None:
         return
-    states = states_of(ctx.journal.entries(rack=row.rack, change=row.change))
+    states = ctx.journal.state(row.rack, row.change).states
     bad = [target for (target, _), state in states.items() if state != "done"]
     if bad:
         raise RefusedError(
@@ -173,11 +169,10 @@ def _open_targets(ctx: Context, row: Planned) -> list[str]:
     all are: statements for ASM look at every cell.
     """
     rack = ctx.need_rack()
-    states = states_of(ctx.journal.entries(rack=rack.name, change=row.change))
-    steps = row.wanted
-    targets = list(dict.fromkeys(step.target for step in steps))
-    bad = {step.target for step in steps if states.get((step.target, step.what)) not in ("done", "not needed")}
-    last = {step.target: step for step in steps if step.target in rack.cells}
+    state = ctx.journal.state(rack.name, row.change)
+    targets = list(dict.fromkeys(step.target for step in row.wanted))
+    bad = set(state.left)
+    last = {step.target: step for step in row.wanted if step.target in rack.cells}
     held = Prober(ctx.fleet, {}).cells({target: step.proves for target, step in last.items()})
     bad |= {target for target, failed in held.items() if failed}
     if bad - set(rack.cells):
@@ -259,7 +254,7 @@ def again(ctx: Context, row: Planned, origin: str, targets: Sequence[str], flags
     how = ", all cells together" if together else ""
     ctx.console.say(f"{origin}: {statement}" + (f" on {fold(cells)}{how}" if cells else ""))
     root = root_of(ctx.journal, rack.name, row.change)
-    for told in (*drops_to_come(chain(ctx.journal, rack.name, root)), *_made_since(ctx, row, targets)):
+    for told in (*drops_to_come(ctx.journal.whole_state(rack.name, root)), *_made_since(ctx, row, targets)):
         ctx.console.say(told)
     line = with_call_flags(f"on {fold(cells)} {statement}" if cells else statement, flags)
     before = ctx.origin, ctx.finishing
@@ -282,22 +277,13 @@ def _made_since(ctx: Context, row: Planned, targets: Sequence[str]) -> Iterator[
     """Yield a warning for each other change that did something on these targets since: what is gone on with may not be wanted."""
     rack = ctx.need_rack().name
     root = root_of(ctx.journal, rack, row.change)
-    statements: dict[int, str] = {}
-    touched: dict[int, set[str]] = {}
-    for entry in ctx.journal.after(row.change):
-        if entry.rack != rack:
+    later = by_change(entry for entry in ctx.journal.after(row.change) if entry.rack == rack)
+    for number, state in later.items():
+        plan, touched = state.plan, {target for target, _ in state.did if target in targets}
+        if plan is None or plan.finishes == root or plan.undoes or state.undone or not touched:
             continue
-        if isinstance(entry, Planned):
-            if entry.finishes != root and not entry.undoes:
-                statements[entry.change] = entry.statement
-        elif entry.kind == "undone":
-            statements.pop(entry.change, None)
-        elif isinstance(entry, Outcome) and entry.target in targets and entry.state == "done":
-            touched.setdefault(entry.change, set()).add(entry.target)
-    for number, statement in statements.items():
-        if number in touched:
-            where = fold(sorted(touched[number]))
-            yield f"since then change {number} ({statement}) was made on {where}; the plan begins from what it left"
+        where = fold(sorted(touched))
+        yield f"since then change {number} ({plan.statement}) was made on {where}; the plan begins from what it left"
 
 
 def _nothing_left(ctx: Context, row: Planned, origin: str) -> Result:
@@ -323,10 +309,9 @@ def _look_at_caches(ctx: Context, root: int) -> None:
 def inverse_of(ctx: Context, change: int) -> dict[str, tuple[str, ...]]:
     """Return the statements that take back the change that the present one goes on with, per target."""
     found: dict[str, tuple[str, ...]] = {}
-    for row in chain(ctx.journal, ctx.need_rack().name, change):
-        if isinstance(row, Planned):
-            for target, statements in row.inverse.items():
-                found.setdefault(target, statements)
+    for row in ctx.journal.whole_state(ctx.need_rack().name, change).plans:
+        for target, statements in row.inverse.items():
+            found.setdefault(target, statements)
     return found
 
 
@@ -357,38 +342,16 @@ def _to_undo(ctx: Context) -> Iterator[tuple[int, Planned]]:
     The newest is one of them when it was stopped before anything was sent: taking it back ends it.
     """
     rack = ctx.need_rack().name
-    entries = ctx.journal.entries(rack=rack)
+    changes = by_change(ctx.journal.entries(rack=rack))
     newest, waiting = ctx.journal.newest_plan(rack), newest_stopped(ctx.journal, rack)
     stopped_last = waiting.change if waiting is not None and waiting == newest else 0
-    gone = {e.change for e in entries if e.kind == "undone"}
-    ended = {e.change for e in entries if e.kind == "end"}
-    for entry in reversed(entries):
-        if not isinstance(entry, Planned) or entry.plan is None:
+    touched = {state.plan.root for state in changes.values() if state.plan is not None and any(state.touched.values())}
+    for number, state in reversed(changes.items()):
+        plan = state.plan
+        if plan is None or plan.plan is None or plan.origin.startswith("undo "):
             continue
-        root = entry.root
-        if root in gone or entry.origin.startswith("undo "):
+        if plan.root in changes and changes[plan.root].undone:
             continue
         # One that never ended, or the newest when it was stopped, is ended by undo, whether or not anything was sent.
-        open_still = entry.change not in ended or entry.change == stopped_last
-        if open_still or _did_something(entries, root):
-            yield root, entry
-
-
-_SAID_NO = ("CELL-", "ORA-")
-"""How a reason begins that is a target's own: then nothing was done there."""
-
-
-def _did_something(entries: Sequence[Entry], root: int) -> bool:
-    """Whether any statement of the change or of those that went on with it was done, or may have been."""
-    own = {root} | {e.change for e in entries if isinstance(e, Planned) and e.finishes == root}
-    maybe: dict[tuple[int, tuple[str, str]], bool] = {}
-    for entry in entries:
-        if entry.change not in own:
-            continue
-        if isinstance(entry, Intent):
-            maybe[entry.change, entry.key] = True
-        elif isinstance(entry, Outcome):
-            half = entry.state == "failed" and not entry.reason.startswith(_SAID_NO)
-            # An intent does not say that it mends; its outcome does.
-            maybe[entry.change, entry.key] = (entry.state in ("done", "unknown") or half) and not entry.mending
-    return any(maybe.values())
+        if state.end is None or number == stopped_last or plan.root in touched:
+            yield plan.root, plan

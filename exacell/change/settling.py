@@ -17,7 +17,8 @@ from exacell.change.probe import NO_ANSWER, Prober
 from exacell.errors import RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
-from exacell.journal.rows import Entry, Intent, Outcome, Planned, StepRow
+from exacell.journal.rows import Intent, Planned
+from exacell.journal.state import ChangeState, by_change
 from exacell.plan.model import Step
 from exacell.units import format_duration
 
@@ -31,7 +32,7 @@ def plan_row(journal: Journal, rack: str, change: int) -> Planned:
     Raises:
         RefusedError: the journal has no such change of the rack.
     """
-    row = next((e for e in journal.entries(rack=rack, change=change) if isinstance(e, Planned)), None)
+    row = journal.state(rack, change).plan
     if row is None:
         raise RefusedError(f"the journal has no change {change} of rack {rack}", hint="journal show")
     return row
@@ -46,28 +47,19 @@ def root_of(journal: Journal, rack: str, change: int) -> int:
     return plan_row(journal, rack, change).finishes or change
 
 
-def chain(journal: Journal, rack: str, change: int) -> list[Entry]:
-    """Return the rows of a change and behind them those of the changes that went on with it, in order."""
-    rows = list(journal.entries(rack=rack, change=change))
-    for later in journal.finishing(rack, change):
-        rows += journal.entries(rack=rack, change=later)
-    return rows
-
-
 def intended_on(journal: Journal, rack: str, change: int, statement: str) -> frozenset[str]:
     """Return the targets to which a change, or one that went on with it, has sent a statement or was about to."""
-    rows = chain(journal, rack, change)
-    return frozenset(e.target for e in rows if isinstance(e, Intent) and e.statement == statement)
+    return frozenset(row.target for row in journal.whole_state(rack, change).intents if row.statement == statement)
 
 
 def sent_by(journal: Journal, rack: str, change: int) -> frozenset[str]:
     """Return the statements that a change, or one that went on with it, has sent or was about to, to whatever target."""
-    return frozenset(e.statement for e in chain(journal, rack, change) if isinstance(e, Intent))
+    return frozenset(row.statement for row in journal.whole_state(rack, change).intents)
 
 
 def done_on(journal: Journal, rack: str, change: int, what: str) -> frozenset[str]:
     """Return the targets on which a change, or one that went on with it, did the step ``what`` and has not failed in it since."""
-    states = states_of(chain(journal, rack, change))
+    states = journal.whole_state(rack, change).states
     return frozenset(target for (target, step), state in states.items() if step == what and state == "done")
 
 
@@ -82,10 +74,9 @@ def refuse_running(journal: Journal, rack: str, change: int) -> None:
     Raises:
         RefusedError: names the process.
     """
-    rows = chain(journal, rack, change)
-    ended = {row.change for row in rows if row.kind == "end"}
-    for row in rows:
-        if isinstance(row, Planned) and row.change not in ended and runs(journal, row):
+    for state in by_change(journal.chain(rack, change)).values():
+        row = state.plan
+        if row is not None and state.end is None and runs(journal, row):
             here = row.who.host == actor()["host"]
             raise RefusedError(
                 f"change {row.change} ({row.statement}) is being carried out by process {row.who.pid} on {row.who.host}",
@@ -94,55 +85,19 @@ def refuse_running(journal: Journal, rack: str, change: int) -> None:
             )
 
 
-def unsettled(entries: Sequence[Entry]) -> dict[tuple[str, str], Intent]:
-    """Return (target, what) → intent for each statement that has no outcome, or one that is not known."""
-    waiting: dict[tuple[str, str], Intent] = {}
-    intents: dict[tuple[str, str], Intent] = {}
-    for entry in entries:
-        if isinstance(entry, Intent):
-            waiting[entry.key] = intents[entry.key] = entry
-        elif isinstance(entry, Outcome):
-            waiting.pop(entry.key, None)
-            if entry.state == "unknown" and entry.key in intents:
-                waiting[entry.key] = intents[entry.key]
-    return waiting
-
-
-def drops_to_come(entries: Sequence[Entry]) -> list[str]:
+def drops_to_come(state: ChangeState) -> list[str]:
     """Return a line for each statement that drops a cache, was never answered and is not known to be done, by its cells.
 
     That its effect is not there does not prove that it will not come: who goes on has to know.
     """
-    waiting: dict[tuple[str, str], str] = {}
-    for entry in entries:
-        if isinstance(entry, Intent) and entry.caching_off and entry.statement.upper().startswith("DROP "):
-            waiting[entry.key] = entry.statement
-        elif isinstance(entry, StepRow) and entry.key in waiting and not _may_come(entry):
-            del waiting[entry.key]
     cells: dict[str, list[str]] = {}
-    for (cell, _), statement in waiting.items():
+    for (cell, _), statement in state.to_come.items():
         cells.setdefault(statement, []).append(cell)
     return [
         f"{statement} was not answered on {fold(names)}: if it is still carried out there, it drops the cache that is there "
         "then; make sure that it has ended (restart service ms there, where CellCLI hangs)"
         for statement, names in cells.items()
     ]
-
-
-def _may_come(row: StepRow) -> bool:
-    """Whether a statement may be carried out behind this row: its answer was lost, and what was read does not show it."""
-    return isinstance(row, Outcome) and (row.state == "unknown" or (row.settled and row.state != "done"))
-
-
-def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], str]:
-    """Return (target, what) → how the step of one change ended, ``no outcome`` for an intent that has none."""
-    states: dict[tuple[str, str], str] = {}
-    for entry in entries:
-        if isinstance(entry, Intent):
-            states.setdefault(entry.key, "no outcome")
-        elif isinstance(entry, Outcome) and not entry.mending:
-            states[entry.key] = entry.state
-    return states
 
 
 LATE_LOOKS = 12
@@ -166,15 +121,12 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
     """
     rack = ctx.need_rack().name
     counts: dict[str, int] = {}
-    rows = chain(ctx.journal, rack, change)
-    for number in dict.fromkeys(row.change for row in rows):
-        own = [row for row in rows if row.change == number]
-        open_intents = unsettled(own)
-        plan = next((row for row in own if isinstance(row, Planned) and row.plan is not None), None)
-        if plan is None:
-            continue
-        steps = {(s.target, s.what): (s, mending) for s, mending in plan.steps}
+    for number, state in by_change(ctx.journal.chain(rack, change)).items():
+        open_intents = state.unsettled
+        steps = {(s.target, s.what): (s, mending) for plan in state.plans for s, mending in plan.steps}
         wanted = [steps[key] for key in open_intents if key in steps]
+        if not wanted:
+            continue
         states = _look(ctx, [step for step, _ in wanted])
         dropping = [(step, open_intents[(step.target, step.what)]) for step, _ in wanted if _drops(step)]
         if wait:
@@ -187,8 +139,8 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
             ctx.journal.append(rack, number, found)
         for step, _ in wanted:
             if step.statement:  # Of others it is only known that they were not waited for.
-                state = states[(step.target, step.what)][0]
-                counts[state] = counts.get(state, 0) + 1
+                ended = states[(step.target, step.what)][0]
+                counts[ended] = counts.get(ended, 0) + 1
     return counts
 
 

@@ -10,6 +10,7 @@ from exacell.cellset import fold
 from exacell.errors import JournalError
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, Intent, Observed, Outcome
+from exacell.journal.state import paired
 from exacell.values import dataclass
 
 LOOKED_BACK = 100
@@ -72,36 +73,28 @@ def offline_by_cell(journal: Journal, rack: str) -> tuple[Offline, ...]:
     """
     away: dict[str, Offline] = {}
     before: dict[str, Offline | None] = {}
-    asked: dict[tuple[int, tuple[str, str]], re.Match[str]] = {}
-    for row in journal.switching_rows(rack, LOOKED_BACK):
-        _play(row, away, before, asked)
+    for row, intent in paired(journal.switching_rows(rack, LOOKED_BACK)):
+        _play(row, intent, away, before)
     return tuple(away.values())
 
 
-def _play(
-    row: Entry,
-    away: dict[str, Offline],
-    before: dict[str, Offline | None],
-    asked: dict[tuple[int, tuple[str, str]], re.Match[str]],
-) -> None:
+def _play(row: Entry, intent: Intent | None, away: dict[str, Offline], before: dict[str, Offline | None]) -> None:
     """Take one row into account: ``away`` is what each cell misses, ``before`` what it missed when it was asked last."""
     cell = row.target
+    switch = None if intent is None else _SWITCH.match(intent.statement)
     if row.kind == "undone":
         for gone in [name for name, item in away.items() if item.change == row.change]:
             del away[gone]
     elif isinstance(row, Observed):
         if row.online:
             away.pop(cell, None)
-    elif isinstance(row, Intent):
-        switch = _SWITCH.match(row.statement)
-        if switch is None:
-            return
-        asked[row.change, row.key] = switch
-        if row.offline:
-            before[cell] = away.get(cell)
-            away[cell] = Offline(change=row.change, cells=(cell,), sure=False, names=_names(switch))
-    elif isinstance(row, Outcome) and (row.change, row.key) in asked and cell in away:
-        _ended(row.state, cell, asked[row.change, row.key], away, before)
+    elif switch is None:
+        return
+    elif isinstance(row, Intent) and row.offline:
+        before[cell] = away.get(cell)
+        away[cell] = Offline(change=row.change, cells=(cell,), sure=False, names=_names(switch))
+    elif isinstance(row, Outcome) and cell in away:
+        _ended(row.state, cell, switch, away, before)
 
 
 def _ended(

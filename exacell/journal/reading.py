@@ -11,6 +11,7 @@ from exacell.errors import JournalError
 from exacell.journal.file import JournalFile
 from exacell.journal.rows import Entry, Planned, change_number, damaged_row, read_row
 from exacell.journal.schema import CACHING, CONFIRMING, SERVICES, STOPPED, SWITCHING
+from exacell.journal.state import ChangeState
 
 _TAKEOVER = '%"statement":"unlock --takeover from %'
 """What the body of the row of a takeover of the rack's lock is like."""
@@ -48,6 +49,21 @@ class JournalReader(JournalFile):
             JournalError: the file is no journal.
         """
         return self._select(rack=rack, change=change)
+
+    def chain(self, rack: str, change: int) -> list[Entry]:
+        """Return the rows of a change and behind them those of the changes that went on with it, in order."""
+        rows = self.entries(rack=rack, change=change)
+        for later in self.finishing(rack, change):
+            rows += self.entries(rack=rack, change=later)
+        return rows
+
+    def state(self, rack: str, change: int) -> ChangeState:
+        """Return how a change stands by itself."""
+        return ChangeState.of(self.entries(rack=rack, change=change))
+
+    def whole_state(self, rack: str, change: int) -> ChangeState:
+        """Return how a change stands with the changes that went on with it."""
+        return ChangeState.of(self.chain(rack, change))
 
     def _select(
         self, *, rack: str | None = None, change: int | None = None, extra: str = "1=1", given: Sequence[str | int] = (),

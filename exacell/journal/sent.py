@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from enum import StrEnum
 
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal
-from exacell.journal.rows import Actor, Intent, Outcome, Planned
+from exacell.journal.rows import Actor
+from exacell.journal.state import by_change
 
 
 class Sent(StrEnum):
@@ -27,11 +27,9 @@ def sent_since(journal: Journal, change: int) -> Sent:
     Raises:
         JournalError: the journal can't be read.
     """
-    rows = journal.after(change)
     me = Actor.of(actor()).process
-    own = {row.change for row in rows if isinstance(row, Planned) and row.who.process == me}
-    intents = Counter((row.change, row.key) for row in rows if isinstance(row, Intent) and row.change in own)
-    intents_left = intents - Counter((row.change, row.key) for row in rows if isinstance(row, Outcome))
-    if not intents:
+    states = by_change(journal.after(change)).values()
+    own = [state for state in states if any(plan.who.process == me for plan in state.plans)]
+    if not any(state.intents for state in own):
         return Sent.NOTHING
-    return Sent.UNDER_WAY if intents_left else Sent.ENDED
+    return Sent.UNDER_WAY if any(state.unanswered for state in own) else Sent.ENDED
