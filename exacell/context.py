@@ -384,7 +384,7 @@ class Context:
         Raises:
             ExacellError: whatever went wrong; one line, with the way out.
         """
-        from exacell.language.registry import Effect
+        from exacell.language.registry import Effect, handler_of
         from exacell.output.result import Result
 
         self.interrupted.clear()
@@ -401,7 +401,7 @@ class Context:
                 if not command.dry_runs and self.flags_of(line.call).get("dry-run"):
                     return Result(notes=(f"-n: {command.name} was not carried out",))
                 with self._within(line):
-                    result = command.handler(self, line.call)
+                    result: Result = handler_of(command)(self, line.call)
             elif line.cellcli is not None:
                 from exacell.passthrough import pass_through
 
@@ -476,8 +476,12 @@ class Context:
         """Whether the statement comes from an earlier change (``undo 3``, ``resume 3``), so that nobody typed its names now."""
         return " " in self.origin
 
-    def pending(self) -> tuple[str, ...]:
-        """Return one line for each thing that an earlier change left behind, with the statement that mends it."""
+    def pending(self, *, warn: bool = False) -> tuple[str, ...]:
+        """Return one line for each thing that an earlier change left behind, with the statement that mends it.
+
+        Args:
+            warn: the line is a warning of what the journal knows; it says so where other hands may have mended it since.
+        """
         if self.rack is None or not any(
             (self.home.state_dir / name).exists() for name in ("journal.db", "journal.head")
         ):
@@ -485,7 +489,8 @@ class Context:
         from exacell.change.pending import pending
 
         try:
-            found = tuple(item.sentence for item in pending(self.journal, self.rack.name))
+            left = pending(self.journal, self.rack.name)
+            found = tuple(item.warning if warn else item.sentence for item in left)
             if not found:
                 self._left_nothing()
             return found

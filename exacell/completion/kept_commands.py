@@ -7,7 +7,7 @@ import pickle
 from contextlib import suppress
 from pathlib import Path
 
-from exacell.language.registry import MODULES, adopt, commands, not_loaded
+from exacell.language.registry import MODULES, adopt, commands
 from exacell.paths import replace_file
 
 
@@ -29,11 +29,8 @@ def use_kept(cache_dir: Path) -> None:
                 return
     except (OSError, ValueError, TypeError, AttributeError, ImportError, EOFError, IndexError, pickle.UnpicklingError):
         pass  # It is written anew below.
-    from dataclasses import replace
-
-    ready = [replace(found, handler=not_loaded) for found in commands().values()]
     with suppress(OSError):
-        replace_file(path, pickle.dumps((stamp, ready)))
+        replace_file(path, pickle.dumps((stamp, list(commands().values()))))
 
 
 def _stamp() -> tuple[tuple[str, int, int], ...]:
@@ -41,7 +38,7 @@ def _stamp() -> tuple[tuple[str, int, int], ...]:
     is not there."""
     here = Path(__file__).parent.parent
     tables = [here / "language" / "registry.py", here / "dcli" / "offered.py"]
-    files = [*tables, *(here / "commands" / f"{name}.py" for name in MODULES)]
+    files = [*tables, *(here / "commands" / "declared" / f"{name}.py" for name in MODULES)]
     try:
         statuses = [(path, path.stat()) for path in files]
     except OSError:

@@ -1,8 +1,9 @@
 """The one registry of exacell's own commands.
 
-Each command is declared once, beside the function that carries it out: words, parameters, flags, what it changes, help
-and an example. The argv parser, the prompt's completer, ``help``, the recipe checker, the man page and the files in
-``completions/`` are derived from here.
+Each command is declared once, as a value in a module of ``exacell/commands/declared/``: name, parameters, flags, what it
+changes, help, an example, and which function carries it out. These modules import nothing but what declarations are made
+of, so that whoever parses, completes or explains a line loads none of the work. The argv parser, the prompt's completer,
+``help``, the recipe checker, the man page and the files in ``completions/`` are derived from here.
 """
 
 from __future__ import annotations
@@ -11,15 +12,14 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from functools import cache, cached_property
+from typing import Any
 
 from exacell.values import dataclass
 
-if TYPE_CHECKING:
-    from exacell.context import Context
-    from exacell.output.result import Result
-
 Value = str | int | float | bool | tuple[str, ...] | None
+Handler = Callable[..., Any]
+"""What carries a command out; what it takes and returns is above this layer."""
 
 
 class Effect(StrEnum):
@@ -195,19 +195,12 @@ COMMON_FLAGS: tuple[Flag, ...] = (
 )
 
 
-class Handler(Protocol):
-    """What carries a command out."""
-
-    def __call__(self, ctx: Context, call: Call, /) -> Result:
-        """Return the result; raise ExacellError for everything that a user can cause."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Command:
     """One command as declared.
 
     Attributes:
-        words: the words that select it, lower case: ``("flush", "flashcache")``.
+        name: the words that select it, lower case: ``flush flashcache``.
         open_keys: any ``key=value`` is accepted besides ``params`` (recipe parameters, disk group attributes).
         offers: those of the open keys that completion offers; their values are not checked.
         options: of a command that reads its words itself, those that stand in front of the others; completion offers them.
@@ -215,9 +208,10 @@ class Command:
         streams: it writes while it goes on, until the user ends it, and may take the whole terminal.
         runs: it runs other statements, which may change cells whatever its own effect is.
         dry_runs: whether -n carries it out; False for what keeps, replaces or waits for something, which -n only names.
+        handler: the function that carries it out, as ``module:function``; see :func:`handler_of`.
     """
 
-    words: tuple[str, ...]
+    name: str
     group: str
     effect: Effect
     summary: str
@@ -232,12 +226,12 @@ class Command:
     streams: bool = False
     runs: bool = False
     dry_runs: bool = True
-    handler: Handler
+    handler: str
 
-    @property
-    def name(self) -> str:
-        """The words joined with blanks."""
-        return " ".join(self.words)
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The name's words: ``("flush", "flashcache")``."""
+        return tuple(self.name.split())
 
     @property
     def usage(self) -> str:
@@ -307,8 +301,6 @@ class Call:
         return "" if value is None or isinstance(value, bool) else str(value)
 
 
-_COMMANDS: dict[tuple[str, ...], Command] = {}
-
 MODULES = (
     "session",
     "typing",
@@ -337,68 +329,11 @@ MODULES = (
     "help",
     "tutorial",
 )
-"""The modules under exacell.commands, in the order in which help lists their groups."""
-
-
-def command(
-    name: str,
-    *,
-    group: str,
-    effect: Effect,
-    summary: str,
-    example: str,
-    details: str = "",
-    params: tuple[Param, ...] = (),
-    flags: tuple[Flag, ...] = (),
-    open_keys: bool = False,
-    offers: tuple[Param, ...] = (),
-    options: tuple[Flag, ...] = (),
-    recipe_ok: bool = True,
-    streams: bool = False,
-    runs: bool = False,
-    dry_runs: bool = True,
-) -> Callable[[Handler], Handler]:
-    """Declare the decorated function as the command ``name``.
-
-    Raises:
-        ValueError: the words are taken, or are a pair that CellCLI owns; a mistake of the programmer.
-    """
-    words = tuple(name.lower().split())
-
-    def register(handler: Handler) -> Handler:
-        if words in _COMMANDS:
-            raise ValueError(f"command '{name}' is declared twice")
-        _COMMANDS[words] = Command(
-            words=words,
-            group=group,
-            effect=effect,
-            summary=summary,
-            details=details,
-            example=example,
-            params=params,
-            flags=flags,
-            open_keys=open_keys,
-            offers=offers,
-            options=options,
-            recipe_ok=recipe_ok,
-            streams=streams,
-            runs=runs,
-            dry_runs=dry_runs,
-            handler=handler,
-        )
-        return handler
-
-    return register
+"""The modules under exacell.commands.declared, in the order in which help lists their groups."""
 
 
 _ADOPTED: dict[tuple[str, ...], Command] = {}
-_ORDERED: dict[tuple[str, ...], Command] = {}
-"""All commands, in the order of their modules."""
-
-
-def not_loaded(ctx: Context, call: Call) -> Result:
-    """Stand in for what carries a command out, where commands are only read about."""
-    raise AssertionError(f"{call.command.name} was read from a list of commands, which can't carry it out")
+"""Commands of a list that was kept."""
 
 
 def adopt(ready: Iterable[Command]) -> None:
@@ -407,14 +342,32 @@ def adopt(ready: Iterable[Command]) -> None:
 
 
 def commands() -> Mapping[tuple[str, ...], Command]:
-    """Return all commands by their words, importing the command modules on first use."""
-    if _ADOPTED:
-        return _ADOPTED
-    global _ORDERED
-    found = _ORDERED
-    if len(found) != len(_COMMANDS) or not found:
-        places = {importlib.import_module(f"exacell.commands.{name}").__name__: n for n, name in enumerate(MODULES)}
-        # Whoever imported one of the modules by itself before does not change the order.
-        by_place = sorted(_COMMANDS.items(), key=lambda item: places.get(item[1].handler.__module__, len(places)))
-        found = _ORDERED = dict(by_place)
+    """Return all commands by their words, importing their declarations on first use."""
+    return _ADOPTED or _declared()
+
+
+@cache
+def _declared() -> Mapping[tuple[str, ...], Command]:
+    """Return the commands of all modules, in their order.
+
+    Raises:
+        ValueError: the words of one are taken; a mistake of the programmer.
+    """
+    found: dict[tuple[str, ...], Command] = {}
+    for module in MODULES:
+        for command in importlib.import_module(f"exacell.commands.declared.{module}").COMMANDS:
+            if command.words in found:
+                raise ValueError(f"command '{command.name}' is declared twice")
+            found[command.words] = command
     return found
+
+
+def handler_of(command: Command) -> Handler:
+    """Return the function that carries a command out, importing its module.
+
+    It takes the session and the :class:`Call`, returns the result, and raises ExacellError for everything that a user can
+    cause.
+    """
+    module, _, name = command.handler.partition(":")
+    handler: Handler = getattr(importlib.import_module(module), name)
+    return handler

@@ -244,7 +244,7 @@ class Prompt:
     def _remind(self) -> None:
         """Say what an earlier change left behind, once each; the prompt's mark stays until it is mended."""
         try:
-            self._pending = tuple(self.ctx.pending())
+            self._pending = tuple(self.ctx.pending(warn=True))
         except ExacellError as error:
             self.runner.report(error)
             return

@@ -15,7 +15,7 @@ from exacell.cellcli.schema import find_object, metrics
 from exacell.commands.help import manual, page
 from exacell.errors import StatementError
 from exacell.language.line import parse_line
-from exacell.language.registry import Command, Effect, commands
+from exacell.language.registry import Command, Effect, commands, handler_of
 from exacell.options import OPTIONS, usage
 
 ROOT = Path(__file__).parents[2]
@@ -166,7 +166,7 @@ def test_a_topic_in_quotes_is_the_topic() -> None:
     """help 'resize flashcache', as a shell or a habit quotes it, is help resize flashcache."""
     line = parse_line("help 'resize flashcache'")
     assert line is not None and line.call is not None
-    assert line.call.command.handler(None, line.call).text == "\n".join(page(["resize", "flashcache"]))  # type: ignore[arg-type]
+    assert handler_of(line.call.command)(None, line.call).text == "\n".join(page(["resize", "flashcache"]))
 
 
 @pytest.mark.parametrize("found", [each for each in commands().values() if each.params and each.params[-1].rest])

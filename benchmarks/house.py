@@ -1,0 +1,246 @@
+"""Print the measures of the structure, read from the code: circles, loose modules, late imports, statements.
+
+    python benchmarks/house.py            the table
+    python benchmarks/house.py --circles  and every module of every circle, every late import's module
+
+The product is everything of ``exacell/`` but ``exacell/emulator/``. An import counts wherever it stands: at the top,
+in a function, for type checkers alone. A circle is a set of modules of which each reaches each other by imports.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent / "exacell"
+
+GOALS = {
+    "modules directly in exacell/": "<= 5",
+    "packages directly in exacell/": "<= 17",
+    "import circles": "0",
+    "modules in the largest circle": "0",
+    "imports inside functions": "<= 200",
+    "modules that know Context": "0",
+    "untyped reads of journal rows": "0",
+    "probes of transports by getattr": "0",
+    "statements": "<= 30,000",
+    "modules of more than 500 lines": "0",
+}
+
+
+@dataclass(frozen=True)
+class Module:
+    """One module of the package: its dotted name and what its text says."""
+
+    name: str
+    tree: ast.Module
+    lines: int
+    package: bool
+
+    @property
+    def product(self) -> bool:
+        """Tell whether the module is none of the emulator's."""
+        return not self.name.startswith("exacell.emulator")
+
+
+def modules(root: Path = ROOT) -> dict[str, Module]:
+    """Return every module under ``root``, the package's folder, by its dotted name."""
+    found = {}
+    for path in sorted(root.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        parts = path.relative_to(root.parent).with_suffix("").parts
+        package = parts[-1] == "__init__"
+        name = ".".join(parts[:-1] if package else parts)
+        found[name] = Module(name, ast.parse(text), text.count("\n"), package)
+    return found
+
+
+def arrows(found: Mapping[str, Module]) -> dict[str, set[str]]:
+    """Return for each module the modules of the package that it imports, wherever the import stands."""
+    return {name: set(_targets(module, found)) - {name} for name, module in found.items()}
+
+
+def _targets(module: Module, found: Mapping[str, Module]) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in found)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                if inner in found:
+                    yield inner
+                elif node.module in found:
+                    yield node.module
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """Return the strongly connected sets of more than one module, the largest first (Tarjan, without recursion)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+    for start in graph:
+        if start in index:
+            continue
+        index[start] = low[start] = len(index)
+        stack.append(start)
+        work = [(start, iter(sorted(graph[start])))]
+        while work:
+            name, targets = work[-1]
+            target = next(targets, None)
+            if target is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[name])
+                if low[name] == index[name]:
+                    at = stack.index(name)
+                    members, stack[at:] = stack[at:], []
+                    if len(members) > 1:
+                        found.append(sorted(members))
+            elif target not in index:
+                index[target] = low[target] = len(index)
+                stack.append(target)
+                work.append((target, iter(sorted(graph[target]))))
+            elif target in stack:
+                low[name] = min(low[name], index[target])
+    return sorted(found, key=len, reverse=True)
+
+
+def late_imports(module: Module) -> int:
+    """Return how many import statements of a module stand inside functions."""
+    functions = (node for node in ast.walk(module.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    late = {
+        id(inner) for node in functions for inner in ast.walk(node) if isinstance(inner, ast.Import | ast.ImportFrom)
+    }
+    return len(late)
+
+
+def statements(module: Module) -> int:
+    """Return how many statements a module has; its docstrings are none."""
+    return sum(
+        isinstance(node, ast.stmt) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        for node in ast.walk(module.tree)
+    )
+
+
+def untyped_reads(module: Module) -> int:
+    """Return how often a module reads a journal row by a key: ``row["outcome"]``, ``change.get("state")``."""
+    return sum(_is_row_read(node) for node in ast.walk(module.tree))
+
+
+ROW_NAMES = frozenset(("row", "change", "intent", "outcome", "entry", "record", "last", "unfinished", "step_row"))
+ROW_KEYS = frozenset(
+    (
+        "change",
+        "cell",
+        "step",
+        "ordinal",
+        "statement",
+        "state",
+        "outcome",
+        "kind",
+        "target",
+        "facts",
+        "inverse",
+        "ended",
+        "begun",
+        "who",
+        "actor",
+        "of",
+        "undo_of",
+        "resume_of",
+        "undoes",
+        "resumes",
+        "started",
+        "wrote",
+        "verified",
+        "title",
+        "plan",
+        "rack",
+        "reply",
+        "effect",
+        "hash",
+        "chain",
+        "at",
+        "pid",
+        "host",
+        "user",
+        "steps",
+        "line",
+        "error",
+        "result",
+    )
+)
+
+
+def _is_row_read(node: ast.AST) -> bool:
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        value, key = node.value, node.slice.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        value, first = node.func.value, node.args[0]
+        key = first.value if isinstance(first, ast.Constant) else None
+    else:
+        return False
+    return isinstance(value, ast.Name) and value.id in ROW_NAMES and key in ROW_KEYS
+
+
+def probes(module: Module) -> int:
+    """Return how often a module asks a transport, a link or a fleet by getattr or hasattr what it can do."""
+    calls = (node for node in ast.walk(module.tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
+    return sum(
+        call.func.id in ("getattr", "hasattr")  # type: ignore[attr-defined]  # filtered above
+        and bool(call.args)
+        and any(word in ast.unparse(call.args[0]) for word in ("transport", "link", "fleet", "carrier"))
+        for call in calls
+    )
+
+
+def measures(root: Path = ROOT) -> dict[str, int]:
+    """Return every measure of GOALS by its name, in the table's order."""
+    found = modules(root)
+    graph = arrows(found)
+    product = {
+        name: {target for target in graph[name] if found[target].product} for name in graph if found[name].product
+    }
+    knots = circles(product)
+    own = [found[name] for name in product]
+    top = [module for name, module in found.items() if name.count(".") == 1]
+    context = f"{root.name}.context"
+    return {
+        "modules directly in exacell/": sum(not module.package for module in top),
+        "packages directly in exacell/": sum(module.package for module in top),
+        "import circles": len(knots),
+        "modules in the largest circle": len(knots[0]) if knots else 0,
+        "imports inside functions": sum(late_imports(module) for module in own),
+        "modules that know Context": sum(context in targets for targets in product.values()),
+        "untyped reads of journal rows": sum(untyped_reads(module) for module in own),
+        "probes of transports by getattr": sum(probes(module) for module in own),
+        "statements": sum(statements(module) for module in own),
+        "modules of more than 500 lines": sum(module.lines > 500 for module in own),
+    }
+
+
+def main() -> int:
+    """Print the table; with --circles each knot's modules and the modules with most late imports."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--circles", action="store_true", help="name every module of every circle, and late imports")
+    given = parser.parse_args()
+    print("| measure | now | goal |\n|--|--|--|")
+    for name, value in measures().items():
+        print(f"| {name} | {value:,} | {GOALS[name]} |")
+    if given.circles:
+        found = modules()
+        own = {name for name, module in found.items() if module.product}
+        for knot in circles({name: targets & own for name, targets in arrows(found).items() if name in own}):
+            print(f"\ncircle of {len(knot)}: {' '.join(knot)}")
+        late = sorted(((late_imports(found[name]), name) for name in own), reverse=True)
+        print("\nlate imports: " + ", ".join(f"{name} {count}" for count, name in late if count))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
