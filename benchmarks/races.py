@@ -48,8 +48,9 @@ def work(seed: int, numbers: list[int], only: str, keep: Path | None, found: Any
             try:
                 verb, verdict = course.race(number, only)
                 found.put((number, verb.kind, verdict))
-            except Exception:  # A bug of this program is told like one of exacell's.
-                found.put((number, "?", Verdict(f"race {number}", odd=[traceback.format_exc()])))
+            except Exception as error:  # A bug of this program is told like one of exacell's.
+                where = "".join(traceback.format_tb(error.__traceback__)[-1:])
+                found.put((number, "?", Verdict(f"race {number}", odd=[f"{error}\n{where}"])))
     finally:
         course.close()
         found.put(None)
@@ -77,7 +78,7 @@ def run(seed: int, numbers: list[int], jobs: int, only: str, keep: Path | None) 
         number, kind, verdict = row
         if not verdict.survived:
             print(
-                f"seed {seed} race {number} ({kind}) {verdict.script}: {'; '.join(verdict.problems())[:400]}",
+                f"seed {seed} race {number} ({kind}) {verdict.script}: {'; '.join(verdict.problems())[-600:]}",
                 flush=True,
             )
     for worker in workers:

@@ -63,22 +63,23 @@ class Verdict:
 
 
 def look_of(told: Sequence[Told], place: int) -> Told | None:
-    """Return the first read of the last batch of reads that a host was sent before a statement; None without any.
+    """Return the first read of the last batch of reads that a program was sent before a statement; None without any.
 
-    A batch ends where another program was told, where exacell's mark stands, and where a read comes again.
+    Only reads by the program that got the statement count: between them others ask the same host.
+    A batch ends where exacell's mark stands, and where a read comes again.
 
     Args:
-        told: what the host was told, in order.
+        told: what hosts were told, in order.
         place: of the statement among these.
     """
-    before = list(told[:place])
+    before = [row for row in told[:place] if row.run == told[place].run]
     while before and (before[-1].marks or not before[-1].looks):
         if before[-1].changes:
             break
         before.pop()
     batch: list[Told] = []
     for row in reversed(before):
-        if not row.looks or row.run != before[-1].run or any(row.text == other.text for other in batch):
+        if not row.looks or any(row.text == other.text for other in batch):
             break
         batch.append(row)
     return batch[-1] if batch else None
@@ -93,14 +94,11 @@ def judge(race: Raced) -> Verdict:
     for place, row in enumerate(ours):
         if not row.loses:
             continue
-        here = [r for r in ours[: place + 1] if r.host == row.host]
-        look = look_of(here, len(here) - 1)
+        look = look_of(ours, place)
         age = row.at - (look.looked or look.at) if look is not None else 999.0
         verdict.ages.append(age)
-        if look is not None and look.run != row.run:
-            verdict.stale.append(
-                f"{row.host} got {row.text[:60]!r} from a program that was not looked at, {age:.2f}s old"
-            )
+        if look is None:
+            verdict.stale.append(f"{row.host} got {row.text[:60]!r} by a program that had not looked at it")
         elif age > oldest:
             verdict.stale.append(f"{row.host} got {row.text[:60]!r} {age:.2f}s after it was looked at")
         struck = race.struck if race.struck is not None and race.script.victim == row.host else None

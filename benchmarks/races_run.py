@@ -127,7 +127,7 @@ class Course:
             began = time.monotonic()
             code, text = self.plain(rack, verb.statement)
             if code != 0:
-                raise RuntimeError(f"{verb.statement}: {code}: {text}")
+                raise RuntimeError(f"{verb.statement} with nobody else at work: {code}: {text[-300:]}")
             self._usual[verb.kind] = (max(1, counter.before), time.monotonic() - began)
         return self._usual[verb.kind]
 
@@ -155,14 +155,8 @@ class Course:
         if code != 0:
             raise RuntimeError(text)
         told = list(rack.world.told)
-        found = []
-        for cell in rack.cells:
-            rows = [row for row in told if row.host == cell]
-            for place, row in enumerate(rows):
-                look = look_of(rows, place) if row.loses else None
-                if look is not None:
-                    found.append(row.at - (look.looked or look.at))
-        return found
+        looks = [(row, look_of(told, place)) for place, row in enumerate(told) if row.loses]
+        return [row.at - (look.looked or look.at) for row, look in looks if look is not None]
 
     def _write(self, number: int, race: Raced, verdict: Verdict) -> None:
         assert self._keep is not None

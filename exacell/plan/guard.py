@@ -79,6 +79,8 @@ def facts_needed(statement: Statement) -> tuple[str, ...]:
         needed += (f.CELLDISK,)
     if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "CELLDISK"):
         needed += (f.LUN,)
+    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "GRIDDISK"):
+        needed += (f.FLASHCACHE,)  # It may own the space that is missing.
     return needed
 
 

@@ -22,8 +22,9 @@ def _problems(*, code: int | None, text: str, wrong: tuple[str, ...] = ("exa1cel
 
     kind = given.pop("kind", "drop")
     verb = next(verb for verb in VERBS if verb.kind == kind)
+    told = given.pop("told", [])
     script = Script(verb, "exa1cel02", "exa1cel01", "look", 1, 0.0, "", 0.0, "cancel", 1 << 30, shared=True)
-    raced = Raced(script, [], [], code, text, struck=None, taken=None, wrong=list(wrong), **given)
+    raced = Raced(script, told, [], code, text, struck=None, taken=None, wrong=list(wrong), **given)
     return judge(raced).problems()
 
 
@@ -69,3 +70,20 @@ def test_a_look_that_was_old_by_our_own_clock_has_to_be_told(code: int, text: st
 def test_a_process_that_does_not_end_by_itself_has_not_survived(code: int | None) -> None:
     """A process that had to be ended, crashed or was killed is a race that was not survived, whatever became of the cells."""
     assert _problems(code=code, text="", wrong=())
+
+
+def test_a_look_counts_that_the_statements_own_program_took() -> None:
+    """Reads by other programs between look and statement are nobody's look, and none stands for one that was not taken."""
+    from races_rack import Told
+
+    def told(at: float, run: int, text: str) -> Told:
+        return Told(at, "exa1cel02", "celladmin", run, text, looked=at)
+
+    ours, others, drop = told(1.0, 1, "list flashcache"), told(1.1, 2, "list celldisk"), told(1.2, 1, "DROP FLASHCACHE")
+    assert _problems(code=0, text="", wrong=(), told=[ours, others, drop]) == []
+    (why,) = _problems(code=0, text="", wrong=(), told=[others, drop])
+    assert "had not looked" in why
+    (why,) = _problems(
+        code=0, text="", wrong=(), told=[told(0.6, 1, "list flashcache"), told(0.7, 2, "list celldisk"), drop]
+    )
+    assert "0.60s after it was looked at" in why

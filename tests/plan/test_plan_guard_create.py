@@ -11,6 +11,7 @@ from plan_guarding import bare, guard, only
 
 from exacell.cellcli.statement import parse
 from exacell.errors import RefusedError
+from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
 from exacell.plan.guard import facts_needed
 from exacell.units import GIB, MIB
@@ -249,3 +250,8 @@ def test_the_prefix_of_disks_on_another_kind_of_disk_is_refused(text: str) -> No
 def test_a_prefix_of_the_same_kind_of_disk_or_of_its_own_is_free(text: str) -> None:
     """A prefix that only grid disks on the same kind of disk have, or none, refuses nothing."""
     assert guard(text, bare()).steps
+
+
+def test_the_owner_of_the_space_is_asked_for() -> None:
+    """The flash cache is read before CREATE GRIDDISK, so that the refusal can name it as the owner of the space."""
+    assert f.FLASHCACHE in facts_needed(parse(f"create griddisk x {ON_ONE}, size=2G"))

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import socket
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -69,6 +71,7 @@ TIMES = (
     (r"\b[0-9a-f]{16,}\b", "HASH"),
     (r"SHA256:[\w+/]+", "KEY"),
     (r"\b(pid|process) \d+", r"\1 PID"),
+    (r'"started": "\d+"', '"started": "TICKS"'),
     (r"(127\.0\.0\.1|localhost|port)([: ])\d+", r"\1\2PORT"),
 )
 
@@ -79,6 +82,7 @@ def plain(text: str, home: Path) -> str:
     Runs of blanks and dashes count as one, since a column is as wide as what stood there.
     """
     text = text.replace(str(home), "HOME")
+    text = re.sub(rf"\b{os.getpid()}\b", "PID", re.sub(rf"\b{re.escape(socket.gethostname())}\b", "HOST", text))
     for pattern, word in TIMES:
         text = re.sub(pattern, word, text)
     return re.sub(r"-{3,}", "---", re.sub(r" {2,}", "  ", text))
