@@ -21,7 +21,6 @@ from exacell.plan.nearby import refuse_slip
 if TYPE_CHECKING:
     from exacell.context import Context
 
-
 _COLUMNS = (
     Column("cell"),
     Column("prefix"),

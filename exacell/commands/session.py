@@ -19,7 +19,6 @@ from exacell.units import counted
 if TYPE_CHECKING:
     from exacell.context import Context
 
-
 _OF_CONNECTIONS = ("timeout", "connect_timeout", "max_answer", "fanout", "transport")
 """Settings that a transport is made with: changing one opens the connections anew."""
 
