@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
+from exacell.change.leftbehind import left_behind
 from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.late import put_off, without
 from exacell.output.streams import let_go, lost, open_standard_streams, told
@@ -147,7 +148,7 @@ def _run(line: CommandLine) -> int:
     if statements and not line.value("file") and any(holds_secret(text) for text in statements):
         console.tell(_SEEN, "warning")
     ctx = open_context(options_of(line), console)
-    ctx.more_to_come = statements is None or len(statements) > 1
+    ctx.services.more_to_come = statements is None or len(statements) > 1
     try:
         if statements is None and _at_prompt():
             from exacell.repl.app import run
@@ -159,18 +160,18 @@ def _run(line: CommandLine) -> int:
         gc.enable()
         runner = Runner(ctx, console, flags=line.flags, header="no-header" not in line.switches)
         runner.typed = bool(line.words or line.value("execute"))
-        ctx.run_nested = lambda text: _nested(ctx, runner, text)
+        ctx.services.run_nested = lambda text: _nested(ctx, runner, text)
         try:
             if statements is None:
                 return interact(ctx, runner)
             if [text.strip().lower() for text in statements] != ["pending"]:  # Which says the same.
-                for warning in ctx.pending():
+                for warning in left_behind(ctx):
                     console.tell(warning, "warning")
             return runner.run_statements(statements, shell=_whole_line(line))
         except SessionExit:
-            return ExitCode.INTERRUPTED if ctx.told_to_end else worst(runner.codes)
+            return ExitCode.INTERRUPTED if ctx.session.told_to_end else worst(runner.codes)
     finally:
-        ctx.close()
+        ctx.services.close()
 
 
 def _at_prompt() -> bool:

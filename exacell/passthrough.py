@@ -14,9 +14,9 @@ from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.statement import Change, Describe, Grant, List, parse, render
 from exacell.cellset import fold
+from exacell.change.leftbehind import unnoted
 from exacell.errors import ExitCode, RefusedError
 from exacell.fleet import Answers, problem_of
-from exacell.language.registry import Call, Command, Effect
 from exacell.output.result import Column, Result
 from exacell.transport.base import FleetResult, Reply, Role, State
 from exacell.transport.capabilities import capabilities_of, refuse_statement
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.language.line import Line
     from exacell.plan.facts import CellFacts
+    from exacell.plan.planned import Planned
 
 AS_PRINTED = ("table", "raw")
 """Output formats that show what the cells printed; the others get typed values."""
 
 
-def pass_through(ctx: Context, line: Line) -> Result:
-    """Return what the selected cells answer to a CellCLI statement; a changing one is planned and guarded first.
+def pass_through(ctx: Context, line: Line) -> Result | Planned:
+    """Return what the selected cells answer to a CellCLI statement, of a changing one the guarded plan.
 
     Raises:
         RefusedError: a guard forbids it; nothing was sent.
@@ -49,19 +50,21 @@ def pass_through(ctx: Context, line: Line) -> Result:
     return _write(ctx, line, statement)
 
 
-def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
+def _write(ctx: Context, line: Line, statement: Change | Grant) -> Planned:
     # A read needs none of this, which takes as long to import as a cell to answer.
-    from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, with_asm_sizes
+    from exacell.change.consent import accepted_loss
+    from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, read_facts, with_asm_sizes
     from exacell.plan.guard import facts_needed, guard_plan
     from exacell.plan.guard_targets import means
     from exacell.plan.model import Plan
+    from exacell.plan.planned import Planned
     from exacell.plan.settings_inverse import with_inverse
     from exacell.plan.unchanged import doubt, with_changes
 
     statement, line = _without_secrets(statement, line)
     _refuse_own_name(statement, line.text)
     needed = facts_with_cellsrv_stopped(ctx, (statement,), ctx.cells()) or facts_needed(statement)
-    facts = ctx.facts(*needed)
+    facts = read = read_facts(ctx, *needed)
     told = _told(ctx, statement, facts)
     _refuse_slip(ctx, statement, line.text, told)
     done = _unchanged(ctx, statement, facts, told)
@@ -71,22 +74,23 @@ def _write(ctx: Context, line: Line, statement: Change | Grant) -> Result:
         statement = replace(statement, names=tuple(dict.fromkeys(names)))
     facts = {cell: fact for cell, fact in facts.items() if cell not in done and (not done or means(statement, fact))}
     headers = headers_if_needed(ctx, facts) if any(fact.grid_disks for fact in facts.values()) else None
-    call = Call(command=_AS_COMMAND, flags=line.flags, text=line.text)
     if not facts:
-        return ctx.change(Plan(statement=line.text, rack=ctx.need_rack().name, done=done), call)
+        return Planned(Plan(statement=line.text, rack=ctx.need_rack().name, done=done))
     plan = guard_plan(
         ctx.need_rack().name,
         with_asm_sizes(ctx, facts, (statement,)),
         statement,
         text=line.text,
-        accepted=ctx.accepted_loss(call),
+        accepted=accepted_loss(ctx.options.over(line.flags)),
         headers=headers,
         may_ask=True,
-        exact=ctx.replaying,
+        exact=ctx.request.replaying,
     )
     plan = with_inverse(with_changes(plan, statement, told))
     unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
-    return ctx.change(replace(plan, done={**done, **plan.done}, warnings=(*plan.warnings, *unsure)), call)
+    return Planned(
+        replace(plan, done={**done, **plan.done}, warnings=(*plan.warnings, *unsure)), read if needed else {}
+    )
 
 
 def _without_secrets(statement: Change | Grant, line: Line) -> tuple[Change | Grant, Line]:
@@ -116,7 +120,7 @@ def _refuse_slip(ctx: Context, statement: Change | Grant, text: str, told: _Told
     """Refuse to drop a threshold, role or user that is nowhere while one of nearly that name is."""
     from exacell.plan.nearby import refuse_slip
 
-    if isinstance(statement, Change) and statement.verb == "DROP" and not ctx.replaying:
+    if isinstance(statement, Change) and statement.verb == "DROP" and not ctx.request.replaying:
         known = {str(row.get("name")) for rows in told.values() for row in rows}
         refuse_slip(text, statement.object.lower(), statement.names, sorted(known))
 
@@ -181,7 +185,7 @@ def _caches_again(ctx: Context, statement: Change, cells: Iterable[str]) -> None
     from exacell.change.pending import observe_caching
 
     problem = observe_caching(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, "on"), statement.object.lower())
-    for line in ctx.unnoted(problem):
+    for line in unnoted(ctx, problem):
         ctx.console.say(line)
 
 
@@ -190,7 +194,7 @@ def _run_again(ctx: Context, services: Sequence[str], cells: Iterable[str]) -> N
     from exacell.journal.stopped import observe_services
 
     problem = observe_services(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, services))
-    for line in ctx.unnoted(problem):
+    for line in unnoted(ctx, problem):
         ctx.console.say(line)
 
 
@@ -406,6 +410,3 @@ def _describe(ctx: Context, statement: Describe, timeout: float | None) -> Resul
     raw = [(cell, reply.stdout) for cell, reply in good.items()]
     named = len(result.targets) > 1
     return Result(records=records, raw=raw, named=named, fold=True, data=True, problems=problems, exit_code=code)
-
-
-_AS_COMMAND = Command(words=("cellcli",), group="cells", effect=Effect.WRITE, summary="", example="", handler="")

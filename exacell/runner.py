@@ -34,6 +34,7 @@ from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width, wants_color
 from exacell.output.terminal import TerminalConsole
 from exacell.scripts import script_at
+from exacell.session.execute import execute
 from exacell.signals import ScriptRequested, SessionExit
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Runner:
         header: bool = True,
     ) -> None:
         self.ctx = ctx
-        ctx.while_changing = lambda: ending_well(ctx, console)
+        ctx.services.while_changing = lambda: ending_well(ctx, console)
         self.console = console
         self.out = out if out is not None else sys.stdout
         self.prefix = prefix
@@ -125,9 +126,9 @@ class Runner:
         code = self._run(line, text, execute)
         if self.ctx.settings.timing == "on":
             self.console.tell(f"elapsed {monotonic() - began:.2f}s", "dim")
-        if self.ctx.told_to_end or self._unread:
+        if self.ctx.session.told_to_end or self._unread:
             raise SessionExit
-        for said in self.ctx.companion(line, code):
+        for said in self.ctx.services.companion(line, code):
             self.console.tell(said, "title")
         return code
 
@@ -263,7 +264,7 @@ class Runner:
         """Carry a line out; while a reading one waits for cells, a terminal is told for which."""
         streams = line.call is not None and line.call.command.streams
         if line.effect is not Effect.READ or streams or not self.console.live or self.ctx.rack is None:
-            return self.ctx.execute(line)
+            return execute(self.ctx, line)
         from exacell.arrivals import Recording, told_while_waiting
 
         at_once = self._shows_at_once(line)
@@ -271,7 +272,7 @@ class Runner:
         beside = self.ctx.aside(recording, same_interruption=True)
         try:
             with told_while_waiting(recording, self.console.waiting):
-                result = beside.execute(line)
+                result = execute(beside, line)
                 return dataclasses.replace(result, raw=(), pieces=(), data=False) if at_once else result
         finally:
             self.ctx.selection.take_over(beside.selection)
@@ -434,7 +435,7 @@ class Runner:
         from exacell.output.pager import OFF, page, wants_pager
 
         setting = self.ctx.settings.pager
-        if not self.pages or setting in OFF or self.ctx.told_to_end:
+        if not self.pages or setting in OFF or self.ctx.session.told_to_end:
             return None
         found = lines(result, format_name, width=width, color=color, header=self._header)
         if isinstance(result.records, ByBlocks) or result.pieces:

@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from exacell.cellset import fold
 from exacell.change.caching import again
 from exacell.change.confirming import Deadline, open_deadlines
+from exacell.change.settling import states_of, steps_of
 from exacell.errors import ExitCode, JournalError
-from exacell.journal.actor import actor, alive
+from exacell.journal.actor import actor
 from exacell.journal.caching_off import FLASHCACHE, CachingOff, caching_off
 from exacell.journal.offline import Offline, offline_disks
 from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.running import own, runs
 from exacell.journal.stopped import Stopped, stopped_services
 from exacell.values import dataclass
 
@@ -77,16 +79,6 @@ def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[P
     return tuple(found)
 
 
-def runs(journal: Journal, row: Entry) -> bool:
-    """Return whether the process of a plan's row may still carry its change out.
-
-    Whether one of another host lives can't be told: it counts as ended when somebody has taken the rack's lock over since.
-    """
-    if row.body.get("host") == actor()["host"]:
-        return alive(row.body) and not (journal.is_let_go(row.change) and _own(row))
-    return journal.taken_over(row.rack) < row.seq
-
-
 def _elsewhere(row: Entry) -> Pending:
     statement, host = str(row.body.get("statement")), row.body.get("host")
     mend = "unlock --takeover"
@@ -139,8 +131,6 @@ def _taken_back(journal: Journal, row: Entry) -> bool:
 def _left_open(journal: Journal, rack: str, change: int) -> Entry | None:
     """Return the plan row of an older change that is still stopped, unless later ones about the same object reached all the
     targets that it left open."""
-    from exacell.change.settling import states_of, steps_of  # Both look at the rows of one change.
-
     rows = journal.entries(rack=rack, change=change)
     row = rows[0]  # A change begins with its plan's row.
     if "plan" not in row.body or not stopped(rows):
@@ -172,7 +162,7 @@ def half_undone(journal: Journal, rack: str) -> Entry | None:
     Undo may need several statements, and end between two of them. A change of a living process is none, except one's own.
     """
     newest = journal.newest_plan(rack)
-    if newest is None or not undoes(newest) or (runs(journal, newest) and not _own(newest)):
+    if newest is None or not undoes(newest) or (runs(journal, newest) and not own(newest)):
         return None
     ends = [entry for entry in journal.entries(rack=rack, change=newest.change) if entry.kind == "end"]
     if not ends or ends[-1].body.get("exitCode") != int(ExitCode.DONE):
@@ -180,12 +170,6 @@ def half_undone(journal: Journal, rack: str) -> Entry | None:
     if any(entry.kind == "undone" for entry in journal.entries(rack=rack, change=undoes(newest))):
         return None
     return newest
-
-
-def _own(row: Entry) -> bool:
-    """Whether this process made the change."""
-    me = actor()
-    return all(row.body.get(key) == me[key] for key in ("host", "pid", "started"))
 
 
 def stopped(entries: Sequence[Entry]) -> bool:

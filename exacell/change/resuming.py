@@ -13,6 +13,7 @@ from exacell.change.pending import half_undone, newest_stopped, note_resumed, ob
 from exacell.change.probe import Prober
 from exacell.change.reviving import bring_back, revive
 from exacell.change.settling import chain, drops_to_come, plan_row, refuse_running, root_of, settle, states_of, steps_of
+from exacell.change.undoing import undo
 from exacell.errors import ExitCode, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
@@ -20,6 +21,7 @@ from exacell.journal.record import Entry, Row
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result, together
 from exacell.plan.rolling import manner_again, with_given
+from exacell.session.execute import execute
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -187,8 +189,6 @@ def _open_targets(ctx: Context, row: Entry) -> list[str]:
 def _finish(ctx: Context, row: Entry, flags: Mapping[str, Value]) -> Result:
     back = undoes(row)
     if back:
-        from exacell.change.undoing import undo
-
         return undo(ctx, [back], with_given(manner_again(row.body), flags))
     statement = str(row.body.get("statement"))
     if "plan" not in row.body:
@@ -259,16 +259,11 @@ def again(ctx: Context, row: Entry, origin: str, targets: Sequence[str], flags: 
     for told in (*drops_to_come(chain(ctx.journal, rack.name, root)), *_made_since(ctx, row, targets)):
         ctx.console.say(told)
     line = with_call_flags(f"on {fold(cells)} {statement}" if cells else statement, flags)
-    before = ctx.origin, ctx.finishing
-    ctx.origin, ctx.finishing = origin, root
-    changes = len(ctx.changes)
-    try:
-        result = ctx.execute(line)
-    finally:
-        ctx.origin, ctx.finishing = before
+    changes = len(ctx.session.changes)
+    result = execute(ctx, line, replace(ctx.request, origin=origin, finishing=root))
     dry = flags.get("dry-run") or ctx.options.dry_run
     if result.exit_code is ExitCode.DONE and not dry:
-        if len(ctx.changes) == changes:
+        if len(ctx.session.changes) == changes:
             _nothing_left(ctx, row, origin)
         else:
             _look_at_caches(ctx, root)
@@ -315,75 +310,3 @@ def _look_at_caches(ctx: Context, root: int) -> None:
             off.setdefault(item.cache, []).extend(item.cells)
     for cache, cells in off.items():
         observe_caching(ctx.journal, rack, seen(ctx.fleet, cells, cache), cache)
-
-
-def inverse_of(ctx: Context, change: int) -> dict[str, tuple[str, ...]]:
-    """Return the statements that take back the change that the present one goes on with, per target."""
-    found: dict[str, tuple[str, ...]] = {}
-    for row in chain(ctx.journal, ctx.need_rack().name, change):
-        if row.kind == "plan" and "plan" in row.body:
-            for target, statements in row.body["plan"].get("inverse", {}).items():
-                found.setdefault(target, tuple(statements))
-    return found
-
-
-def newest_to_undo(ctx: Context) -> int:
-    """Return the number of the newest change that did something, or was stopped before it did, and is neither an undo
-    nor undone.
-
-    Raises:
-        RefusedError: there is none.
-    """
-    rack = ctx.need_rack().name
-    for number, _ in _to_undo(ctx):
-        return number
-    raise RefusedError(f"there is no change of rack {rack} to undo", hint="journal show")
-
-
-def older_to_undo(ctx: Context, number: int) -> str:
-    """Return the statement that takes back the newest change before ``number`` that has an inverse; empty for none."""
-    for older, row in _to_undo(ctx):
-        if older < number and row.body["plan"].get("inverse"):
-            return f"undo {older} takes back change {older} ({row.body.get('statement')})"
-    return ""
-
-
-def _to_undo(ctx: Context) -> Iterator[tuple[int, Entry]]:
-    """Yield the changes that did something and are neither an undo nor undone, newest first: number and plan row.
-
-    The newest is one of them when it was stopped before anything was sent: taking it back ends it.
-    """
-    rack = ctx.need_rack().name
-    entries = ctx.journal.entries(rack=rack)
-    newest, waiting = ctx.journal.newest_plan(rack), newest_stopped(ctx.journal, rack)
-    stopped_last = waiting.change if waiting is not None and waiting == newest else 0
-    gone = {e.change for e in entries if e.kind == "undone"}
-    ended = {e.change for e in entries if e.kind == "end"}
-    for entry in reversed(entries):
-        if "plan" not in entry.body:  # Only a plan's row holds one, and that of opaque work does not.
-            continue
-        root = int(entry.body.get("finishes") or entry.change)
-        if root in gone or str(entry.body.get("origin")).startswith("undo "):
-            continue
-        # One that never ended, or the newest when it was stopped, is ended by undo, whether or not anything was sent.
-        open_still = entry.change not in ended or entry.change == stopped_last
-        if open_still or _did_something(entries, root):
-            yield root, entry
-
-
-_SAID_NO = ("CELL-", "ORA-")
-"""How a reason begins that is a target's own: then nothing was done there."""
-
-
-def _did_something(entries: Sequence[Entry], root: int) -> bool:
-    """Whether any statement of the change or of those that went on with it was done, or may have been."""
-    own = {root} | {e.change for e in entries if e.body.get("finishes") == root}
-    maybe: dict[tuple[int, str, str], bool] = {}
-    for entry in entries:
-        if entry.change in own and entry.kind in ("intent", "outcome"):
-            body = entry.body
-            sent = entry.kind == "intent" or body.get("state") in ("done", "unknown")
-            half = body.get("state") == "failed" and not str(body.get("reason")).startswith(_SAID_NO)
-            # An intent does not say that it mends; its outcome does.
-            maybe[(entry.change, entry.target, str(body.get("what")))] = (sent or half) and not body.get("mending")
-    return any(maybe.values())

@@ -9,19 +9,48 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from exacell.cellset import fold
-from exacell.change.pending import runs
 from exacell.change.probe import NO_ANSWER, Prober
 from exacell.errors import RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.running import runs
 from exacell.plan.model import Step, step_from_json
 from exacell.units import format_duration
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.asm import AsmClient
+    from exacell.config import RackConfig
+    from exacell.console import Console
+    from exacell.fleet import Fleet
+
+
+class Looks(Protocol):
+    """What settling needs of a session: its rack, what reaches its cells and ASM, and whom to tell."""
+
+    @property
+    def journal(self) -> Journal:
+        """Where the outcomes are written."""
+
+    @property
+    def console(self) -> Console:
+        """Told when something is waited for."""
+
+    @property
+    def interrupted(self) -> threading.Event:
+        """The user's wish not to wait."""
+
+    @property
+    def fleet(self) -> Fleet:
+        """Asks the cells."""
+
+    def asm(self, name: str = "") -> AsmClient:
+        """Return what asks an ASM cluster."""
+
+    def need_rack(self) -> RackConfig:
+        """Return the rack."""
 
 
 def plan_row(journal: Journal, rack: str, change: int) -> Entry:
@@ -69,6 +98,16 @@ def done_on(journal: Journal, rack: str, change: int, what: str) -> frozenset[st
     """Return the targets on which a change, or one that went on with it, did the step ``what`` and has not failed in it since."""
     states = states_of(chain(journal, rack, change))
     return frozenset(target for (target, step), state in states.items() if step == what and state == "done")
+
+
+def inverse_of(journal: Journal, rack: str, change: int) -> dict[str, tuple[str, ...]]:
+    """Return the statements that take back a change and what went on with it, per target."""
+    found: dict[str, tuple[str, ...]] = {}
+    for row in chain(journal, rack, change):
+        if row.kind == "plan" and "plan" in row.body:
+            for target, statements in row.body["plan"].get("inverse", {}).items():
+                found.setdefault(target, tuple(statements))
+    return found
 
 
 def attempts(journal: Journal, rack: str, change: int) -> list[Entry]:
@@ -162,7 +201,7 @@ def _pause(event: threading.Event, seconds: float) -> None:
     event.wait(seconds)
 
 
-def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
+def settle(ctx: Looks, change: int, *, wait: bool = True) -> dict[str, int]:
     """Find out what became of the statements of a change whose end nobody recorded, journal it, and return how many
     were found ``done``, ``not done`` and ``unknown``.
 
@@ -206,7 +245,7 @@ def _drops(step: Step) -> bool:
 
 
 def _look_longer(
-    ctx: Context, sent: Sequence[tuple[Step, Entry]], states: dict[tuple[str, str], tuple[str, str]]
+    ctx: Looks, sent: Sequence[tuple[Step, Entry]], states: dict[tuple[str, str], tuple[str, str]]
 ) -> None:
     """Look again, into ``states``, at what is not done yet of what was sent less than some looks ago."""
     poll = ctx.need_rack().poll
@@ -235,7 +274,7 @@ def steps_of(plan: Mapping[str, Any]) -> list[tuple[Step, bool]]:
     ]
 
 
-def _look(ctx: Context, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[str, str]]:
+def _look(ctx: Looks, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[str, str]]:
     """Return (target, what) → state and reason, from what each step was to prove; an interruption waits for no silent cell."""
     clusters = {step.asm for step in steps if step.asm and step.proves}
     prober = Prober(ctx.fleet, {name: ctx.asm(name) for name in clusters})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exacell.change.leftbehind import unnoted
 from exacell.errors import ExacellError, ExitCode
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
@@ -64,7 +65,7 @@ def show_health(ctx: Context, call: Call) -> Result:
     seen, answers = observe(ctx)
     findings = examine(seen)
     online = [cell for cell, told in seen.items() if all_online(told)]
-    unnoted = ctx.unnoted(observe_online(ctx.journal, ctx.need_rack().name, online))
+    untold = unnoted(ctx, observe_online(ctx.journal, ctx.need_rack().name, online))
     acted = [(cell, item) for cell, found in findings.items() for item in headlines(found)]
     acted.sort(key=lambda one: -one[1].level.rank)
     advice = advice_lines(((cell, item.text, item.way) for cell, item in acted), MOST_WAYS, rest="findings")
@@ -90,7 +91,7 @@ def show_health(ctx: Context, call: Call) -> Result:
         fold=True,
         data=True,
         draw=draw if rows else None,
-        notes=[*(advice or ([well] if well else [])), *_mending(answers), *unnoted],
+        notes=[*(advice or ([well] if well else [])), *_mending(answers), *untold],
         problems=answers.problems,
         exit_code=ExitCode.FAILED if broken and answers.exit_code is ExitCode.DONE else answers.exit_code,
     )
@@ -225,7 +226,7 @@ def show_services(ctx: Context, call: Call) -> Result:
         columns=result.columns,
         fold=True,
         data=True,
-        notes=[*stopped[:3], *_mending(answers), *ctx.unnoted(problem)],
+        notes=[*stopped[:3], *_mending(answers), *unnoted(ctx, problem)],
         problems=result.problems,
         exit_code=result.exit_code,
     )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.change.consent import accepted_loss
 from exacell.errors import RefusedError
+from exacell.factreading import read_facts
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
+from exacell.plan.planned import Planned
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -53,7 +56,7 @@ def show(ctx: Context, call: Call) -> Result:
     from exacell.change.probe import asm_records
 
     records = asm_records(ctx.asm(call.text_arg("asm")).facts())["asm.diskgroup"]
-    ctx.learned.learn({Kind.DISKGROUP: [str(r["name"]) for r in records]})
+    ctx.services.learned.learn({Kind.DISKGROUP: [str(r["name"]) for r in records]})
     wanted = call.text_arg("name").upper()
     rows = [{"cell": None, **record} for record in records if not wanted or record["name"] == wanted]
     if wanted and not rows:
@@ -104,8 +107,8 @@ def show_disks(ctx: Context, call: Call) -> Result:
     ),
     open_keys=True,
 )
-def create(ctx: Context, call: Call) -> Result:
-    """Return one record per node with its outcome."""
+def create(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per node with its outcome."""
     from exacell.plan import facts as f
     from exacell.plan.asmspace import AU_SIZES
     from exacell.plan.diskgroup import Wanted, create_plan, instance_nodes
@@ -123,14 +126,14 @@ def create(ctx: Context, call: Call) -> Result:
         if "'" in key + value:
             raise RefusedError(f"create diskgroup {name}: {key}={value} holds a quote")
     client = ctx.asm(call.text_arg("asm"))
-    facts = ctx.facts(f.CELL, f.GRIDDISK)
+    facts = read_facts(ctx, f.CELL, f.GRIDDISK)
     asm = client.facts()
     wanted = Wanted(
         name=name, prefix=prefix, redundancy=call.text_arg("redundancy"), au_size=au_size, attributes=dict(call.extra)
     )
     nodes = instance_nodes(client.config.nodes, asm.instances)
     plan = create_plan(ctx.need_rack().name, asm, members(facts, prefix), wanted, nodes=nodes, statement=call.text)
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
 @command(
@@ -143,25 +146,25 @@ def create(ctx: Context, call: Call) -> Result:
     example="drop diskgroup DATA_SSD -y",
     params=(Param(name="name", kind=Kind.DISKGROUP, positional=True, required=True, help="the disk group"), _ASM),
 )
-def drop(ctx: Context, call: Call) -> Result:
-    """Return one record per node with its outcome."""
+def drop(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per node with its outcome."""
     from exacell.plan.diskgroup import drop_plan, instance_nodes
     from exacell.plan.nearby import refuse_slip
 
     client = ctx.asm(call.text_arg("asm"))
     asm = client.facts()
-    if not ctx.replaying:
+    if not ctx.request.replaying:
         refuse_slip(call.text, "disk group", (call.text_arg("name").upper(),), [group.name for group in asm.groups])
     plan = drop_plan(
         ctx.need_rack().name,
         asm,
         call.text_arg("name"),
         nodes=instance_nodes(client.config.nodes, asm.instances),
-        accepted=ctx.accepted_loss(call),
+        accepted=accepted_loss(ctx.flags_of(call)),
         statement=call.text,
         may_ask=True,
     )
-    return ctx.change(plan, call)
+    return Planned(plan)
 
 
 _OPERATION_COLUMNS = (
@@ -216,8 +219,8 @@ def show_rebalance(ctx: Context, call: Call) -> Result:
         _ASM,
     ),
 )
-def set_rebalance(ctx: Context, call: Call) -> Result:
-    """Return one record per node with its outcome."""
+def set_rebalance(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per node with its outcome."""
     from exacell.plan.rebalance import power_plan
 
     power = call.int_arg("power")
@@ -229,6 +232,6 @@ def set_rebalance(ctx: Context, call: Call) -> Result:
         power=power,
         group=call.text_arg("diskgroup"),
         statement=call.text,
-        starts=not ctx.origin.startswith("undo "),
+        starts=not ctx.request.origin.startswith("undo "),
     )
-    return ctx.change(plan, call)
+    return Planned(plan)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from exacell import cellset
 from exacell.errors import ExacellError, StatementError
+from exacell.factreading import read_facts
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result
+from exacell.plan.planned import Planned
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -66,7 +68,7 @@ def show(ctx: Context, call: Call) -> Result:
                     "asmModeStatus": mode or None,
                 }
             )
-    ctx.learned.learn({Kind.PREFIX: [str(row["prefix"]) for row in rows]})
+    ctx.services.learned.learn({Kind.PREFIX: [str(row["prefix"]) for row in rows]})
     # No cell is left out without a word, not one that has nothing to show either.
     there = {row["cell"] for row in rows}
     bare = [cell for cell in answers.good if cell not in there]
@@ -120,8 +122,8 @@ def show(ctx: Context, call: Call) -> Result:
         Param(name="availableTo", kind=Kind.TEXT, help="the ASM clients that may use them; else as the rack's others"),
     ),
 )
-def carve(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def carve(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     from exacell.plan import facts as f
     from exacell.plan.asmspace import AU_SIZES, Keeping
     from exacell.plan.carve import carve_plan
@@ -132,7 +134,7 @@ def carve(ctx: Context, call: Call) -> Result:
     au_size = call.int_arg("au_size") or 0
     if au_size not in AU_SIZES:
         raise StatementError("carve griddisk: au_size is 1M, 2M, 4M, 8M, 16M, 32M or 64M")
-    facts = ctx.facts(f.CELL, f.FLASHCACHE, f.CELLDISK, f.GRIDDISK, f.FLASH_PHYSICALDISK)
+    facts = read_facts(ctx, f.CELL, f.FLASHCACHE, f.CELLDISK, f.GRIDDISK, f.FLASH_PHYSICALDISK)
     asm = call.text_arg("asm")
     if asm and call.text_arg("availableTo"):
         raise StatementError("carve griddisk: asm= and availableTo= exclude each other")
@@ -155,7 +157,7 @@ def carve(ctx: Context, call: Call) -> Result:
         groups=groups,
         available_to=call.text_arg("availableTo") or None,
     )
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
 def _kept_by_failgroup(ctx: Context, asm: str) -> bool | None:
@@ -195,16 +197,16 @@ def _kept_by_failgroup(ctx: Context, asm: str) -> bool | None:
         Param(name="regrow", kind=Kind.BOOL, default="no", help="give the space to the flash cache"),
     ),
 )
-def release(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def release(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     from exacell.commands.flashcache import planning_facts
     from exacell.factreading import headers_if_needed
     from exacell.plan import facts as f
     from exacell.plan.griddisk import release_plan
     from exacell.plan.nearby import refuse_slip
 
-    facts = ctx.facts(*planning_facts(), f.IORMPLAN)
-    if not ctx.replaying:
+    facts = read_facts(ctx, *planning_facts(), f.IORMPLAN)
+    if not ctx.request.replaying:
         known = dict.fromkeys(grid.prefix for fact in facts.values() for grid in fact.grid_disks if grid.prefix)
         refuse_slip(call.text, "grid disk with the prefix", (call.text_arg("prefix"),), known)
     plan = release_plan(
@@ -216,7 +218,7 @@ def release(ctx: Context, call: Call) -> Result:
         media=call.text_arg("media"),
         statement=call.text,
     )
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
 @command(
@@ -234,19 +236,19 @@ def release(ctx: Context, call: Call) -> Result:
         Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several"),
     ),
 )
-def resize(ctx: Context, call: Call) -> Result:
+def resize(ctx: Context, call: Call) -> Planned:
     """Return one record per cell and node with its outcome."""
     from exacell.change.settling import sent_by
     from exacell.plan import facts as f
     from exacell.plan.griddisk import members
     from exacell.plan.griddisk_size import resize_griddisk_plan
 
-    facts = ctx.facts(f.CELL, f.CELLDISK, f.GRIDDISK)
+    facts = read_facts(ctx, f.CELL, f.CELLDISK, f.GRIDDISK)
     prefix, size = call.text_arg("prefix"), call.int_arg("size")
     assert size is not None
     used = any(g.asm_mode not in ("UNUSED", "DROPPED") for grids in members(facts, prefix).values() for g in grids)
     asm = ctx.asm(call.text_arg("asm")).facts() if used else None
     rack = ctx.need_rack().name
-    sent = sent_by(ctx.journal, rack, ctx.finishing) if ctx.finishing else ()
+    sent = sent_by(ctx.journal, rack, ctx.request.finishing) if ctx.request.finishing else ()
     plan = resize_griddisk_plan(rack, facts, asm, prefix=prefix, size=size, statement=call.text, sent=sent)
-    return ctx.change(plan, call)
+    return Planned(plan, facts)

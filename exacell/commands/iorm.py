@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.errors import ExitCode, ReplyError, StatementError
+from exacell.factreading import read_facts
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.result import Column, Result, worst
+from exacell.plan.planned import Planned
 from exacell.units import counted
 
 if TYPE_CHECKING:
@@ -101,7 +103,7 @@ def show(ctx: Context, call: Call) -> Result:
             continue
         held[cell] = (fact.objective, fact.iorm or IormPlan())
         names = [directive.name for directive in held[cell][1].directives]
-        ctx.learned.learn({Kind.DB: fact.databases, Kind.DIRECTIVE: names})
+        ctx.services.learned.learn({Kind.DB: fact.databases, Kind.DIRECTIVE: names})
     code = worst([answers.exit_code, ExitCode.FAILED if unread else ExitCode.DONE])
     return replace(_table(held), problems=(*answers.problems, *unread), exit_code=code)
 
@@ -155,7 +157,7 @@ def _table(held: Mapping[str, tuple[str, IormPlan]]) -> Result:
     open_keys=True,
     offers=_ATTRIBUTES,
 )
-def set_iorm(ctx: Context, call: Call) -> Result:
+def set_iorm(ctx: Context, call: Call) -> Planned:
     """Return one record per cell with its outcome.
 
     Raises:
@@ -173,15 +175,16 @@ def set_iorm(ctx: Context, call: Call) -> Result:
             f"set iorm{f' db={db}' if db else ''}: nothing to set",
             hint="for example: set iorm db=SPOT share=8 limit=50",
         )
+    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE)
     plan = set_plan(
         ctx.need_rack().name,
-        ctx.facts(f.CELL, f.IORMPLAN, f.DATABASE),
+        facts,
         wanted=_wanted(call) if db else None,
         settings=call.extra,
         objective=objective,
         statement=call.text,
     )
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
 @command(
@@ -203,16 +206,16 @@ def set_iorm(ctx: Context, call: Call) -> Result:
         *_WHICH,
     ),
 )
-def unset_iorm(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def unset_iorm(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     from exacell.plan import facts as f
     from exacell.plan.iorm import unset_plan
 
     given = call.args.get("attributes")
     names = tuple(str(name) for name in given) if isinstance(given, tuple) else ()
-    facts = ctx.facts(f.CELL, f.IORMPLAN, f.DATABASE)
+    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE)
     plan = unset_plan(ctx.need_rack().name, facts, wanted=_wanted(call), attributes=names, statement=call.text)
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
 @command(
@@ -224,15 +227,15 @@ def unset_iorm(ctx: Context, call: Call) -> Result:
     "each its own back.",
     example="reset iorm -y",
 )
-def reset_iorm(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def reset_iorm(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     from exacell.cellcli.iorm import IormPlan
     from exacell.plan import facts as f
     from exacell.plan.iorm import Goal, goal_plan
 
-    facts = ctx.facts(f.CELL, f.IORMPLAN)
+    facts = read_facts(ctx, f.CELL, f.IORMPLAN)
     goals = dict.fromkeys(facts, Goal(dbplan=IormPlan()))
-    return ctx.change(goal_plan(ctx.need_rack().name, facts, goals, call.text), call)
+    return Planned(goal_plan(ctx.need_rack().name, facts, goals, call.text), facts)
 
 
 @command(
@@ -254,7 +257,7 @@ def save_iorm(ctx: Context, call: Call) -> Result:
     from exacell.plan import facts as f
     from exacell.store import Store
 
-    facts = ctx.facts(f.IORMPLAN)
+    facts = read_facts(ctx, f.IORMPLAN)
     held = {
         cell: {"dbPlan": render(fact.iorm or IormPlan()), "objective": fact.objective} for cell, fact in facts.items()
     }
@@ -273,7 +276,7 @@ def save_iorm(ctx: Context, call: Call) -> Result:
     example="restore iorm before_test -y",
     params=(Param(name="name", kind=Kind.IORM, positional=True, required=True, help="as save iorm was told"),),
 )
-def restore_iorm(ctx: Context, call: Call) -> Result:
+def restore_iorm(ctx: Context, call: Call) -> Planned:
     """Return one record per cell with its outcome.
 
     Raises:
@@ -286,25 +289,25 @@ def restore_iorm(ctx: Context, call: Call) -> Result:
     from exacell.plan.iorm import Goal, goal_plan
 
     rack, name = ctx.need_rack().name, call.text_arg("name")
-    held = ctx.store().find_iorm(rack, name)
+    held = ctx.services.store().find_iorm(rack, name)
     missing = [cell for cell in ctx.cells() if cell not in held]
     if missing:
         raise RefusedError(
             f"IORM plan {name} was kept for {fold(held)}, not for {fold(missing)}; nothing was sent",
             hint=f"on {fold(held)} restore iorm {name}",
         )
-    facts = ctx.facts(f.CELL, f.IORMPLAN)
+    facts = read_facts(ctx, f.CELL, f.IORMPLAN)
     goals = {c: Goal(dbplan=parse(held[c]["dbPlan"]), objective=held[c]["objective"]) for c in facts}
-    return ctx.change(goal_plan(rack, facts, goals, call.text), call)
+    return Planned(goal_plan(rack, facts, goals, call.text), facts)
 
 
-def _toggle(ctx: Context, call: Call, *, on: bool) -> Result:
+def _toggle(ctx: Context, call: Call, *, on: bool) -> Planned:
     from exacell.plan import facts as f
     from exacell.plan.iorm import flashlog_plan
 
-    facts = ctx.facts(f.CELL, f.IORMPLAN, f.DATABASE)
+    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE)
     plan = flashlog_plan(ctx.need_rack().name, facts, wanted=_wanted(call), on=on, statement=call.text)
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
 _DETAILS = (
@@ -322,8 +325,8 @@ _DETAILS = (
     example="enable flashlog db=SPOT -y",
     params=(_DB, *_WHICH),
 )
-def enable(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def enable(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     return _toggle(ctx, call, on=True)
 
 
@@ -336,6 +339,6 @@ def enable(ctx: Context, call: Call) -> Result:
     example="disable flashlog db=SPOT -y",
     params=(_DB, *_WHICH),
 )
-def disable(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def disable(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     return _toggle(ctx, call, on=False)

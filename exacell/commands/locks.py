@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from exacell.change.racklock import lock_of
 from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
 from exacell.output.result import Column, Result
 
@@ -35,7 +36,7 @@ def lock(ctx: Context, call: Call) -> Result:
     """
     from exacell.change.racklock import describe
 
-    lock = ctx.lock()
+    lock = lock_of(ctx.need_rack(), ctx.home.state_dir)
     flags = ctx.flags_of(call)
     reason, ticket = (str(flags.get(name) or "") for name in ("reason", "ticket"))
     reason = "; ".join(filter(None, (call.text_arg("reason"), reason)))
@@ -79,7 +80,7 @@ def unlock(ctx: Context, call: Call) -> Result:
     """
     from exacell.change.racklock import LockedError
 
-    lock, rack = ctx.lock(), ctx.need_rack().name
+    lock, rack = lock_of(ctx.need_rack(), ctx.home.state_dir), ctx.need_rack().name
     takeover = call.flag("takeover")
     if takeover:
         ctx.journal.refuse_damaged()  # It tells who took over from whom.
@@ -125,7 +126,7 @@ def show_lock(ctx: Context, call: Call) -> Result:
     """Return one record."""
     from exacell.change.racklock import describe
 
-    lock = ctx.lock()
+    lock = lock_of(ctx.need_rack(), ctx.home.state_dir)
     row = describe(lock.holder(), lock)
     return _told(row, [holder.trace for holder in lock.left_by_others()])
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exacell.change.leftbehind import unnoted
 from exacell.commands.flashcache import GROUP, LIMIT, cache_table, flush_limit
+from exacell.factreading import read_facts
 from exacell.language.registry import Call, Effect, command
 from exacell.output.result import Column, Result
+from exacell.plan.planned import Planned
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -47,7 +50,7 @@ def show(ctx: Context, call: Call) -> Result:
             if row["status"] and (row["cell"] in former) == (cache[0] == "p")
         }
         problem = observe_caching(ctx.journal, ctx.need_rack().name, caching, cache)
-        notes += [line for line in ctx.unnoted(problem) if line not in notes]
+        notes += [line for line in unnoted(ctx, problem) if line not in notes]
     none = [row["cell"] for row in rows if row["name"] is None]
     if none:
         notes.append(f"no cache in memory on {fold(none)}: X8M and X9M may have one in PMEM, later cells in DRAM")
@@ -115,14 +118,14 @@ _FLUSH_DETAILS = (
 )
 
 
-def flush(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def flush(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     from exacell.plan import facts as f
     from exacell.plan.memorycache import memory_flush_plan
 
-    facts = ctx.facts(f.CELL, f.PMEMCACHE, f.XRMEMCACHE, f.CELLDISK, f.GRIDDISK, f.PMEM_METRICS, f.XRMEM_METRICS)
+    facts = read_facts(ctx, f.CELL, f.PMEMCACHE, f.XRMEMCACHE, f.CELLDISK, f.GRIDDISK, f.PMEM_METRICS, f.XRMEM_METRICS)
     plan = memory_flush_plan(ctx.need_rack().name, facts, statement=call.text, limit=flush_limit(call))
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
 for _name, _summary in (

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.change.consent import accepted_loss
+from exacell.change.racklock import lock_of
 from exacell.errors import ExitCode, RefusedError, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.language.shellwords import ACCEPT, command_given
 from exacell.output.result import Column, Result
+from exacell.plan.planned import Planned
+from exacell.session.execute import execute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +43,7 @@ _SQL = Param(name="text", kind=Kind.TEXT, positional=True, required=True, help="
     params=(_SQL, Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several")),
     flags=(ACCEPT,),
 )
-def sql_asm(ctx: Context, call: Call) -> Result:
+def sql_asm(ctx: Context, call: Call) -> Result | Planned:
     """Return one record per row of a query, or the outcome of a change.
 
     Raises:
@@ -59,7 +63,7 @@ def sql_asm(ctx: Context, call: Call) -> Result:
     if own:
         own += f" asm={name}" if name else ""
         ctx.console.say(f"this is: {own}")
-        return ctx.execute(with_call_flags(own, call.flags))
+        return execute(ctx, with_call_flags(own, call.flags))
     group = mounts(sql)
     if group:
         return _mount(ctx, call, group, name)
@@ -71,12 +75,12 @@ def sql_asm(ctx: Context, call: Call) -> Result:
     return _change(ctx, call, sql, unread, asm=name)
 
 
-def _mount(ctx: Context, call: Call, group: str, name: str) -> Result:
+def _mount(ctx: Context, call: Call, group: str, name: str) -> Planned:
     from exacell.plan.diskgroup import mount_plan
 
     client = ctx.asm(name)
     plan = mount_plan(ctx.need_rack().name, client.facts(), group, nodes=client.config.nodes, statement=call.text)
-    return ctx.change(plan, call)
+    return Planned(plan)
 
 
 @command(
@@ -182,13 +186,13 @@ def _change(
     from exacell.dcli.targets import target
 
     flags = _accepted(ctx, call, sql, unread)
-    refuse_losses(sql[:60], asm_losses(sql), ctx.accepted_loss(call))
+    refuse_losses(sql[:60], asm_losses(sql), accepted_loss(ctx.flags_of(call)))
     request = change_request(ctx, asm=asm, database=database, sql=sql, user=user)
     where = f"{database or 'ASM'} on {request.target}"
     ctx.console.say(f"{where} would get: {sql}{';' if is_unit(sql) else ''}")
     if flags.get("dry-run"):
         return Result(notes=["-n: nothing was sent"])
-    ctx.lock().refuse_held()  # Nobody is asked for what is refused then.
+    lock_of(ctx.need_rack(), ctx.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
     ctx.journal.refuse_damaged()
     if not flags.get("yes"):
         ask(ctx.console, sql[:60], hint="-y answers yes")
@@ -319,7 +323,7 @@ def _work(
     from exacell.transport.capabilities import capabilities_of, refuse_programs, refuse_uploads
 
     name = call.command.name
-    if ctx.origin.startswith("resume "):
+    if ctx.request.origin.startswith("resume "):
         return Result(notes=[f"{name} is not done again: look what it has done, then give it anew: {call.text}"])
     refuse_programs(capabilities_of(ctx.transport), name)
     if any(step.upload is not None for step in steps):

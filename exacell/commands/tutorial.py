@@ -38,13 +38,13 @@ def tutorial(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: the rack is no emulated one: the steps change it.
     """
-    from exacell.context import no_companion
+    from exacell.session.services import no_companion
     from exacell.tutorial import Tutorial
 
     where = call.text_arg("where")
     lesson = Tutorial(ctx.home.state_dir)
     if where == "quit":
-        ctx.companion = no_companion
+        ctx.services.companion = no_companion
         return Result(text=f"The tutorial waits at step {lesson.place + 1}: tutorial goes on.")
     if ctx.rack is None or not ctx.rack.emulated:
         known = sorted(name for name, rack in ctx.config.racks.items() if rack.emulated)
@@ -56,5 +56,5 @@ def tutorial(ctx: Context, call: Call) -> Result:
         )
     if where in ("skip", "next", "back", "restart"):
         lesson.move(0 if where == "restart" else lesson.place + (-1 if where == "back" else 1))
-    ctx.companion = lesson.watch(ctx)
+    ctx.services.companion = lesson.watch(ctx)
     return Result(text="\n".join(lesson.page()).strip("\n"))

@@ -11,6 +11,7 @@ from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.language.registry import Call, Effect, Kind, Param, command
 from exacell.output.apart import each_cell_apart, wants_folding
 from exacell.output.result import Column, Result, worst
+from exacell.session.execute import execute
 from exacell.units import counted
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def watch(ctx: Context, call: Call) -> Result:
         StatementError: the statement is none, or changes something.
     """
     line = _watched(call)
-    ctx.more_to_come = True
+    ctx.services.more_to_come = True
     every = max(call.float_arg("every", 5.0), _LEAST)
     count = call.int_arg("count") or 0
     console = _console(ctx, "watch")
@@ -107,7 +108,7 @@ def _watched(call: Call) -> Line:
 
 
 def _answer(ctx: Context, line: Line) -> Result:
-    result = ctx.execute(line)
+    result = execute(ctx, line)
     if line.flags.get("diff"):
         from exacell.output.differing import difference_of
 
@@ -187,7 +188,7 @@ def top(ctx: Context, call: Call) -> Result:
     """Show the load until the user leaves."""
     from exacell.live.top import Top
 
-    ctx.more_to_come = True
+    ctx.services.more_to_come = True
     every = max(call.float_arg("every", 5.0), _LEAST)
     console = _console(ctx, "top")
     form = str(call.flags.get("format") or ctx.settings.format)

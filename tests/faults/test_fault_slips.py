@@ -46,7 +46,7 @@ def test_what_an_earlier_change_names_is_no_slip(tmp_path: Path, statement: str)
     rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
     operator = rack.operator()
     operator.must("create threshold CD_IO_ERRS comparison='>', critical=5 -y")
-    operator.ctx.origin = "teardown"
+    operator.ctx.request.origin = "teardown"
     assert operator.do(statement).code == 2
-    for operator.ctx.origin in ("resume 1", "undo 1"):
+    for operator.ctx.request.origin in ("resume 1", "undo 1"):
         operator.must(statement)

@@ -303,7 +303,7 @@ def test_the_function_of_a_command_is_there(found: Command) -> None:
     assert re.fullmatch(r"exacell\.commands\.[\w.]+:[a-z]\w*", found.handler)
     handler = handler_of(found)
     assert len(inspect.signature(handler).parameters) == 2
-    assert inspect.get_annotations(handler)["return"] == "Result"
+    assert inspect.get_annotations(handler)["return"] in ("Result", "Planned", "Result | Planned")
     assert handler.__doc__
 
 

@@ -55,7 +55,7 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cont
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
     ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
     cells = Held()
-    ctx._opened = Opened(cells)  # type: ignore[arg-type]
+    ctx.services._opened = Opened(cells)  # type: ignore[arg-type]
     yield ctx, cells
     cells.let.set()
 
