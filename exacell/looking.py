@@ -55,8 +55,7 @@ class Looking(Background, Generic[T]):
         wake: Callable[[], None],
     ) -> None:
         super().__init__()
-        self._ctx = ctx.aside(ctx.fleet)
-        self._ctx.services.console = SilentConsole()
+        self._ctx = ctx.aside(ctx.fleet, console=SilentConsole())
         self._cells = ctx.cells()
         self._statement, self._every, self._made, self._wake = statement, every, made, wake
         self._due = dict.fromkeys(self._cells, 0.0)

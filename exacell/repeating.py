@@ -41,8 +41,7 @@ class _Asked:
 
     def __init__(self, ctx: Context, line: Line, answer: Answering) -> None:
         self._recording = Recording(ctx.fleet)
-        self._own = ctx.aside(self._recording)
-        self._own.services.console = SilentConsole()
+        self._own = ctx.aside(self._recording, console=SilentConsole())
         self._line, self._answer = line, answer
         self._result: Result | None = None
         self._error: BaseException | None = None

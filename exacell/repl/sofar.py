@@ -63,8 +63,7 @@ class SoFar:
     def begin(self, ctx: Context, line: Line, replay: Replay) -> None:
         """Work out what ``line`` says to the replies of ``replay``; nothing becomes ready when no cell has
         answered it, or all have. While one is worked out, another one only begins when it is asked for again."""
-        own = ctx.aside(replay)
-        own.services.console = SilentConsole()
+        own = ctx.aside(replay, console=SilentConsole())
         # Before it is tried: whoever lets go looks at it afterwards.
         self._again = True
         if self._busy.acquire(blocking=False):

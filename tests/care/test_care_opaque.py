@@ -12,6 +12,7 @@ from exacell.change.racklock import lock_of
 from exacell.config import AsmConfig
 from exacell.errors import ExacellError, ExitCode, JournalError, RefusedError
 from exacell.plan.asmfacts import END
+from exacell.session.request import Request
 from exacell.transport.capabilities import CLUSH, EXACLI
 from tests.support.sessions import Session
 
@@ -204,7 +205,7 @@ def test_asm_sql_that_exacell_has_words_for_is_said_in_them(opaque: Session) -> 
 
 def test_a_recipes_command_is_not_done_again_by_resume(opaque: Session) -> None:
     """What a command or a copy has done there can't be read back: resume names it and sends nothing."""
-    opaque.ctx.request.origin = "resume r"
+    opaque.ctx.request = Request(origin="resume r")
     (note,) = opaque.say("sh --accept-opaque touch x").notes
     assert note.startswith("sh is not done again: look what it has done, then give it anew: sh")
     assert opaque.answers.asked == []

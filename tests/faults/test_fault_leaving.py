@@ -17,6 +17,8 @@ from matrix_moments import Kind, Mishap, Moment, Phase
 from matrix_rack import CELLS, Answering, MatrixRack
 from matrix_run import prepared
 
+from exacell.change.racklock import lock_of
+from exacell.config import RackConfig
 from exacell.dcli.judge import Judgement
 from exacell.dcli.leaving import Leaving
 from exacell.dcli.targets import target
@@ -332,10 +334,12 @@ def test_what_only_reads_is_not_looked_at() -> None:
     assert worked(lambda host: "never", [reads]) == (["list"], "")
 
 
-def test_a_host_that_is_no_cell_is_asked_nothing() -> None:
+def test_a_host_that_is_no_cell_is_asked_nothing(tmp_path: Path) -> None:
     """CellCLI in a command that also goes to a database node should be judged on the cells alone."""
-    lock = SimpleNamespace(still_mine=lambda: "")
-    group: Any = SimpleNamespace(ctx=SimpleNamespace(lock=lambda: lock), cells=("c1",))
+    rack = RackConfig(name="r", cells=("c1",), lock=tmp_path / "lock")
+    ctx = SimpleNamespace(need_rack=lambda: rack, home=SimpleNamespace(state_dir=tmp_path))
+    group: Any = SimpleNamespace(ctx=ctx, cells=("c1",))
     changes = tuple(command_findings("cellcli -e drop flashcache").changes)
     leaving = Leaving(group=group, judgement=Judgement(changes=changes))
-    assert len(changes) == 1 and leaving.why_not("db1") == ""
+    with lock_of(rack, tmp_path).held():
+        assert len(changes) == 1 and leaving.why_not("db1") == ""

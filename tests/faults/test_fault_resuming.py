@@ -160,7 +160,8 @@ def test_confirm_within_survives_a_kill(rack: MatrixRack) -> None:
     operator = killed(rack, "carve griddisk prefix=p size=1G media=flash --confirm-within=1h -y", 1, "some")
     operator.guardian = spawned = mock.Mock(return_value=1)
     operator.must("resume -y")
-    spawned.assert_called_once_with(operator.ctx, 1)
+    ((ctx, change),) = [call.args for call in spawned.mock_calls]
+    assert ctx.session is operator.ctx.session and change == 1
     (told,) = left_behind(operator.ctx)
     assert "change 1 (" in told and "confirm 1" in told
     operator.must("undo 1 -y")

@@ -16,6 +16,7 @@ from exacell.opening import open_context
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.repeating import Repeating
+from exacell.session.execute import execute
 from exacell.transport.base import FleetResult, Reply, Request, State
 from tests.support.patience import patiently, until
 
@@ -73,7 +74,7 @@ def test_a_cell_that_hangs_is_left_out_until_it_answers(held: tuple[Context, Hel
 
     def left_out(seconds: float) -> None:
         cells.asked.clear()
-        made.append(Repeating(ctx, line("list cell attributes name detail"), Context.execute, patience=seconds))
+        made.append(Repeating(ctx, line("list cell attributes name detail"), execute, patience=seconds))
         for _ in range(3):
             result = made[-1].read()
             assert result.text.startswith("exa1cel[01-02]\n")
@@ -92,7 +93,7 @@ def test_a_cell_that_hangs_is_left_out_until_it_answers(held: tuple[Context, Hel
 def test_where_all_are_silent_it_says_so(held: tuple[Context, Held]) -> None:
     """With nobody left to ask the answer is empty and names who is waited for."""
     ctx, _ = held
-    repeating = Repeating(ctx, line("on exa1cel03 list cell attributes name detail"), Context.execute, patience=0.1)
+    repeating = Repeating(ctx, line("on exa1cel03 list cell attributes name detail"), execute, patience=0.1)
     for _ in range(2):
         assert repeating.read().problems == ("exa1cel03: no answer yet",)
 
