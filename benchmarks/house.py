@@ -134,11 +134,46 @@ def untyped_reads(module: Module) -> int:
 
 ROW_NAMES = frozenset(("row", "change", "intent", "outcome", "entry", "record", "last", "unfinished", "step_row"))
 ROW_KEYS = frozenset(
-    """
-    change cell step ordinal statement state outcome kind target facts inverse ended begun who actor of
-    undo_of resume_of undoes resumes started wrote verified title plan rack reply effect hash chain at pid
-    host user steps line error result
-    """.split()
+    (
+        "change",
+        "cell",
+        "step",
+        "ordinal",
+        "statement",
+        "state",
+        "outcome",
+        "kind",
+        "target",
+        "facts",
+        "inverse",
+        "ended",
+        "begun",
+        "who",
+        "actor",
+        "of",
+        "undo_of",
+        "resume_of",
+        "undoes",
+        "resumes",
+        "started",
+        "wrote",
+        "verified",
+        "title",
+        "plan",
+        "rack",
+        "reply",
+        "effect",
+        "hash",
+        "chain",
+        "at",
+        "pid",
+        "host",
+        "user",
+        "steps",
+        "line",
+        "error",
+        "result",
+    )
 )
 
 

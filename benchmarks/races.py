@@ -1,6 +1,7 @@
 """Race the last look at a cell against everything that can come before the statement that loses data, and judge.
 
     python benchmarks/races.py [--races=500] [--seed=N] [--only=drop] [--jobs=2] [--keep=FOLDER] [--write]
+    python benchmarks/races.py --seed=N --number=288 [--times=20]
     python benchmarks/races.py --moment=200 [--loaded] [--write]
 
 A race is one statement of an operator that drops or resizes a cache, grid disks or a disk group, on an emulated rack whose
@@ -8,8 +9,8 @@ cells refuse nothing by themselves, and somebody who ends the flush and lets a d
 the lock over, at a random instant between look and statement, while cells are slow or hang, or our process is stopped.
 A race is survived when nothing went with a statement of ours, no look was older than a fifth of a second when its
 statement arrived, the old owner sent nothing after a takeover, and whoever lost a race was told. A seed repeats what is
-done; instants are wall time. ``--moment`` measures how old the look is when nobody disturbs. Leaves with 1 when a race
-was not survived.
+done; instants are wall time; ``--number`` does a single race of a seed again. ``--moment`` measures how old the look is
+when nobody disturbs. Leaves with 1 when a race was not survived.
 """
 
 from __future__ import annotations
@@ -47,21 +48,19 @@ def work(seed: int, numbers: list[int], only: str, keep: Path | None, found: Any
             try:
                 verb, verdict = course.race(number, only)
                 found.put((number, verb.kind, verdict))
-            except Exception:  # A bug of this program is told like one of exacell's.
-                found.put((number, "?", Verdict(f"race {number}", odd=[traceback.format_exc()])))
+            except Exception as error:  # A bug of this program is told like one of exacell's.
+                where = "".join(traceback.format_tb(error.__traceback__)[-1:])
+                found.put((number, "?", Verdict(f"race {number}", odd=[f"{error}\n{where}"])))
     finally:
         course.close()
         found.put(None)
 
 
-def run(seed: int, races: int, jobs: int, only: str, keep: Path | None) -> list[tuple[int, str, Verdict]]:
+def run(seed: int, numbers: list[int], jobs: int, only: str, keep: Path | None) -> list[tuple[int, str, Verdict]]:
     """Return what became of each race, telling those that were not survived as they end."""
     context = multiprocessing.get_context("spawn")
     found = context.Queue()
-    workers = [
-        context.Process(target=work, args=(seed, list(range(job, races, jobs)), only, keep, found))
-        for job in range(jobs)
-    ]
+    workers = [context.Process(target=work, args=(seed, numbers[job::jobs], only, keep, found)) for job in range(jobs)]
     for worker in workers:
         worker.start()
     left, rows = jobs, []
@@ -79,7 +78,7 @@ def run(seed: int, races: int, jobs: int, only: str, keep: Path | None) -> list[
         number, kind, verdict = row
         if not verdict.survived:
             print(
-                f"seed {seed} race {number} ({kind}) {verdict.script}: {'; '.join(verdict.problems())[:400]}",
+                f"seed {seed} race {number} ({kind}) {verdict.script}: {'; '.join(verdict.problems())[-600:]}",
                 flush=True,
             )
     for worker in workers:
@@ -186,6 +185,8 @@ def main() -> int:
     options.add_argument(
         "--keep", type=Path, default=None, help="folder for the stories of races that were not survived"
     )
+    options.add_argument("--number", type=int, default=None, help="only this race of the seed")
+    options.add_argument("--times", type=int, default=1, help="so often")
     options.add_argument(
         "--moment", type=int, default=0, help="measure so many statements that nobody disturbs instead"
     )
@@ -199,11 +200,12 @@ def main() -> int:
             keep_lines(f"moment, {'loaded' if given.loaded else 'quiet'}", lines)
         return 0
     started = time.monotonic()
-    rows = run(given.seed, given.races, given.jobs, given.only, given.keep)
+    numbers = list(range(given.races)) if given.number is None else [given.number] * given.times
+    rows = run(given.seed, numbers, given.jobs, given.only, given.keep)
     told = summary(rows, time.monotonic() - started)
     lines = table(rows)
     print("\n".join([*lines, told]))
-    if given.write:
+    if given.write and given.number is None:
         only = f" --only={given.only}" if given.only else ""
         keep_lines(
             "races",
@@ -213,7 +215,7 @@ def main() -> int:
                 *lines,
             ],
         )
-    return 0 if len(rows) == given.races and all(verdict.survived for _, _, verdict in rows) else 1
+    return 0 if len(rows) == len(numbers) and all(verdict.survived for _, _, verdict in rows) else 1
 
 
 if __name__ == "__main__":

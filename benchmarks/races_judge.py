@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from races_rack import Told
 
+from exacell.cellset import CellSet
+
 if TYPE_CHECKING:
     from races_run import Raced
 
@@ -41,7 +43,7 @@ class Verdict:
     untold: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
     ages: list[float] = field(default_factory=list)
-    code: int = 0
+    code: int | None = 0
     struck: bool = False
 
     @property
@@ -61,22 +63,23 @@ class Verdict:
 
 
 def look_of(told: Sequence[Told], place: int) -> Told | None:
-    """Return the first read of the last batch of reads that a host was sent before a statement; None without any.
+    """Return the first read of the last batch of reads that a program was sent before a statement; None without any.
 
-    A batch ends where another program was told, where exacell's mark stands, and where a read comes again.
+    Only reads by the program that got the statement count: between them others ask the same host.
+    A batch ends where exacell's mark stands, and where a read comes again.
 
     Args:
-        told: what the host was told, in order.
+        told: what hosts were told, in order.
         place: of the statement among these.
     """
-    before = list(told[:place])
+    before = [row for row in told[:place] if row.run == told[place].run]
     while before and (before[-1].marks or not before[-1].looks):
         if before[-1].changes:
             break
         before.pop()
     batch: list[Told] = []
     for row in reversed(before):
-        if not row.looks or row.run != before[-1].run or any(row.text == other.text for other in batch):
+        if not row.looks or any(row.text == other.text for other in batch):
             break
         batch.append(row)
     return batch[-1] if batch else None
@@ -91,14 +94,11 @@ def judge(race: Raced) -> Verdict:
     for place, row in enumerate(ours):
         if not row.loses:
             continue
-        here = [r for r in ours[: place + 1] if r.host == row.host]
-        look = look_of(here, len(here) - 1)
+        look = look_of(ours, place)
         age = row.at - (look.looked or look.at) if look is not None else 999.0
         verdict.ages.append(age)
-        if look is not None and look.run != row.run:
-            verdict.stale.append(
-                f"{row.host} got {row.text[:60]!r} from a program that was not looked at, {age:.2f}s old"
-            )
+        if look is None:
+            verdict.stale.append(f"{row.host} got {row.text[:60]!r} by a program that had not looked at it")
         elif age > oldest:
             verdict.stale.append(f"{row.host} got {row.text[:60]!r} {age:.2f}s after it was looked at")
         struck = race.struck if race.struck is not None and race.script.victim == row.host else None
@@ -108,14 +108,21 @@ def judge(race: Raced) -> Verdict:
                 verdict.moment += lost.size
             else:
                 verdict.lost += lost.size
-    own = [f"{host}: {ms:.0f} ms by the journal" for host, ms in race.own_ages if ms > 1000 * LONGEST]
-    verdict.stale += own
+    # By our own clock a look is as old as when we had noted that its statement was written: a stop behind that is in it too.
+    # Whether it was old when it left is seen at the cell. Told of it is the operator in any case.
+    verdict.untold += [
+        f"{host}: {ms:.0f} ms by the journal, and nobody was told"
+        for host, ms in race.own_ages
+        if ms > 1000 * LONGEST and not (race.code and "it left " in race.text)
+    ]
     verdict.lost += sum(lost.size for lost in race.lost if not lost.told.loses)
     if race.taken is not None:
         late = [row for row in ours if row.changes and row.at > race.taken + LONGEST]
         verdict.after += [f"{r.host} got {r.text[:60]!r} {r.at - race.taken:.2f}s after the takeover" for r in late]
     verdict.untold += _untold(race, verdict.lost > 0)
-    if race.code in (70, -99) or race.code < 0:
+    if race.code is None:
+        verdict.odd.append("it had to be ended")
+    elif race.code == 70 or race.code < 0:
         verdict.odd.append(f"it ended with {race.code}")
     if race.other_failed:
         verdict.odd.append(f"no takeover: {race.other_failed}")
@@ -124,14 +131,33 @@ def judge(race: Raced) -> Verdict:
 
 def _untold(race: Raced, harmed: bool) -> list[str]:
     """Return why an operator does not know that a race was lost."""
-    if race.done and not harmed:
+    if not race.wrong and not harmed:
         return []
     if race.code == 0:
-        why = "data was lost" if harmed else f"{race.script.victim} is not as intended"
-        return [f"exit code 0, and {why}"]
-    named = re.search(r"exa1(cel|db)|\bPP\b", race.text) or race.refused_targets
-    return (
-        []
-        if named or "taken over" in race.text
-        else [f"exit code {race.code}, and no cell is named: {race.text[-200:]}"]
-    )
+        return [f"exit code 0, and {'data was lost' if harmed else f'not as intended: {race.wrong}'}"]
+    told = told_lines(race.text)
+    if "taken over" in told:
+        return []
+    named = cells_in(told)
+    if race.script.verb.harm == "files":
+        unnamed = [] if re.search(r"\bPP\b", told) else ["PP"]
+    elif race.code == 2:  # Nothing was sent to any of them: who stands in the way is enough.
+        unnamed = [] if named else race.wrong
+    else:
+        unnamed = [cell for cell in race.wrong or [race.script.victim] if cell not in named]
+    return [f"exit code {race.code}, and nothing is said of {', '.join(unnamed)}: {told[-200:]}"] if unnamed else []
+
+
+_PROGRESS = re.compile(r"[ \[]|Plan on ")
+"""How lines begin that tell of what is planned and how far it is."""
+_CELLS = re.compile(r"exa1cel(?:\d+|\[[\d,-]+\])")
+
+
+def told_lines(text: str) -> str:
+    """Return what an operator was told at the end: without the plan, which names all cells, and without progress."""
+    return "\n".join(line for line in text.splitlines() if not _PROGRESS.match(line))
+
+
+def cells_in(text: str) -> set[str]:
+    """Return the cells that a text names, folded or not."""
+    return {cell for found in _CELLS.findall(text) for cell in CellSet.parse(found)}

@@ -1,7 +1,7 @@
 """Starts processes of operators for benchmarks/races.py: each is a process of its own, forked from one that has imported exacell.
 
-Reads one JSON object a line from standard input (``argv``, ``env``, ``out``) and writes one for each process that begins
-(``began``) or has ended (``ended``, ``code``: negative for a signal). It ends with its input. Not having to start an
+Reads one JSON object a line from standard input (``number``, ``argv``, ``env``, ``out``) and writes one with that number for
+each process that begins (``pid``) or has ended (``code``: negative for a signal). It ends with its input. Not having to start an
 interpreter and to import saves most of what a race would take.
 """
 
@@ -73,20 +73,24 @@ def main() -> int:
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake)
+    numbers: dict[int, object] = {}
     pending = b""
     while True:
         ready, _, _ = select.select([0, woken], [], [])
         if woken in ready:
             os.read(woken, 512)
             while ended := _ended():
-                tell(ended=ended[0], code=ended[1])
+                tell(number=numbers.pop(ended[0]), code=ended[1])
         if 0 in ready:
             data = os.read(0, 1 << 16)
             if not data:
                 return 0
             *lines, pending = (pending + data).split(b"\n")
             for line in lines:
-                tell(began=begin(json.loads(line)))
+                asked = json.loads(line)
+                pid = begin(asked)
+                numbers[pid] = asked["number"]
+                tell(number=asked["number"], pid=pid)
 
 
 def _ended() -> tuple[int, int] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import signal
@@ -14,14 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from races_judge import Verdict, judge, look_of
-from races_process import Operators
+from races_process import Operator, Operators
 from races_rack import LOSING, RacesRack, Told
 from races_verbs import RACKS, VERBS, Script, Verb, draw
 
+from exacell.change.following import PATIENT
 from exacell.journal.record import Entry, Journal
 
-PATIENCE = 40.0
-"""Seconds within which a process has to end."""
+PATIENCE = PATIENT + 40.0
+"""Seconds within which a process has to end: exacell gives what has become hopeless a minute."""
+HELD_UP = 5.0
+"""Seconds after which a process that was stopped goes on though the other operator has not come through."""
 FILE = 5 << 30
 
 
@@ -30,21 +32,21 @@ class Raced:
     """A race as it went, for the judge.
 
     Attributes:
+        code: how our operator's process ended; None where it had to be ended.
         struck: when somebody else had changed the victim; None when that did not come about.
         taken: when the lock was taken over.
-        done: whether every cell is as the statement was to make it.
+        wrong: the cells that are not as the statement was to make them.
         own_ages: of each look, by exacell's own clock: target and milliseconds, as its journal has it.
     """
 
     script: Script
     told: list[Told]
     lost: list[Any]
-    code: int
+    code: int | None
     text: str
     struck: float | None
     taken: float | None
-    done: bool
-    refused_targets: list[str] = field(default_factory=list)
+    wrong: list[str]
     own_ages: list[tuple[str, float]] = field(default_factory=list)
     other_failed: str = ""
     story: list[str] = field(default_factory=list)
@@ -82,7 +84,7 @@ class Course:
                     rack.pass_time(3600)
                 else:
                     code, text = self.plain(rack, statement)
-                    if code:
+                    if code != 0:
                         raise RuntimeError(f"{statement}: {code}: {text}")
             rack.keep(verb.state)
         rack.reset(verb.state)
@@ -99,14 +101,22 @@ class Course:
         path.write_text(path.read_text().replace("emulated = true", "\n".join(["emulated = true", *lines]), 1))
         return home
 
-    def plain(self, rack: RacesRack, statement: str) -> tuple[int, str]:
-        """Carry a statement out that nobody disturbs."""
+    def plain(self, rack: RacesRack, statement: str) -> tuple[int | None, str]:
+        """Carry a statement out that nobody disturbs, and return how it ended, as :meth:`carried_out` does, and its text."""
         home = self.home(rack)
         out = home / "out"
-        code = self.operators.wait(self.operators.start(statement, home, out), PATIENCE)
+        code = self.carried_out(statement, home, out)
         text = out.read_text(errors="replace")
         shutil.rmtree(home, ignore_errors=True)
-        return (-99 if code is None else code), text
+        return code, text
+
+    def carried_out(self, statement: str, home: Path, out: Path) -> int | None:
+        """Carry a statement out as an operator and return how the process ended; None where it had to be ended."""
+        operator = self.operators.start(statement, home, out)
+        try:
+            return self.operators.wait(operator, PATIENCE)
+        finally:
+            self.operators.leave(operator)
 
     def usual(self, verb: Verb) -> tuple[int, float]:
         """Return how many reads a cell gets before the statement that can lose data, and how long all takes."""
@@ -116,8 +126,8 @@ class Course:
             rack.world.heard = counter.heard
             began = time.monotonic()
             code, text = self.plain(rack, verb.statement)
-            if code:
-                raise RuntimeError(f"{verb.statement}: {code}: {text}")
+            if code != 0:
+                raise RuntimeError(f"{verb.statement} with nobody else at work: {code}: {text[-300:]}")
             self._usual[verb.kind] = (max(1, counter.before), time.monotonic() - began)
         return self._usual[verb.kind]
 
@@ -142,17 +152,11 @@ class Course:
         verb = next(verb for verb in VERBS if verb.kind == kind)
         rack = self.rack(verb)
         code, text = self.plain(rack, verb.statement)
-        if code:
+        if code != 0:
             raise RuntimeError(text)
         told = list(rack.world.told)
-        found = []
-        for cell in rack.cells:
-            rows = [row for row in told if row.host == cell]
-            for place, row in enumerate(rows):
-                look = look_of(rows, place) if row.loses else None
-                if look is not None:
-                    found.append(row.at - (look.looked or look.at))
-        return found
+        looks = [(row, look_of(told, place)) for place, row in enumerate(told) if row.loses]
+        return [row.at - (look.looked or look.at) for row, look in looks if look is not None]
 
     def _write(self, number: int, race: Raced, verdict: Verdict) -> None:
         assert self._keep is not None
@@ -216,7 +220,7 @@ class Race:
         self.other_failed = ""
         self._counter = Counter(rack, script.verb, script.victim)
         self._go = threading.Event()
-        self._pid = 0
+        self._operator: Operator | None = None
         self._ended = threading.Event()
 
     def run(self) -> Raced:
@@ -230,16 +234,14 @@ class Race:
         if script.keeps == "late":
             rack.world.late = lambda told: script.lasting if self._go.is_set() and told.host == script.victim else 0.0
         out = home / "out"
-        self._pid = self.course.operators.start(script.verb.statement, home, out)
+        operator = self._operator = self.course.operators.start(script.verb.statement, home, out)
         thread = threading.Thread(target=self._disturb, args=(home, other))
         thread.start()
-        code = self.course.operators.wait(self._pid, PATIENCE)
+        code = self.course.operators.wait(operator, PATIENCE)
         self._ended.set()
         thread.join()
-        if code is None:
-            os.kill(self._pid, signal.SIGKILL)
-            code = -99
-        done = rack.on(lambda: all(script.verb.done(rack, rack.cell(cell)) for cell in rack.cells))
+        self.course.operators.leave(operator)
+        wrong = rack.on(lambda: [cell for cell in rack.cells if not script.verb.done(rack, rack.cell(cell))])
         outcomes = _outcomes(home)
         raced = Raced(
             script=script,
@@ -249,8 +251,7 @@ class Race:
             text=out.read_text(errors="replace"),
             struck=self.struck,
             taken=self.taken,
-            done=done,
-            refused_targets=[row.target for row in outcomes if row.body.get("outcome") != "done"],
+            wrong=wrong,
             own_ages=[(r.target, float(r.body["lookAgeMs"])) for r in outcomes if "lookAgeMs" in r.body],
             other_failed=self.other_failed,
             story=self.story,
@@ -309,6 +310,10 @@ class Race:
         if self._ended.wait(script.offset):
             return
         stopped = script.keeps == "stop" and self._signal(signal.SIGSTOP)
+        # One that was stopped while it read the lock's file holds up whoever wants to take the lock over.
+        waking = threading.Timer(script.lasting + HELD_UP, self._signal, [signal.SIGCONT])
+        if stopped:
+            waking.start()
         try:
             until = time.monotonic() + script.lasting
             if script.between == "takeover":
@@ -322,6 +327,7 @@ class Race:
             if stopped:
                 time.sleep(max(0.0, until - time.monotonic()))
         finally:
+            waking.cancel()
             if stopped:
                 self._signal(signal.SIGCONT)
 
@@ -345,11 +351,10 @@ class Race:
         return False
 
     def _signal(self, number: signal.Signals) -> bool:
-        with suppress(ProcessLookupError):
-            os.kill(self._pid, number)
+        sent = self._operator is not None and self._operator.signal(number)
+        if sent:
             self._say(number.name)
-            return True
-        return False
+        return sent
 
     # -- what comes between ----------------------------------------------------------------------------------------
 
@@ -384,15 +389,14 @@ class Race:
         code, text = self._other(other, "unlock --takeover --reason='the night shift'")
         if code == 0 and "was locked" in text:
             self.taken = time.monotonic()
-        elif code:
-            self.other_failed = text[-200:]
+        elif code != 0:
+            self.other_failed = text[-200:] or f"it ended with {code}"
         elif stopped and Journal(home / "journal.db").unfinished("t1"):
             self.other_failed = "the other operator saw no lock while a change was under way"
 
     def _other(self, home: Path, statement: str) -> tuple[int | None, str]:
         out = home / "out"
-        operators = self.course.operators
-        code = operators.wait(operators.start(statement, home, out), PATIENCE)
+        code = self.course.carried_out(statement, home, out)
         text = out.read_text(errors="replace").strip()
         self._say(f"another operator: {statement}: {code} {text[-200:]}")
         return code, text

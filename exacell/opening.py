@@ -8,7 +8,22 @@ from collections.abc import Mapping
 from exacell.config import NoRackError, load, way_to_a_rack
 from exacell.console import Console
 from exacell.context import Context, Options
+from exacell.options import CommandLine
 from exacell.paths import Home
+
+
+def options_of(line: CommandLine) -> Options:
+    """Return the context's options that a command line asks for."""
+    return Options(
+        rack=line.value("rack"),
+        cells=line.value("cells"),
+        group_file=line.value("group-file"),
+        login=line.value("login"),
+        monitor="monitor" in line.switches,
+        format=line.value("format").lower(),
+        ssh_config=line.value("ssh-config"),
+        quiet="quiet" in line.switches,
+    )
 
 
 def open_context(options: Options, console: Console, *, env: Mapping[str, str] | None = None) -> Context:

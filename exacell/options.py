@@ -66,6 +66,11 @@ class CommandLine:
         """Return an option's value, empty when it was not given."""
         return self.values.get(name, "")
 
+    @property
+    def has_statements(self) -> bool:
+        """Whether it gives statements itself, as words, by -e or in a file; else a prompt or standard input does."""
+        return bool(self.words or self.value("execute") or self.value("file"))
+
 
 def read_argv(argv: Sequence[str]) -> CommandLine:
     """Return what ``argv`` (without the program's name) says.

@@ -1,4 +1,4 @@
-"""CellCLI's own statements to all selected cells: reads answered and folded, changes planned and guarded."""
+"""CellCLI's own statements to all selected cells: reads answered and folded; changes are exacell.change.typed's."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import VOLATILE, fold_records
-from exacell.cellcli.ownname import OWN_NAME, for_cell, has_own_name
+from exacell.cellcli.largerows import LargeRows, joined
 from exacell.cellcli.printing import NO_ANSWER, always_prints
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object
-from exacell.cellcli.statement import Change, Describe, Grant, List, parse, render
+from exacell.cellcli.statement import Describe, List, render
 from exacell.cellset import fold
-from exacell.change.leftbehind import unnoted
-from exacell.errors import ExitCode, RefusedError
+from exacell.errors import ExitCode
 from exacell.fleet import Answers, problem_of
+from exacell.largelist import lines_of, rows_of, taken_in, wrong_with, xml_rows
+from exacell.output.apart import MOST_FOLDED
 from exacell.output.result import Column, Result
 from exacell.transport.base import FleetResult, Reply, Role, State
 from exacell.transport.capabilities import capabilities_of, refuse_statement
-from exacell.vault import hide
 
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.language.line import Line
-    from exacell.plan.facts import CellFacts
     from exacell.plan.planned import Planned
 
 AS_PRINTED = ("table", "raw")
@@ -46,156 +45,9 @@ def pass_through(ctx: Context, line: Line) -> Result | Planned:
         return _list(ctx, statement, form, seconds, compared=bool(line.flags.get("diff")))
     if isinstance(statement, Describe):
         return _describe(ctx, statement, seconds)
-    assert isinstance(statement, (Change, Grant))
-    return _write(ctx, line, statement)
+    from exacell.change.typed import plan_typed  # A read needs none of it, which takes as long as a cell to answer.
 
-
-def _write(ctx: Context, line: Line, statement: Change | Grant) -> Planned:
-    # A read needs none of this, which takes as long to import as a cell to answer.
-    from exacell.change.consent import accepted_loss
-    from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, read_facts, with_asm_sizes
-    from exacell.plan.guard import facts_needed, guard_plan
-    from exacell.plan.guard_targets import means
-    from exacell.plan.model import Plan
-    from exacell.plan.planned import Planned
-    from exacell.plan.settings_inverse import with_inverse
-    from exacell.plan.unchanged import doubt, with_changes
-
-    statement, line = _without_secrets(statement, line)
-    _refuse_own_name(statement, line.text)
-    needed = facts_with_cellsrv_stopped(ctx, (statement,), ctx.cells()) or facts_needed(statement)
-    facts = read = read_facts(ctx, *needed)
-    told = _told(ctx, statement, facts)
-    _refuse_slip(ctx, statement, line.text, told)
-    done = _unchanged(ctx, statement, facts, told)
-    if isinstance(statement, Change) and statement.verb != "CREATE" and has_own_name("".join(statement.names)):
-        # The guard gives each cell the names of its own disks.
-        names = (for_cell(name, cell) for cell in facts for name in statement.names)
-        statement = replace(statement, names=tuple(dict.fromkeys(names)))
-    facts = {cell: fact for cell, fact in facts.items() if cell not in done and (not done or means(statement, fact))}
-    headers = headers_if_needed(ctx, facts) if any(fact.grid_disks for fact in facts.values()) else None
-    if not facts:
-        return Planned(Plan(statement=line.text, rack=ctx.need_rack().name, done=done))
-    plan = guard_plan(
-        ctx.need_rack().name,
-        with_asm_sizes(ctx, facts, (statement,)),
-        statement,
-        text=line.text,
-        accepted=accepted_loss(ctx.options.over(line.flags)),
-        headers=headers,
-        may_ask=True,
-        exact=ctx.request.replaying,
-    )
-    plan = with_inverse(with_changes(plan, statement, told))
-    unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
-    return Planned(
-        replace(plan, done={**done, **plan.done}, warnings=(*plan.warnings, *unsure)), read if needed else {}
-    )
-
-
-def _without_secrets(statement: Change | Grant, line: Line) -> tuple[Change | Grant, Line]:
-    """Return a statement and its line with words in place of passwords and keys, which nothing but sending sees again."""
-    text = render(statement)
-    hidden = hide(text)
-    if hidden == text:
-        return statement, line
-    again = parse(hidden)
-    assert isinstance(again, (Change, Grant))
-    return again, replace(line, text=hide(line.text), cellcli=again)
-
-
-def _refuse_own_name(statement: Change | Grant, text: str) -> None:
-    """Refuse a change in which ``{cell}`` stands elsewhere than in the names of disks."""
-    from exacell.plan.guard_targets import takes_own_name
-
-    if not takes_own_name(statement):
-        raise RefusedError(
-            f"{text}: {OWN_NAME} stands for a cell's own name in LIST and in the names of cell disks and grid disks that "
-            "ALTER and DROP change and CREATE GRIDDISK makes; nothing was sent",
-            hint="on <cell> … with the name in full",
-        )
-
-
-def _refuse_slip(ctx: Context, statement: Change | Grant, text: str, told: _Told) -> None:
-    """Refuse to drop a threshold, role or user that is nowhere while one of nearly that name is."""
-    from exacell.plan.nearby import refuse_slip
-
-    if isinstance(statement, Change) and statement.verb == "DROP" and not ctx.request.replaying:
-        known = {str(row.get("name")) for rows in told.values() for row in rows}
-        refuse_slip(text, statement.object.lower(), statement.names, sorted(known))
-
-
-def _on(statement: Change | Grant, cell: str) -> Change | Grant:
-    """Return the statement with the names that it has on one cell."""
-    from exacell.plan.guard_targets import own_of
-
-    return own_of(statement, cell) if isinstance(statement, Change) and statement.names else statement
-
-
-_Told = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Cell → the rows of the LIST that tells whether a statement changes anything; cells that did not answer are left out, and
-those of which nobody else can tell which disks ALL means."""
-
-
-def _told(ctx: Context, statement: Change | Grant, facts: Mapping[str, CellFacts]) -> _Told:
-    from exacell.plan.media import rows_meant
-    from exacell.plan.unchanged import told_by
-
-    wanted = told_by(statement)
-    if not wanted or not facts:
-        return {}
-    told = {cell: answer.tables[0] for cell, answer in ctx.fleet.query(list(facts), [wanted]).good.items()}
-    if not isinstance(statement, Change):
-        return told
-    meant = {cell: rows_meant(facts[cell], statement, rows) for cell, rows in told.items()}
-    return {cell: rows for cell, rows in meant.items() if rows is not None}
-
-
-def _unchanged(ctx: Context, statement: Change | Grant, facts: Mapping[str, CellFacts], told: _Told) -> dict[str, str]:
-    """Return the cells on which the statement would change nothing, and why."""
-    from exacell.plan.already import reached
-    from exacell.plan.unchanged import holds_already, same_iorm_plan, services_of
-
-    holds = "it holds those values already"
-    done = {cell: why for cell, fact in facts.items() if (why := reached(_on(statement, cell), fact))}
-    done |= {cell: holds for cell, fact in facts.items() if same_iorm_plan(statement, fact)}
-    if done and isinstance(statement, Change) and statement.action == "CANCEL FLUSH":
-        _caches_again(ctx, statement, done)
-    holds = {"CREATE": "it has it already", "DROP": "it has no such thing"}.get(statement.verb, holds)
-    if isinstance(statement, Grant):
-        holds = (
-            "the users have these roles already" if statement.verb == "GRANT" else "the users have none of these roles"
-        )
-        if statement.object == "PRIVILEGE":
-            holds = "the roles have it already" if statement.verb == "GRANT" else "the roles have nothing like it"
-    elif statement.action in ("STARTUP SERVICES", "SHUTDOWN SERVICES"):
-        what = statement.argument or "ALL"
-        runs = "all services run already" if what == "ALL" else f"{what} runs already"
-        holds = runs if statement.action == "STARTUP SERVICES" else f"{what} is stopped already"
-    elif (statement.verb, statement.object) == ("CREATE", "USER"):
-        holds = "it has that user already, with a password that nobody can read: ALTER USER sets another one"
-    same = [cell for cell, rows in told.items() if holds_already(_on(statement, cell), rows)]
-    if same and (services := services_of(statement)):
-        _run_again(ctx, services, same)
-    return done | dict.fromkeys(same, holds)
-
-
-def _caches_again(ctx: Context, statement: Change, cells: Iterable[str]) -> None:
-    """Let the journal know that these caches need no mending any more."""
-    from exacell.change.pending import observe_caching
-
-    problem = observe_caching(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, "on"), statement.object.lower())
-    for line in unnoted(ctx, problem):
-        ctx.console.say(line)
-
-
-def _run_again(ctx: Context, services: Sequence[str], cells: Iterable[str]) -> None:
-    """Let the journal know that these services were seen running, which a change may have stopped."""
-    from exacell.journal.stopped import observe_services
-
-    problem = observe_services(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, services))
-    for line in unnoted(ctx, problem):
-        ctx.console.say(line)
+    return plan_typed(ctx, line)
 
 
 def _ask(
@@ -212,8 +64,6 @@ def _ask(
     )
     replies: Iterable[Reply] = result.replies.values()
     if in_pieces and any(reply.large is not None for reply in replies):
-        from exacell.largelist import taken_in
-
         replies = taken_in(replies)
     good: dict[str, Reply] = {}
     problems: list[str] = []
@@ -224,8 +74,6 @@ def _ask(
         found = (() if _tells_alerts(statement, reply.stdout) else errors(reply.stdout)) or errors(reply.stderr)
         wrong, stray = "", ""
         if reply.large is not None:
-            from exacell.largelist import wrong_with
-
             # What is large was not refused: the words of an error are an alert's own.
             wrong, stray = wrong_with(reply, indents=indents)
             wrong = "" if statement.object == "ALERTHISTORY" else wrong
@@ -359,8 +207,6 @@ def _columns(statement: List, kind: ObjectType) -> tuple[str, ...]:
 
 def _large(replies: Iterable[Reply], columns: Sequence[str], object_type: str, form: str) -> Result:
     """Return the result of a LIST whose answers are on disk."""
-    from exacell.largelist import lines_of, rows_of
-
     answers = list(replies)
     if form == "raw":
         return Result(pieces=[(reply.target, lines_of(reply)) for reply in answers], fold=True, data=True)
@@ -390,10 +236,6 @@ def _list_xml(ctx: Context, statement: List, kind: ObjectType, form: str) -> Res
 
 def _large_xml(answers: Answers, object_type: str, columns: Sequence[str], form: str) -> Sequence[Mapping[str, Any]]:
     """Return the records of answers in XML of which some are on disk: all of them read from there."""
-    from exacell.cellcli.largerows import LargeRows, joined
-    from exacell.largelist import xml_rows
-    from exacell.output.apart import MOST_FOLDED
-
     tables = [(answer.tables[0], answer.reply) for answer in answers.good.values()]
     found = joined([table if isinstance(table, LargeRows) else xml_rows(reply, object_type) for table, reply in tables])
     rows = found.with_keys(columns) if columns else found

@@ -17,17 +17,22 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
+from exacell.arrivals import Recording, told_while_waiting
 from exacell.cellcli.ownname import has_own_name
+from exacell.cellcli.reply import errors
 from exacell.cellcli.rows import ByBlocks
 from exacell.ending import ending_well, interruptible
 from exacell.errors import ExacellError, ExitCode, JournalError, OutputError, StatementError
 from exacell.language.given import with_flags
 from exacell.language.line import Line, carried_by, parse_line
 from exacell.language.registry import Effect
+from exacell.largelist import lines_of, wrong_with
 from exacell.output.apart import each_cell_apart, too_many_to_fold, wants_folding
 from exacell.output.dates import with_local_dates
+from exacell.output.differing import difference_of
 from exacell.output.faults import error_lines
 from exacell.output.folding import MASK, brief_problems
+from exacell.output.pager import OFF, page, page_by_command, wants_pager
 from exacell.output.render import check_format, lines, render
 from exacell.output.result import Result, worst
 from exacell.output.streams import gone, told
@@ -36,6 +41,7 @@ from exacell.output.terminal import TerminalConsole
 from exacell.scripts import script_at
 from exacell.session.execute import execute
 from exacell.signals import ScriptRequested, SessionExit
+from exacell.transport.base import State
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -155,8 +161,6 @@ class Runner:
             with interruptible(self.ctx, self.console):
                 result = (execute or self._execute)(line)
             if line.flags.get("diff"):
-                from exacell.output.differing import difference_of
-
                 result = difference_of(result)
             return self._ended(line, result, format_name, newest, pipe=line.pipe, redirect=line.redirect)
         except ScriptRequested as script:
@@ -265,7 +269,6 @@ class Runner:
         streams = line.call is not None and line.call.command.streams
         if line.effect is not Effect.READ or streams or not self.console.live or self.ctx.rack is None:
             return execute(self.ctx, line)
-        from exacell.arrivals import Recording, told_while_waiting
 
         at_once = self._shows_at_once(line)
         recording = Recording(self.ctx.fleet, self._show_raw if at_once else None)
@@ -284,9 +287,6 @@ class Runner:
         return reads and form == "raw" and self.out is sys.stdout and self.out.isatty()
 
     def _show_raw(self, reply: Reply, of: int) -> None:
-        from exacell.cellcli.reply import errors
-        from exacell.transport.base import State
-
         if reply.large is not None:
             self._show_large(reply, of)
         elif reply.state is State.OK and reply.stdout.strip() and not (errors(reply.stdout) or errors(reply.stderr)):
@@ -294,8 +294,6 @@ class Runner:
             self.console.data("".join(f"{prefix}{row}\n" for row in reply.stdout.removesuffix("\n").split("\n")))
 
     def _show_large(self, reply: Reply, of: int) -> None:
-        from exacell.largelist import lines_of, wrong_with
-
         if not any(wrong_with(reply, indents=False)):
             shown = Result(pieces=[(reply.target, lines_of(reply))], named=of > 1)
             for row in lines(shown, "raw"):
@@ -408,8 +406,13 @@ class Runner:
             self.console.say("(none)")
         if unfolded:
             self.console.say(unfolded)
+        # Who wants quiet is told why a statement failed: where no problem says so, the notes do.
+        good = result.exit_code in (ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT)
+        say = self.console.say if good or result.problems else self.console.tell
         for note in result.notes:
-            self.console.say(note)
+            say(note)
+        if result.exit_code is ExitCode.NOT_EXECUTED and not (result.notes or result.problems):
+            self.console.tell("nothing was executed")
         problems = [one for one in result.problems if not (seen and one in result.told)]
         for problem in brief_problems(problems) if self.console.on_terminal else problems:
             self.console.tell(problem, "error")
@@ -432,8 +435,6 @@ class Runner:
     def _paged(self, result: Result, format_name: str, width: int, color: bool) -> bool | None:
         """Show a result that is longer than the terminal a screen at a time, and return whether ``{cell}`` is in it; None
         where it was not shown."""
-        from exacell.output.pager import OFF, page, wants_pager
-
         setting = self.ctx.settings.pager
         if not self.pages or setting in OFF or self.ctx.session.told_to_end:
             return None
@@ -449,8 +450,6 @@ class Runner:
 
     def _paged_at_once(self, found: Iterator[str], setting: str) -> bool | None:
         """Give a pager the lines of a large answer as they are made; None where there is no program that pages."""
-        from exacell.output.pager import page_by_command
-
         with self.console.lend():
             return False if page_by_command(found, setting, self.out) else None
 

@@ -11,17 +11,21 @@ if TYPE_CHECKING:
     from exacell.context import Context
 
 
-def left_behind(ctx: Context) -> tuple[str, ...]:
+def left_behind(ctx: Context, *, warn: bool = False) -> tuple[str, ...]:
     """Return one line for each thing that an earlier change left behind, with the statement that mends it.
 
     Where there is nothing, the rack's lock tells the other operators so.
+
+    Args:
+        warn: the line is a warning of what the journal knows; it says so where other hands may have mended it since.
     """
     if ctx.rack is None or not any((ctx.home.state_dir / name).exists() for name in ("journal.db", "journal.head")):
         return ()
     from exacell.change.pending import pending
 
     try:
-        found = tuple(item.sentence for item in pending(ctx.journal, ctx.rack.name))
+        left = pending(ctx.journal, ctx.rack.name)
+        found = tuple(item.warning if warn else item.sentence for item in left)
         if not found:
             _left_nothing(ctx)
         return found

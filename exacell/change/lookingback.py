@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from exacell.cellset import fold
 from exacell.change.caching import seen
 from exacell.change.leftbehind import unnoted
-from exacell.change.pending import Pending, pending
+from exacell.change.pending import LOOKED_AT, Pending, pending
 from exacell.errors import JournalError
 from exacell.journal.caching_off import caching_off
 from exacell.journal.offline import offline_by_cell
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 _SERVICES = "list cell attributes name, cellsrvStatus, msStatus, rsStatus"
 
-_LOOKED_AT = ("caching off", "service stopped", "disks offline")
-
 
 def look(ctx: Context) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
     """Return what earlier changes left behind still, and a line for each kind of thing that could not be looked at.
@@ -40,7 +38,7 @@ def look(ctx: Context) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
     """
     journal, rack = ctx.journal, ctx.need_rack().name
     left = pending(journal, rack)
-    if not any(item.state in _LOOKED_AT for item in left):
+    if not any(item.state in LOOKED_AT for item in left):
         return left, ()
     if _is_changed(journal, rack):
         return left, ("a change is being carried out: this is what the journal knows, and no cell was asked",)

@@ -18,6 +18,11 @@ from exacell.journal.running import own, runs
 from exacell.journal.stopped import Stopped, stopped_services
 from exacell.values import dataclass
 
+LOOKED_AT = ("caching off", "service stopped", "disks offline")
+"""What other hands may have mended since, so that ``pending`` asks the cells before it says it."""
+
+_UNASKED = "so the journal has it: pending asks the cells"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pending:
@@ -35,6 +40,11 @@ class Pending:
     state: str
     mend: str
     sentence: str
+
+    @property
+    def warning(self) -> str:
+        """The sentence as it is said where no cell was asked: with the way to ask, where other hands may have mended it."""
+        return f"{self.sentence} ({_UNASKED})" if self.state in LOOKED_AT else self.sentence
 
 
 def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[Pending, ...]:

@@ -1,1 +1,1 @@
-"""The commands, one module a noun; each registers itself."""
+"""The commands, one module a noun: each carries out what :mod:`exacell.commands.declared` declares."""

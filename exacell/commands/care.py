@@ -5,19 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exacell.care.alerts import ALERTS, alerts_of, short_message
+from exacell.care.health import (
+    AREAS,
+    FULL,
+    PLAIN,
+    Level,
+    Observed,
+    all_online,
+    examine,
+    silent,
+    silent_words,
+    words,
+    worst,
+)
+from exacell.cellset import fold
 from exacell.change.leftbehind import unnoted
 from exacell.errors import ExacellError, ExitCode
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.fleet import Answers
+from exacell.journal.offline import observe_online
+from exacell.journal.stopped import observe_services
+from exacell.language.registry import Call
+from exacell.output.care import advice_lines, headlines, matrix_lines
 from exacell.output.result import Column, Result
+from exacell.transport.capabilities import capabilities_of, refuse_statement
 from exacell.units import counted
 
 if TYPE_CHECKING:
-    from exacell.care.health import Observed
     from exacell.context import Context
-    from exacell.fleet import Answers
     from exacell.plan.asmfacts import AsmFacts
 
-GROUP = "cell care"
 
 _ABOUT = 90
 """Characters of an alert's message that a table shows."""
@@ -28,9 +45,6 @@ MOST_WAYS = 8
 
 def observe(ctx: Context) -> tuple[dict[str, Observed], Answers]:
     """Return what every selected cell told; one whose CELLSRV is stopped is asked again for what it still knows."""
-    from exacell.care.health import FULL, PLAIN, Observed
-    from exacell.fleet import Answers
-
     cells = ctx.cells()
     first = ctx.query(*FULL, cells=cells)
     seen = {cell: Observed(cell=cell, tables=dict(zip(FULL, a.tables, strict=True))) for cell, a in first.good.items()}
@@ -45,23 +59,9 @@ def observe(ctx: Context) -> tuple[dict[str, Observed], Answers]:
     return {cell: seen[cell] for cell in cells if cell in seen}, Answers(answers=answers)
 
 
-@command(
-    "show health",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="one line per kind of cell: services, disks, flash, cache, log, ASM, IORM, release, alerts; and what to do",
-    details="ok, or what is wrong in a word; below the matrix each finding with the statement that comes next. image and "
-    "iorm compare a cell with most others. Exit code 1 when something is broken or a cell gave no answer, 0 with mere "
-    "warnings.",
-    example="show health",
-)
 def show_health(ctx: Context, call: Call) -> Result:
     """Return one record per cell: a word per area, and the findings as sentences. Of a cell that gave no answer the one about
     services says so, with the reason among the findings; the others are null."""
-    from exacell.care.health import AREAS, Level, all_online, examine, silent, silent_words, words, worst
-    from exacell.journal.offline import observe_online
-    from exacell.output.care import advice_lines, headlines, matrix_lines
-
     seen, answers = observe(ctx)
     findings = examine(seen)
     online = [cell for cell, told in seen.items() if all_online(told)]
@@ -103,32 +103,13 @@ def _counted(cells: int) -> str:
 
 def _mending(answers: Answers) -> list[str]:
     """Return what brings back the answer of cells whose Management Server is down; nothing when there are none."""
-    from exacell.cellset import fold
-
     # Source: reference cellcli.md 2.4, CELL-01514 is what CellCLI says when it can't reach MS.
     down = [cell for cell, answer in answers.answers.items() if "CELL-01514" in answer.problem]
     return [f"{fold(down)}: MS does not run: on {fold(down)} restart service ms"] if down else []
 
 
-@command(
-    "show alerts",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="alerts that are open: one line for each sequence, the worst first",
-    details="A stateful alert (3_1, 3_2 ...) is open until its condition clears, a stateless one until it is examined. "
-    "critical: only those; all: also what is over. Numbers count per cell: 3_1 on two cells are two alerts.",
-    example="show alerts critical",
-    params=(
-        Param(
-            name="which", kind=Kind.CHOICE, choices=("open", "critical", "all"), positional=True, default="open",
-            help="which ones",
-        ),
-    ),
-)  # fmt: skip
 def show_alerts(ctx: Context, call: Call) -> Result:
     """Return one record per alert sequence."""
-    from exacell.care.alerts import ALERTS, alerts_of, short_message
-
     answers = ctx.query(ALERTS)
     which = call.text_arg("which")
     kept = [
@@ -189,22 +170,12 @@ def _cell_table(ctx: Context, statement: str, names: Sequence[str]) -> tuple[Res
     return result, answers
 
 
-@command(
-    "show services",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="CELLSRV, MS and RS on every cell",
-    details="CELLSRV stopped: online cell NAME starts it and brings the disks back. MS or RS stopped: restart service ms, or rs.",
-    example="show services",
-)
 def show_services(ctx: Context, call: Call) -> Result:
     """Return one record per cell.
 
     Raises:
         RefusedError: the transport does not list the status of services.
     """
-    from exacell.transport.capabilities import capabilities_of, refuse_statement
-
     names = ("status", "cellsrvStatus", "msStatus", "rsStatus")
     text = f"list cell attributes name, {', '.join(names)}"
     refuse_statement(capabilities_of(ctx.transport), text)
@@ -214,7 +185,6 @@ def show_services(ctx: Context, call: Call) -> Result:
         for row in result.records
         if str(row["cellsrvStatus"]).lower() == "stopped"
     ]
-    from exacell.journal.stopped import observe_services
 
     running = {
         str(row["cell"]): [name for name in ("cellsrv", "ms", "rs") if str(row[f"{name}Status"]).lower() == "running"]
@@ -242,14 +212,6 @@ _VERSION_TITLES = {
 """What the table shows, so that it stays narrow; -o json has all."""
 
 
-@command(
-    "show versions",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="release, image status, the release to roll back to, kernel and model of every cell; ASM's version",
-    details="Cells that are alike are one line. More than one release: finish the patch, or check patch.",
-    example="show versions",
-)
 def show_versions(ctx: Context, call: Call) -> Result:
     """Return one record per cell; notes name the ASM instances' versions and what differs."""
     result, _ = _cell_table(ctx, f"list cell attributes name, {', '.join(_VERSIONS)}", _VERSIONS)
@@ -276,15 +238,6 @@ def show_versions(ctx: Context, call: Call) -> Result:
 _QUARANTINE = ("name", "quarantineType", "quarantineReason", "dbUniqueName", "sqlID", "creationTime")
 
 
-@command(
-    "show quarantine",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="what cells have put in quarantine: type, reason, database, SQL",
-    details="A cell that crashed on a statement, a disk region or a plan keeps it from offloading. drop quarantine lifts it, "
-    "after the cause is patched.",
-    example="show quarantine",
-)
 def show_quarantine(ctx: Context, call: Call) -> Result:
     """Return one record per quarantine and cell."""
     answers = ctx.query(f"list quarantine attributes {', '.join(_QUARANTINE)}")

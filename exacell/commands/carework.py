@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from exacell.commands.care import GROUP
+from exacell.care.acknowledge import ack_plan
+from exacell.care.alerts import ALERTS, alerts_of
+from exacell.cellcli.statement import Change
+from exacell.cellcli.statement import parse as parse_cellcli
+from exacell.cellset import fold
 from exacell.errors import RefusedError, StatementError
 from exacell.factreading import read_facts
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.journal.actor import actor
+from exacell.language.registry import Call
 from exacell.output.result import Column, Result
+from exacell.plan import facts as f
+from exacell.plan.guard import guard_plan
 from exacell.plan.planned import Planned
 
 if TYPE_CHECKING:
@@ -18,37 +25,12 @@ if TYPE_CHECKING:
 _EXAMINER = re.compile(r"[A-Za-z0-9_.@-]{1,64}")
 
 
-@command(
-    "ack alert",
-    group=GROUP,
-    effect=Effect.WRITE,
-    summary="say who has seen an alert: sets examinedBy, so that the others need not look",
-    details="3 means the whole sequence 3_1, 3_2 ...; all means every open alert that nobody has examined. Numbers count per "
-    "cell: with on exa1cel02 only that cell's alert is meant. A stateful alert stays open until its condition is over.",
-    example="on exa1cel02 ack alert 3 -y",
-    params=(
-        Param(
-            name="alert",
-            kind=Kind.ALERT,
-            positional=True,
-            required=True,
-            words=("all",),
-            help="as show alerts names it",
-        ),
-        Param(name="by", kind=Kind.NAME, help="who has seen it; you, when it is left out"),
-    ),
-)
 def ack_alert(ctx: Context, call: Call) -> Planned:
     """Return one record per cell with its outcome.
 
     Raises:
         RefusedError: no selected cell has such an alert that nobody has examined.
     """
-    from exacell.care.acknowledge import ack_plan
-    from exacell.care.alerts import ALERTS, alerts_of
-    from exacell.cellset import fold
-    from exacell.journal.actor import actor
-
     name = call.text_arg("alert")
     by = call.text_arg("by") or actor()["user"]
     if not _EXAMINER.fullmatch(by):
@@ -81,16 +63,6 @@ _LUN = "list lun attributes name, cellDisk, physicalDrives"
 _GRID = "list griddisk attributes name, cellDisk"
 
 
-@command(
-    "locate disk",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="where a disk is: cell, slot, serial number, and the cell disk and grid disks on it",
-    details="The disk by any of its names: physical disk (20:3, FLASH_1_0), serial number, LUN, cell disk or grid disk. "
-    "The LED of a single disk can't be lit any more (CELL-04591); alter cell led on lights the cell's.",
-    example="locate disk FD_00_exa1cel02",
-    params=(Param(name="disk", kind=Kind.PHYSICALDISK, positional=True, required=True, help="any of its names"),),
-)
 def locate_disk(ctx: Context, call: Call) -> Result:
     """Return one record per place.
 
@@ -150,27 +122,8 @@ def _list(value: object) -> tuple[str, ...]:
     return tuple(part.strip() for part in str(value or "").split(",") if part.strip())
 
 
-@command(
-    "diagpack",
-    group=GROUP,
-    effect=Effect.WRITE,
-    summary="have cells pack logs and traces for support; list diagpack tells when it is done",
-    details="Around now, or around an alert, or only what type= says. It costs the cells some work and disk space, nothing "
-    "else.",
-    example="on exa1cel02 diagpack hours=2 -y",
-    params=(
-        Param(name="hours", kind=Kind.INT, default="1", help="so many, ending now: 1 to 6"),
-        Param(name="alert", kind=Kind.NAME, help="around this alert instead"),
-        Param(name="type", kind=Kind.CHOICE, choices=("compact", "sundiag", "netdiag"), help="only this kind instead"),
-    ),
-)
 def diagpack(ctx: Context, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
-    from exacell.cellcli.statement import Change
-    from exacell.cellcli.statement import parse as parse_cellcli
-    from exacell.plan import facts as f
-    from exacell.plan.guard import guard_plan
-
     hours, alert, kind = call.int_arg("hours"), call.text_arg("alert"), call.text_arg("type")
     if hours is not None and not 1 <= hours <= 6:
         raise StatementError(f"hours={hours} is not possible: a diagnostic pack spans 1 to 6 hours")

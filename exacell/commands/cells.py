@@ -5,34 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell.errors import RefusedError, StatementError
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.language.registry import Call
 from exacell.output.result import Result
+from exacell.transport.capabilities import capabilities_of
+from exacell.transport.hostkeys import Trust
+from exacell.transport.ssh import SshTransport
 
 if TYPE_CHECKING:
     from exacell.context import Context
 
 
-@command(
-    "trust",
-    group="racks",
-    effect=Effect.LOCAL,
-    summary="show a cell's host key and keep it in known_hosts after you agreed",
-    details="Compare the fingerprint with what the cell's console says (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub) "
-    "before you agree. A key that has changed or was revoked is never replaced here.",
-    example="trust exa1cel01",
-    params=(Param(name="cell", kind=Kind.CELL, positional=True, required=True, help="the cell or database node"),),
-    recipe_ok=False,
-)
 def trust(ctx: Context, call: Call) -> Result:
     """Return one record with the fingerprint that is trusted now.
 
     Raises:
         RefusedError: the key has changed or was revoked, or nobody agreed.
     """
-    from exacell.transport.capabilities import capabilities_of
-    from exacell.transport.hostkeys import Trust
-    from exacell.transport.ssh import SshTransport
-
     rack = ctx.need_rack()
     name = call.text_arg("cell")
     if name not in (*rack.cells, *rack.dbnodes):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exacell.dbsql import names_of, query_database
 from exacell.errors import ExacellError, StatementError
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
     from exacell.context import Context
 
-GROUP = "flash cache"
 
 _SUMMED = ("cachedSize", "cachedWriteSize", "cachedKeepSize", "hitCount", "missCount")
 _MOST = 100
@@ -28,20 +28,6 @@ _SPECIAL = {
 """Source: reference cellcli.md 3.3, FLASHCACHECONTENT."""
 
 
-@command(
-    "show flashcachecontent",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="the objects that fill the flash cache, summed over the cells, with owner and name from the database",
-    details="Each cell names its 100 biggest objects; what is small everywhere is not counted. Names come from DBA_OBJECTS of "
-    "the database, asked on a node that runs it; without database nodes, or with names=no, the object numbers stay.",
-    example="show flashcachecontent db=SPOT top=20",
-    params=(
-        Param(name="db", kind=Kind.DB, help="only this database's objects"),
-        Param(name="top", kind=Kind.INT, default="20", help="so many objects, 1 to 100"),
-        Param(name="names", kind=Kind.BOOL, default="yes", help="no: do not ask the database"),
-    ),
-)
 def show_contents(ctx: Context, call: Call) -> Result:
     """Return one record per object."""
     top, database = call.int_arg("top") or 20, call.text_arg("db")
@@ -107,8 +93,6 @@ def _names(
 
     An object number of the cache is the object's data_object_id. Source: Oracle SAGUG, LIST FLASHCACHECONTENT.
     """
-    from exacell.dbsql import names_of, query_database
-
     if not ctx.need_rack().asm:
         return {}
     found: dict[tuple[str, int], tuple[str, str, str]] = {}

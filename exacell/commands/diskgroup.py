@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell.change.consent import accepted_loss
+from exacell.change.probe import asm_records
 from exacell.errors import RefusedError
 from exacell.factreading import read_facts
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
+from exacell.plan import facts as f
+from exacell.plan.asmspace import AU_SIZES
+from exacell.plan.diskgroup import Wanted, create_plan, drop_plan, instance_nodes
+from exacell.plan.griddisk import members
+from exacell.plan.nearby import refuse_slip
 from exacell.plan.planned import Planned
+from exacell.plan.rebalance import power_plan
 
 if TYPE_CHECKING:
     from exacell.context import Context
 
-GROUP = "ASM"
 
-_ASM = Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several")
 _COLUMNS = (
     Column("name"),
     Column("state"),
@@ -42,19 +47,8 @@ _DISK_COLUMNS = (
 )
 
 
-@command(
-    "show diskgroup",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="disk groups: state, redundancy, allocation unit, disks, failure groups, space, files, clients",
-    details="Sizes ending in Mb are raw megabytes as ASM counts them, auSize is bytes.",
-    example="show diskgroup DATA",
-    params=(Param(name="name", kind=Kind.DISKGROUP, positional=True, help="only this one"), _ASM),
-)
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per disk group; empty when there is none of that name."""
-    from exacell.change.probe import asm_records
-
     records = asm_records(ctx.asm(call.text_arg("asm")).facts())["asm.diskgroup"]
     ctx.services.learned.learn({Kind.DISKGROUP: [str(r["name"]) for r in records]})
     wanted = call.text_arg("name").upper()
@@ -66,54 +60,16 @@ def show(ctx: Context, call: Call) -> Result:
     return Result(records=rows, columns=_COLUMNS, data=True)
 
 
-@command(
-    "show asmdisk",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="disks as ASM sees them: disk group, header, mode, size, failure group",
-    example="show asmdisk",
-    params=(Param(name="diskgroup", kind=Kind.DISKGROUP, help="only those of this disk group"), _ASM),
-)
 def show_disks(ctx: Context, call: Call) -> Result:
     """Return one record per discovered disk."""
-    from exacell.change.probe import asm_records
-
     wanted = call.text_arg("diskgroup").upper()
     records = asm_records(ctx.asm(call.text_arg("asm")).facts())["asm.disk"]
     rows = [{"cell": None, **r} for r in records if not wanted or r["diskgroup"] == wanted]
     return Result(records=rows, columns=_DISK_COLUMNS, data=True)
 
 
-@command(
-    "create diskgroup",
-    group=GROUP,
-    effect=Effect.WRITE,
-    summary="create a disk group on grid disks of one prefix, and mount it on all nodes",
-    details="One failure group per cell. compatible.asm is the ASM software's, compatible.rdbms that of the disk groups "
-    "in use now, unless given; both can only be raised. Any other key=value becomes an ATTRIBUTE.",
-    example="create diskgroup DATA_SSD prefix=ssddisk redundancy=normal au_size=4m -y",
-    params=(
-        Param(name="name", kind=Kind.DISKGROUP, positional=True, required=True, help="at most 30 characters"),
-        Param(name="prefix", kind=Kind.PREFIX, required=True, help="grid disks prefix_<celldisk> of all cells"),
-        Param(
-            name="redundancy",
-            kind=Kind.CHOICE,
-            choices=("external", "normal", "high"),
-            default="normal",
-            help="can't be changed later",
-        ),
-        Param(name="au_size", kind=Kind.SIZE, default="4m", help="allocation unit: 1, 2, 4 … 64M"),
-        _ASM,
-    ),
-    open_keys=True,
-)
 def create(ctx: Context, call: Call) -> Planned:
     """Return the plan; its result is one record per node with its outcome."""
-    from exacell.plan import facts as f
-    from exacell.plan.asmspace import AU_SIZES
-    from exacell.plan.diskgroup import Wanted, create_plan, instance_nodes
-    from exacell.plan.griddisk import members
-
     name, prefix = call.text_arg("name"), call.text_arg("prefix")
     au_size = call.int_arg("au_size") or 0
     if au_size not in AU_SIZES:
@@ -136,21 +92,8 @@ def create(ctx: Context, call: Call) -> Planned:
     return Planned(plan, facts)
 
 
-@command(
-    "drop diskgroup",
-    group=GROUP,
-    effect=Effect.WRITE,
-    summary="dismount a disk group on the other nodes and drop it",
-    details="Without files -y suffices. With files its name must be typed, or given to --accept-data-loss. Refused "
-    "while a database is connected to it, or when it holds voting files.",
-    example="drop diskgroup DATA_SSD -y",
-    params=(Param(name="name", kind=Kind.DISKGROUP, positional=True, required=True, help="the disk group"), _ASM),
-)
 def drop(ctx: Context, call: Call) -> Planned:
     """Return the plan; its result is one record per node with its outcome."""
-    from exacell.plan.diskgroup import drop_plan, instance_nodes
-    from exacell.plan.nearby import refuse_slip
-
     client = ctx.asm(call.text_arg("asm"))
     asm = client.facts()
     if not ctx.request.replaying:
@@ -178,15 +121,6 @@ _OPERATION_COLUMNS = (
 )
 
 
-@command(
-    "show rebalance",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="what ASM moves or resyncs now: disk group, power, percent, minutes left as ASM estimates",
-    details="Only the instance that does the work knows how far it is; the others wait. Nothing listed: ASM is quiet.",
-    example="show rebalance",
-    params=(_ASM,),
-)
 def show_rebalance(ctx: Context, call: Call) -> Result:
     """Return one record per operation that is not done; a note when there is none."""
     found = ctx.asm(call.text_arg("asm")).facts().running
@@ -206,23 +140,8 @@ def show_rebalance(ctx: Context, call: Call) -> Result:
     return Result(records=rows, columns=_OPERATION_COLUMNS, data=True, notes=[] if rows else ["no rebalance runs"])
 
 
-@command(
-    "set rebalance",
-    group=GROUP,
-    effect=Effect.WRITE,
-    summary="change the power of the rebalances that run; diskgroup=NAME starts one of that group",
-    details="power=0 makes a rebalance stand still. 1 to 4 leaves databases their disks, more is for a window.",
-    example="set rebalance power=4 -y",
-    params=(
-        Param(name="power", kind=Kind.INT, required=True, help="0 to 1024"),
-        Param(name="diskgroup", kind=Kind.DISKGROUP, help="this one, whether it is being rebalanced or not"),
-        _ASM,
-    ),
-)
 def set_rebalance(ctx: Context, call: Call) -> Planned:
     """Return the plan; its result is one record per node with its outcome."""
-    from exacell.plan.rebalance import power_plan
-
     power = call.int_arg("power")
     assert power is not None
     asm = ctx.asm(call.text_arg("asm")).facts()

@@ -6,16 +6,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.schema import Kind as Type
+from exacell.cellcli.schema import find_object
+from exacell.cellcli.statement import List, parse, render
+from exacell.driftfacts import read_all, read_cells
 from exacell.errors import ExitCode, RefusedError, StatementError
-from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
+from exacell.language.registry import Call
 from exacell.output.result import Column, Result, worst
-from exacell.units import counted
+from exacell.output.tables import table_lines
+from exacell.plan.drift import ASM, between_cells, folded, from_baseline, gone, neutral, told
+from exacell.store import Store
+from exacell.units import counted, format_size
 
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.plan.drift import Difference
-
-GROUP = "change control"
 
 
 def _read_list(ctx: Context, text: str) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
@@ -24,9 +30,6 @@ def _read_list(ctx: Context, text: str) -> tuple[dict[str, dict[str, str]], list
     Raises:
         StatementError: it is no LIST statement.
     """
-    from exacell.cellcli.statement import List, parse, render
-    from exacell.plan.drift import neutral
-
     statement = parse(text)
     if not isinstance(statement, List):
         raise StatementError(f"drift of='{text}': a LIST statement is needed, such as 'list lun detail'")
@@ -36,30 +39,8 @@ def _read_list(ctx: Context, text: str) -> tuple[dict[str, dict[str, str]], list
     return facts, list(answers.problems), answers.exit_code
 
 
-@command(
-    "drift",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="where cells differ from each other, or from a saved baseline, by attribute",
-    details="Every attribute of cells, flash cache, flash log, IORM plan, cell disks, grid disks, physical disks, LUNs and "
-    "thresholds, and with a baseline the disk groups as well. Ids, serial numbers and times are left out, and a cell's own "
-    "name in a value does not count. Without baseline= every cell is compared with what most cells have. An object or cell that "
-    "is missing or additional is one line; what another release does not have is none. The table says what is the same of "
-    "several objects or cells once (DATA_CD_[00-11]_{cell}); the other formats have each. Exit code 5 when something differs.",
-    example="drift",
-    params=(
-        Param(name="baseline", kind=Kind.BASELINE, help="compare each cell with what it was"),
-        Param(
-            name="of", kind=Kind.TEXT, help="a LIST statement in quotes, instead of all that: 'list alertdefinition'"
-        ),
-    ),
-)
 def drift(ctx: Context, call: Call) -> Result:
     """Return one record per difference."""
-    from exacell.driftfacts import read_all, read_cells
-    from exacell.plan.drift import ASM, between_cells, from_baseline, gone, told
-    from exacell.store import Store
-
     name, statement = call.text_arg("baseline"), call.text_arg("of")
     if name and statement:
         raise StatementError("drift: of= compares cells with each other, so it goes with no baseline=")
@@ -77,14 +58,10 @@ def drift(ctx: Context, call: Call) -> Result:
     columns = [Column(n) for n in ("cell", "object", "name", "attribute", "value", "expected")]
 
     def table(found: Sequence[Difference], width: int | None, color: bool, header: bool) -> Iterator[str]:
-        from exacell.output.tables import table_lines
-
         lines = [_row(_readable(d)) for d in found]
         return table_lines(lines, columns, width=width, color=color, header=header)
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
-        from exacell.plan.drift import folded
-
         return table(folded(found), width, color, header)
 
     def apart(width: int | None, color: bool, header: bool) -> Iterator[str]:
@@ -98,10 +75,6 @@ def drift(ctx: Context, call: Call) -> Result:
 
 def _readable(d: Difference) -> Difference:
     """Return a difference with sizes as LIST prints them, where they say the same."""
-    from exacell.cellcli.schema import Kind as Type
-    from exacell.cellcli.schema import find_object
-    from exacell.units import format_size
-
     kind = find_object(d.object)
     attribute = None if kind is None else kind.attribute(d.attribute)
     if attribute is None or attribute.kind is not Type.SIZE:
@@ -112,9 +85,6 @@ def _readable(d: Difference) -> Difference:
 
 def _row(d: Difference) -> dict[str, object]:
     """Return a record, in which a cell's own name stands again where it is of one cell."""
-    from exacell.cellcli.ownname import for_cell
-    from exacell.plan.drift import ASM
-
     one = not d.cell.startswith(ASM) and not any(mark in d.cell for mark in "[,")
     name, value, expected = (for_cell(text, d.cell) if one else text for text in (d.name, d.value, d.expected))
     return {
@@ -123,26 +93,12 @@ def _row(d: Difference) -> dict[str, object]:
     }  # fmt: skip
 
 
-@command(
-    "save baseline",
-    group=GROUP,
-    effect=Effect.LOCAL,
-    dry_runs=False,
-    summary="keep what the cells are now, for drift baseline=",
-    example="save baseline as=golden",
-    params=(Param(name="as", kind=Kind.BASELINE, required=True, help="its name; an older one is replaced"),),
-    flags=(Flag(name="partial", help="keep it even when a cell gave no answer"),),
-)
 def save_baseline(ctx: Context, call: Call) -> Result:
     """Return a note.
 
     Raises:
         RefusedError: a cell gave no answer and --partial was not given.
     """
-    from exacell.driftfacts import read_all
-    from exacell.plan.drift import ASM
-    from exacell.store import Store
-
     facts, problems, _ = read_all(ctx)
     if problems and not call.flag("partial"):
         raise RefusedError(f"save baseline: {problems[0]}", hint="--partial keeps the others")

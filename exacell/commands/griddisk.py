@@ -5,16 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell import cellset
+from exacell.change.settling import sent_by
+from exacell.commands.flashcache import planning_facts
 from exacell.errors import ExacellError, StatementError
-from exacell.factreading import read_facts
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.factreading import headers_if_needed, read_facts
+from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
+from exacell.plan import facts as f
+from exacell.plan.asmspace import AU_SIZES, Keeping, keeps_failgroup
+from exacell.plan.carve import carve_plan
+from exacell.plan.griddisk import members, release_plan
+from exacell.plan.griddisk_size import resize_griddisk_plan
+from exacell.plan.nearby import refuse_slip
 from exacell.plan.planned import Planned
 
 if TYPE_CHECKING:
     from exacell.context import Context
 
-GROUP = "grid disks"
 
 _COLUMNS = (
     Column("cell"),
@@ -27,22 +34,9 @@ _COLUMNS = (
     Column("asmModeStatus"),
 )
 
-_PREFIX = Param(name="prefix", kind=Kind.PREFIX, required=True, help="exactly the disks named prefix_<celldisk>")
 
-
-@command(
-    "show griddisk",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="grid disks per cell and prefix: how many, how big, on what, used by which disk group",
-    details="LIST GRIDDISK shows every single one.",
-    example="show griddisk",
-    params=(Param(name="prefix", kind=Kind.PREFIX, help="only these"),),
-)
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per cell, prefix and size."""
-    from exacell.plan import facts as f
-
     answers = ctx.query(f.GRIDDISK)
     wanted = call.text_arg("prefix").lower()
     rows: list[dict[str, object]] = []
@@ -84,50 +78,8 @@ def show(ctx: Context, call: Call) -> Result:
     )
 
 
-@command(
-    "carve griddisk",
-    group=GROUP,
-    effect=Effect.WRITE,
-    summary="make one grid disk of equal, explicit size on every flash (or hard) cell disk",
-    details="Without size= every disk gets what is free on the fullest disk of all cells, rounded down to 16M. "
-    "If the flash cache owns the space, the way to make room is named. usable= counts the copies, what ASM needs for itself "
-    "and what it keeps free for the mirrors. Refused while a disk is not normal, and for a prefix that grid disks on another "
-    "kind of disk have.",
-    example="carve griddisk prefix=ssddisk -y",
-    params=(
-        _PREFIX,
-        Param(name="size", kind=Kind.SIZE, help="of each grid disk"),
-        Param(name="free", kind=Kind.CHOICE, choices=("all",), help="all: take what is free (the default)"),
-        Param(
-            name="usable",
-            kind=Kind.SIZE,
-            help="usable_file_mb that an empty disk group of redundancy= on them shall have",
-        ),
-        Param(
-            name="redundancy",
-            kind=Kind.CHOICE,
-            choices=("external", "normal", "high"),
-            default="normal",
-            help="for usable=",
-        ),
-        Param(name="au_size", kind=Kind.SIZE, default="4m", help="for usable=: the disk group's allocation unit"),
-        Param(
-            name="media",
-            kind=Kind.CHOICE,
-            choices=("flash", "performance", "capacity", "hard"),
-            default="flash",
-            help="which cell disks; performance and capacity from release 24.1",
-        ),
-        Param(name="asm", kind=Kind.ASM, help="which ASM cluster may use them, when the rack has several"),
-        Param(name="availableTo", kind=Kind.TEXT, help="the ASM clients that may use them; else as the rack's others"),
-    ),
-)
 def carve(ctx: Context, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
-    from exacell.plan import facts as f
-    from exacell.plan.asmspace import AU_SIZES, Keeping
-    from exacell.plan.carve import carve_plan
-
     given = [name for name in ("size", "free", "usable") if call.args.get(name) is not None]
     if len(given) > 1:
         raise StatementError(f"carve griddisk: {' and '.join(f'{g}=' for g in given)} exclude each other")
@@ -169,8 +121,6 @@ def _kept_by_failgroup(ctx: Context, asm: str) -> bool | None:
     Returns:
         True where any of them does; None where none could be asked or none tells.
     """
-    from exacell.plan.asmspace import keeps_failgroup
-
     told: list[bool] = []
     for name in (asm,) if asm else ctx.need_rack().asm:
         try:
@@ -183,28 +133,8 @@ def _kept_by_failgroup(ctx: Context, asm: str) -> bool | None:
     return any(told) if told else None
 
 
-@command(
-    "release griddisk",
-    group=GROUP,
-    effect=Effect.WRITE,
-    summary="deactivate and drop grid disks that no disk group uses",
-    details="Refused while ASM uses one of them, whatever is given. regrow=yes then re-creates the flash cache over all "
-    "the flash that is free, with its own flush.",
-    example="release griddisk prefix=ssddisk regrow=yes -y",
-    params=(
-        _PREFIX,
-        Param(name="media", kind=Kind.CHOICE, choices=("flash", "hard"), help="only those on such disks"),
-        Param(name="regrow", kind=Kind.BOOL, default="no", help="give the space to the flash cache"),
-    ),
-)
 def release(ctx: Context, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
-    from exacell.commands.flashcache import planning_facts
-    from exacell.factreading import headers_if_needed
-    from exacell.plan import facts as f
-    from exacell.plan.griddisk import release_plan
-    from exacell.plan.nearby import refuse_slip
-
     facts = read_facts(ctx, *planning_facts(), f.IORMPLAN)
     if not ctx.request.replaying:
         known = dict.fromkeys(grid.prefix for fact in facts.values() for grid in fact.grid_disks if grid.prefix)
@@ -221,28 +151,8 @@ def release(ctx: Context, call: Call) -> Planned:
     return Planned(plan, facts)
 
 
-@command(
-    "resize griddisk",
-    group=GROUP,
-    effect=Effect.WRITE,
-    summary="give all grid disks of a prefix another size, with the disk group that uses them",
-    details="To shrink, ASM goes first and its rebalance is waited for, then the cells; to grow, the cells go first. Sizes "
-    "are multiples of 16M. Refused when what the disk group holds would not fit, a cell disk has no room, a disk is not "
-    "ONLINE, another rebalance of the group has not ended, or only some of its disks are selected.",
-    example="resize griddisk prefix=RECO size=96g -y",
-    params=(
-        _PREFIX,
-        Param(name="size", kind=Kind.SIZE, required=True, help="of each grid disk"),
-        Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several"),
-    ),
-)
 def resize(ctx: Context, call: Call) -> Planned:
     """Return one record per cell and node with its outcome."""
-    from exacell.change.settling import sent_by
-    from exacell.plan import facts as f
-    from exacell.plan.griddisk import members
-    from exacell.plan.griddisk_size import resize_griddisk_plan
-
     facts = read_facts(ctx, f.CELL, f.CELLDISK, f.GRIDDISK)
     prefix, size = call.text_arg("prefix"), call.int_arg("size")
     assert size is not None

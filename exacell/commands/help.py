@@ -12,8 +12,11 @@ from exacell.cellcli.meanings import metric_meaning, value_meanings
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import Attribute, ObjectType, find_object, metric, metrics, objects, objects_of
 from exacell.cellcli.suggest import closest
+from exacell.core.packaged import has_source, packaged_files
+from exacell.core.pages import shown_page
 from exacell.errors import StatementError
-from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, command, commands
+from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Param, commands
+from exacell.manual import man_page
 from exacell.output.result import Result
 from exacell.output.style import wrapped
 
@@ -81,17 +84,6 @@ _GUARDS = {
 _LIST_SHAPE = "[ATTRIBUTES {ALL | a[, b]...}] [DETAIL] [ORDER BY a [ASC|DESC]] [LIMIT n]"
 
 
-@command(
-    "help",
-    group="help",
-    effect=Effect.LOCAL,
-    summary="statements, objects, attributes and metrics explained",
-    details="help flush flashcache; help list griddisk; help griddisk; help attribute griddisk asmModeStatus; "
-    "help metric FL_DISK_FIRST; help CELL-02559; help safety; help flags; help man prints the man page; help docs lists the "
-    "pages of the documentation, help docs reliability shows one.",
-    example="help flush flashcache",
-    params=(Param(name="topic", kind=Kind.TEXT, positional=True, rest=True, help="words of a statement, or a topic"),),
-)
 def help_(ctx: Context, call: Call) -> Result:
     """Return a page of text."""
     words = call.text_arg("topic").rstrip(";").replace("'", " ").replace('"', " ").split()
@@ -152,15 +144,11 @@ def _page(words: Sequence[str]) -> list[str]:
 
 def manual() -> str:
     """Return the man page."""
-    from exacell.manual import man_page
-
     return man_page(commands(), _SAFETY)
 
 
 def _pages() -> Iterator[str]:
     """Yield the names of the documentation's pages with their titles."""
-    from exacell.core.packaged import packaged_files
-
     titles = []
     for name, place in packaged_files("docs", *_PAGES).items():
         first = place.read_text(encoding="utf-8").partition("\n")[0]
@@ -172,9 +160,6 @@ def _pages() -> Iterator[str]:
 
 def _docs(name: str) -> list[str]:
     """Return the lines of a page of the documentation, without names of files that are not there."""
-    from exacell.core.packaged import has_source, packaged_files
-    from exacell.core.pages import shown_page
-
     pages = packaged_files("docs", *_PAGES)
     plain = name.removeprefix("docs/")
     place = pages.get(plain) or pages.get(plain.rpartition(".")[0])

@@ -6,9 +6,17 @@ import subprocess
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from exacell.change.verdicts import REPLY_KEPT
+from exacell.dcli.reach import current_rack
+from exacell.dcli.refusing import journal_accepted, refuse_unread
 from exacell.errors import BrokenOffError, ExitCode, JournalError, RefusedError
-from exacell.language.registry import Call, Effect, Kind, Param, Value, command
-from exacell.language.shellwords import ACCEPT, command_given
+from exacell.journal.actor import actor
+from exacell.journal.reading import HERE
+from exacell.journal.record import Row
+from exacell.language.line import with_call_flags
+from exacell.language.registry import Call, Value
+from exacell.language.shellwords import command_given
+from exacell.opaque.scan import command_findings
 from exacell.output.result import Result
 
 if TYPE_CHECKING:
@@ -20,20 +28,6 @@ _SHOWN = 60
 """Characters of the command in messages."""
 
 
-@command(
-    "host",
-    group="recipes",
-    effect=Effect.OPAQUE,
-    summary="run a command on this machine, such as the load of a measurement",
-    details="All words behind host are the command. What exacell reads as showing something (date, uptime ...; help docs "
-    "shell-text lists all) runs at once. A change by CellCLI or of a disk group that is found in it is always refused: typed as "
-    "a statement it is guarded. What it can't read is refused on production and read-only racks, elsewhere it needs "
-    "--accept-opaque: host --accept-opaque ... or run ... --accept-opaque. It is journalled and not undone; -n runs "
-    "nothing. A status other than 0 stops the recipe.",
-    example="host 'date'",
-    params=(Param(name="command", kind=Kind.COMMAND, positional=True, required=True, rest=True, help="for /bin/sh"),),
-    flags=(ACCEPT,),
-)
 def host(ctx: Context, call: Call) -> Result:
     """Return its exit status as the exit code; its output is talk's neighbour on the terminal.
 
@@ -60,10 +54,6 @@ def judged(ctx: Context, text: str, flags: Mapping[str, Value], *, statement: st
     Raises:
         RefusedError: a change is found in it, or it can't be read and was not accepted.
     """
-    from exacell.dcli.reach import current_rack
-    from exacell.dcli.refusing import refuse_unread
-    from exacell.opaque.scan import command_findings
-
     current_rack(ctx)  # On a command line the rack is found when it is needed first.
     findings = command_findings(text)
     _refuse_changes(text, findings)
@@ -90,11 +80,6 @@ def pass_untyped(ctx: Context, line: Line, text: str) -> Line:
         RefusedError: a change is found in its command, or it can't be read and was not accepted.
         JournalError: it was accepted, and the journal can't be written; nothing was run.
     """
-    from exacell.dcli.reach import current_rack
-    from exacell.dcli.refusing import journal_accepted, refuse_unread
-    from exacell.language.line import with_call_flags
-    from exacell.opaque.scan import command_findings
-
     flags = {**ctx.options.flags, **line.flags}
     if line.shell:
         findings = judged(ctx, line.shell, flags, statement=text)
@@ -136,11 +121,6 @@ def _journalled(ctx: Context, text: str, findings: Findings, flags: Mapping[str,
         JournalError: the journal can't be written; nothing was run.
         BrokenOffError: it can't be written any more; the command has ended.
     """
-    from exacell.change.verdicts import REPLY_KEPT
-    from exacell.journal.actor import actor
-    from exacell.journal.reading import HERE
-    from exacell.journal.record import Row
-
     rack, who, statement = "" if ctx.rack is None else ctx.rack.name, actor(), f"host {text}"
     change = ctx.journal.begin(
         rack,

@@ -9,79 +9,28 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from exacell.change.journal_restart import restart as begin_again
+from exacell.commands.declared.journal import FILTERS, RECENT
 from exacell.errors import ExitCode, JournalError, RefusedError
-from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
+from exacell.journal.auditing import Filter, as_csv, as_jsonl, finished, moment, outlines_of, row_records, summary
+from exacell.journal.reading import without_collecting
+from exacell.journal.record import Journal
+from exacell.journal.stream import Stream
+from exacell.language.registry import Call
+from exacell.output.changes import change_lines
+from exacell.output.onechange import change_page
 from exacell.output.result import Column, Record, Result
 
 if TYPE_CHECKING:
     from exacell.context import Context
-    from exacell.journal.auditing import Filter
-    from exacell.journal.record import Entry, Journal
-    from exacell.journal.stream import Stream
-
-GROUP = "change control"
-
-_FILTERS = (
-    Param(name="since", kind=Kind.TEXT, help="from then on: 2h, 7d, 2026-03-01, 2026-03-01T08:00 (local time)"),
-    Param(name="until", kind=Kind.TEXT, help="up to then, in the same forms"),
-    Param(name="user", kind=Kind.NAME, help="changes of this operating-system user (or who became root by sudo)"),
-    Param(name="cell", kind=Kind.CELL, help="changes that touched this cell or database node"),
-    Param(name="ticket", kind=Kind.NAME, help="changes with this ticket"),
-    Param(name="word", kind=Kind.TEXT, help="changes whose statement holds this"),
-)
-_FILE = Param(name="file", kind=Kind.FILE, help="another journal's file, such as one that journal restart put aside")
-_FAILED = Flag(name="failed", help="only changes that did not end well, or did not end")
-_ALL = Flag(name="all-racks", help="of every rack, not only of this one")
+    from exacell.journal.record import Entry
 
 
-@command(
-    "journal show",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="the changes made on this rack, or one of them as a page",
-    details="Who (operating-system user, SUDO_USER, host, key fingerprint when known), why (--reason, --ticket, recipe), "
-    "statement, targets, risk and how it ended, in this host's time. With a number: that change as a page, each statement "
-    "with its reply and what was read back, equal cells together; --format=json has every row of it.",
-    example="journal show since=7d",
-    params=(
-        Param(
-            name="change",
-            kind=Kind.CHANGE,
-            positional=True,
-            help="its number: who, why, statements, replies, how it ended",
-        ),
-        *_FILTERS,
-        _FILE,
-    ),
-    flags=(_FAILED, _ALL),
-)
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per change, or per row of one."""
     return _shown(ctx, call)
 
 
-RECENT = 20
-"""Changes that the bare word shows."""
-
-
-@command(
-    "journal",
-    group=GROUP,
-    effect=Effect.READ,
-    summary=f"the last {RECENT} changes made on this rack; journal show tells of all",
-    details="With a number: that change as a page, as journal show does.",
-    example="journal",
-    params=(
-        Param(
-            name="change",
-            kind=Kind.CHANGE,
-            positional=True,
-            help="its number: who, why, statements, replies, how it ended",
-        ),
-        *_FILTERS,
-    ),
-    flags=(_FAILED, _ALL),
-)
 def recent(ctx: Context, call: Call) -> Result:
     """Return one record per change, or per row of one."""
     if call.int_arg("change") is not None:
@@ -101,9 +50,6 @@ def _shown(ctx: Context, call: Call, newest: int = 0) -> Result:
     Args:
         newest: so many changes are enough where none is left out by a filter; 0 for all.
     """
-    from exacell.journal.auditing import finished, outlines_of, row_records, summary
-    from exacell.journal.reading import without_collecting
-
     number = call.int_arg("change")
     if number is not None:
         _tell_damage(ctx, call)
@@ -134,8 +80,6 @@ def _page(
     folded: bool = True,
 ) -> Iterator[str]:  # fmt: skip
     """Return one change as a page for eyes; the other formats have every row of it."""
-    from exacell.output.onechange import change_page
-
     return change_page(rows, rack, later=later, zone=None, width=width, color=color, folded=folded)
 
 
@@ -143,8 +87,6 @@ def _drawn(result: Result, racks: bool) -> Result:
     """Return changes that take a line each on a terminal."""
 
     def draw(width: int | None, color: bool, header: bool, *, folded: bool = True) -> Iterator[str]:
-        from exacell.output.changes import change_lines
-
         return change_lines(
             result.records, racks=racks, width=width, color=color, header=header, folded=folded, zone=None
         )
@@ -152,31 +94,12 @@ def _drawn(result: Result, racks: bool) -> Result:
     return replace(result, draw=draw, apart=partial(draw, folded=False)) if result.records else result
 
 
-@command(
-    "journal export",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="all rows, for an auditor or a program: jsonl with the hash chain, or csv",
-    details="jsonl: one object a row with everything, prev and hash included, so that the chain can be followed outside "
-    "(help docs journal says how). csv: one line a row with who, why, statement, reply and verification as columns. Rows are "
-    "written as they are read, and the chain is followed meanwhile: exit code 1 tells that it is not whole.",
-    example="journal export format=csv since=30d > changes.csv",
-    params=(
-        Param(name="format", kind=Kind.CHOICE, choices=("jsonl", "csv"), default="jsonl", help="of the rows"),
-        *_FILTERS,
-        _FILE,
-    ),
-    flags=(_FAILED, _ALL),
-    streams=True,
-)
 def export(ctx: Context, call: Call) -> Result:
     """Write the rows as they are read, whatever the output format is; return what is to be told of them.
 
     Raises:
         JournalError: the file is no journal, or another one took its place meanwhile.
     """
-    from exacell.journal.auditing import as_csv, as_jsonl, outlines_of
-
     _tell_damage(ctx, call)
     journal, wanted = _journal(ctx, call), _filter(call)
     rows = _stream(ctx, call)
@@ -210,16 +133,6 @@ _AT_ONCE = 256
 """Rows that are written in one piece."""
 
 
-@command(
-    "journal verify",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="check the hash chain: no row edited, removed, moved or cut off",
-    details="The newest row's number and hash are kept in a second file as well, and every change prints them: keep that "
-    "line elsewhere, and a cut tail is found even when both files were rewritten.",
-    example="journal verify",
-    params=(_FILE, Param(name="head", kind=Kind.TEXT, help="a head that a change printed: 17:1f0c2b… must be a row")),
-)
 def verify(ctx: Context, call: Call) -> Result:
     """Return one record; exit code 1 when the journal is damaged."""
     journal = _journal(ctx, call)
@@ -259,16 +172,6 @@ def _without_head(journal: Journal, head: str) -> str:
     )
 
 
-@command(
-    "journal restart",
-    group=GROUP,
-    effect=Effect.LOCAL,
-    summary="put a damaged journal aside and begin a new one",
-    details="The damaged file stays beside the new one; the new one's first row names it and its last good row. Warnings "
-    "that still wait, as pending tells them, are carried over. Refused while the journal is whole.",
-    example="journal restart --reason='disk repaired'",
-    recipe_ok=False,
-)
 def restart(ctx: Context, call: Call) -> Result:
     """Return one record about the old file.
 
@@ -276,8 +179,6 @@ def restart(ctx: Context, call: Call) -> Result:
         RefusedError: nobody agreed.
         JournalError: the journal is whole.
     """
-    from exacell.change.journal_restart import restart as begin_again
-
     journal = ctx.journal
     walked, problem = journal.examine()
     if problem:
@@ -306,8 +207,6 @@ def restart(ctx: Context, call: Call) -> Result:
 
 
 def _journal(ctx: Context, call: Call) -> Journal:
-    from exacell.journal.record import Journal
-
     name = call.text_arg("file")
     if not name:
         return ctx.journal
@@ -323,7 +222,7 @@ def _rack(ctx: Context, call: Call) -> str | None:
 
 
 def _filters(call: Call) -> bool:
-    return call.flag("failed") or any(call.text_arg(item.name) for item in _FILTERS)
+    return call.flag("failed") or any(call.text_arg(item.name) for item in FILTERS)
 
 
 def _tell_damage(ctx: Context, call: Call) -> None:
@@ -340,8 +239,6 @@ def _entries(ctx: Context, call: Call, *, newest: int) -> Iterable[Entry]:
 
 
 def _stream(ctx: Context, call: Call) -> Stream:
-    from exacell.journal.stream import Stream
-
     wanted = _filter(call)
     return Stream(
         _journal(ctx, call),
@@ -353,8 +250,6 @@ def _stream(ctx: Context, call: Call) -> Stream:
 
 
 def _filter(call: Call) -> Filter:
-    from exacell.journal.auditing import Filter, moment
-
     return Filter(
         since=moment(call.text_arg("since")),
         until=moment(call.text_arg("until")),

@@ -5,28 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from exacell.change.racklock import lock_of
-from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
+from exacell.change.pending import pending
+from exacell.change.racklock import LockedError, describe, lock_of
+from exacell.journal.actor import actor
+from exacell.journal.record import Row
+from exacell.language.registry import Call
+from exacell.output.locks import lock_sentence
 from exacell.output.result import Column, Result
+from exacell.output.style import wrapped
 
 if TYPE_CHECKING:
     from exacell.context import Context
 
-GROUP = "change control"
 
-
-@command(
-    "lock",
-    group=GROUP,
-    effect=Effect.LOCAL,
-    dry_runs=False,
-    summary="keep the rack for yourself until unlock; without it a change locks the rack while it runs",
-    details="The others are told who holds it and since when. A reason goes to your own journal: everybody on the host can read "
-    "a lock, so it holds no text of yours.",
-    example="lock reason='benchmark until noon'",
-    params=(Param(name="reason", kind=Kind.TEXT, help="why, for your journal; --reason and --ticket say it as well"),),
-    recipe_ok=False,
-)
 def lock(ctx: Context, call: Call) -> Result:
     """Return one record about the lock.
 
@@ -34,8 +25,6 @@ def lock(ctx: Context, call: Call) -> Result:
         RefusedError: somebody else holds it.
         JournalError: the reason can't be recorded.
     """
-    from exacell.change.racklock import describe
-
     lock = lock_of(ctx.need_rack(), ctx.home.state_dir)
     flags = ctx.flags_of(call)
     reason, ticket = (str(flags.get(name) or "") for name in ("reason", "ticket"))
@@ -51,26 +40,11 @@ def lock(ctx: Context, call: Call) -> Result:
 
 def _record(ctx: Context, statement: str, reason: str, ticket: str) -> None:
     """Journal something about the lock that sends nothing to cells."""
-    from exacell.journal.actor import actor
-    from exacell.journal.record import Row
-
     rack = ctx.need_rack().name
     change = ctx.journal.begin(rack, {"statement": statement, "reason": reason, "ticket": ticket, **actor()})
     ctx.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
 
 
-@command(
-    "unlock",
-    group=GROUP,
-    effect=Effect.LOCAL,
-    dry_runs=False,
-    summary="give the rack's lock back; --takeover removes somebody else's",
-    details="A change of a process that has ended on this host holds nothing, and needs no takeover. Who took over from whom, "
-    "and why (--reason), is in the journal. A change that still runs elsewhere stops before its next statement.",
-    example="unlock",
-    flags=(Flag(name="takeover", help="remove it although somebody else holds it"),),
-    recipe_ok=False,
-)
 def unlock(ctx: Context, call: Call) -> Result:
     """Return a note that says who held it.
 
@@ -78,8 +52,6 @@ def unlock(ctx: Context, call: Call) -> Result:
         LockedError: somebody else holds it.
         JournalError: a takeover could not be recorded; the lock stays.
     """
-    from exacell.change.racklock import LockedError
-
     lock, rack = lock_of(ctx.need_rack(), ctx.home.state_dir), ctx.need_rack().name
     takeover = call.flag("takeover")
     if takeover:
@@ -109,23 +81,12 @@ def unlock(ctx: Context, call: Call) -> Result:
 
 def _elsewhere(ctx: Context, rack: str) -> str:
     """Return who, on other hosts, is carrying changes of the rack out as far as the journal tells; empty for nobody."""
-    from exacell.change.pending import pending
-
     found = [item.change for item in pending(ctx.journal, rack) if item.state == "elsewhere"]
     return f"change {', '.join(map(str, found))} of another host" if found else ""
 
 
-@command(
-    "show lock",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="who holds the rack's lock, since when, and for which change",
-    example="show lock",
-)
 def show_lock(ctx: Context, call: Call) -> Result:
     """Return one record."""
-    from exacell.change.racklock import describe
-
     lock = lock_of(ctx.need_rack(), ctx.home.state_dir)
     row = describe(lock.holder(), lock)
     return _told(row, [holder.trace for holder in lock.left_by_others()])
@@ -135,9 +96,6 @@ def _told(row: Mapping[str, object], notes: Sequence[str] = ()) -> Result:
     """Return a record about the lock, for eyes as a sentence."""
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
-        from exacell.output.locks import lock_sentence
-        from exacell.output.style import wrapped
-
         yield from wrapped(lock_sentence(row, zone=None), width)
 
     names = (

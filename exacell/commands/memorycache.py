@@ -5,32 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exacell.cellcli.schema import release_key
+from exacell.cellset import fold
 from exacell.change.leftbehind import unnoted
-from exacell.commands.flashcache import GROUP, LIMIT, cache_table, flush_limit
+from exacell.change.pending import observe_caching
+from exacell.commands.flashcache import cache_table, flush_limit
 from exacell.factreading import read_facts
-from exacell.language.registry import Call, Effect, command
+from exacell.fleet import Answers
+from exacell.language.registry import Call
 from exacell.output.result import Column, Result
+from exacell.plan import facts as f
+from exacell.plan.facts import PMEMCACHE, metric_values
+from exacell.plan.memorycache import memory_flush_plan
 from exacell.plan.planned import Planned
+from exacell.units import MIB
 
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.fleet import Answer
 
-_DETAILS = (
-    "The same cache under both names: PMEMCACHE before release 23.1, XRMEMCACHE since. memory is pmem (X8M, X9M) or dram (X10M "
-    "and later). used is as of the cell's last metric collection. dirty is 0 where the cache is write-through or its status is "
-    "normal - flushed; a write-back one has no metric of it. caching is off while the status says flushing or flushed, until "
-    "ALTER PMEMCACHE ALL CANCEL FLUSH. A cell without such a cache has empty columns."
-)
-
 
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per cell; a cell without a cache in memory has nulls."""
-    from exacell.cellset import fold
-    from exacell.change.pending import observe_caching
-    from exacell.fleet import Answers
-    from exacell.plan.facts import PMEMCACHE
-
     cells = tuple(ctx.cells())
     releases = ctx.fleet.releases(cells)
     asked: dict[tuple[str, ...], list[str]] = {}
@@ -57,23 +53,8 @@ def show(ctx: Context, call: Call) -> Result:
     return cache_table(rows, answers, notes, before=(Column("memory"),))
 
 
-# Each is known by the name of its release.
-for _name, _summary in (
-    ("pmemcache", "show xrmemcache by its name before release 23.1: mode, size, dirty and used bytes, status, caching"),
-    (
-        "xrmemcache",
-        "the cache in memory of X8M and later: mode, size, dirty and used bytes, status, whether it is caching",
-    ),
-):
-    _show = f"show {_name}"
-    command(_show, group=GROUP, effect=Effect.READ, summary=_summary, details=_DETAILS, example=_show)(show)
-
-
 def _statements(release: str) -> tuple[str, ...]:
     """Return what to ask a cell of that release; of one that did not tell it, what the newest take."""
-    from exacell.cellcli.schema import release_key
-    from exacell.plan import facts as f
-
     if not release or release_key(release) >= release_key(f.PMEM_UNTIL):
         return ("list cell attributes name", f.XRMEMCACHE, f.XRMEM_METRICS)
     if release_key(release) < release_key(f.PMEM_SINCE):
@@ -82,9 +63,6 @@ def _statements(release: str) -> tuple[str, ...]:
 
 
 def _row(cell: str, tables: Sequence[Sequence[Mapping[str, Any]]], *, former: bool) -> dict[str, Any]:
-    from exacell.plan.facts import metric_values
-    from exacell.units import MIB
-
     keys = ("cell", "name", "memory", "mode", "size", "dirty", "used", "status", "caching")
     row: dict[str, Any] = {**dict.fromkeys(keys), "cell": cell}
     if len(tables) == 1 or not tables[1]:
@@ -109,35 +87,8 @@ def _row(cell: str, tables: Sequence[Sequence[Mapping[str, Any]]], *, former: bo
     }
 
 
-_FLUSH_DETAILS = (
-    "The same under both names: ALTER PMEMCACHE before release 23.1, ALTER XRMEMCACHE since. FLUSH is sent NOWAIT and followed "
-    "until every PMEM cell disk is complete and the status is normal - flushed; then CANCEL FLUSH, without which the cache "
-    "would stay off. What is dirty in write-back PMEM goes down to the flash cache; flush flashcache flushes both. Refused "
-    "while the cache is degraded, or a grid disk with dirty data can't be written. Ctrl-C, and --limit when it has passed, end "
-    "the wait and let it cache again. Not applicable from X10M on, where the cache is in DRAM, and on cells without one."
-)
-
-
 def flush(ctx: Context, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
-    from exacell.plan import facts as f
-    from exacell.plan.memorycache import memory_flush_plan
-
     facts = read_facts(ctx, f.CELL, f.PMEMCACHE, f.XRMEMCACHE, f.CELLDISK, f.GRIDDISK, f.PMEM_METRICS, f.XRMEM_METRICS)
     plan = memory_flush_plan(ctx.need_rack().name, facts, statement=call.text, limit=flush_limit(call))
     return Planned(plan, facts)
-
-
-for _name, _summary in (
-    ("pmemcache", "flush xrmemcache by its name before release 23.1: flush PMEM, prove it flushed, let it cache again"),
-    ("xrmemcache", "flush the cache on persistent memory (X8M, X9M), prove it flushed, and let it cache again"),
-):
-    command(
-        f"flush {_name}",
-        group=GROUP,
-        effect=Effect.WRITE,
-        summary=_summary,
-        details=_FLUSH_DETAILS,
-        example=f"flush {_name} -y",
-        flags=(LIMIT,),
-    )(flush)

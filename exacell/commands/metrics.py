@@ -6,45 +6,28 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from exacell.commands.declared.metrics import KINDS
+from exacell.comparing import compare
 from exacell.errors import ExitCode, RefusedError
-from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
+from exacell.language.registry import Call
+from exacell.metrics.snapshot import Snapshot
 from exacell.output.result import Column, Result
+from exacell.sampling import read_counters, wait_for_collection
+from exacell.store import Store
 
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.metrics.delta import CellDelta
-    from exacell.metrics.snapshot import Snapshot
 
-GROUP = "metrics"
-
-KINDS = ("flashlog", "flashcache")
 
 OLDEST = timedelta(seconds=90)
 """How old the last collection of a cell that collects once a minute may be when it is read."""
 
 
-@command(
-    "snap",
-    group=GROUP,
-    effect=Effect.LOCAL,
-    dry_runs=False,
-    summary="keep the counters of this moment on every cell under a name",
-    details="Cells collect metrics once a minute, so a snapshot waits for the next collection on each cell's own clock: "
-    "what happened before the snap is in it. fresh=no takes the last collection instead, up to a minute old.",
-    example="snap flashlog as=before",
-    params=(
-        Param(name="kind", kind=Kind.CHOICE, choices=KINDS, positional=True, required=True, help="which counters"),
-        Param(name="as", kind=Kind.SNAPSHOT, required=True, help="the snapshot's name; an older one of it is replaced"),
-        Param(name="fresh", kind=Kind.BOOL, default="yes", help="wait for a new collection"),
-    ),
-)
 def snap(ctx: Context, call: Call) -> Result:
     """Return one record per cell: its collection and the number of counters kept."""
     kind, name = call.text_arg("kind"), call.text_arg("as")
     rack = ctx.need_rack().name
-    from exacell.metrics.snapshot import Snapshot
-    from exacell.sampling import read_counters, wait_for_collection
-    from exacell.store import Store
 
     fresh = bool(call.args.get("fresh"))
     read = wait_for_collection if fresh else read_counters
@@ -77,17 +60,8 @@ def _iso(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
 
 
-@command(
-    "snaps",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="the snapshots of this rack, oldest first",
-    example="snaps",
-)
 def snaps(ctx: Context, call: Call) -> Result:
     """Return one record per snapshot."""
-    from exacell.store import Store
-
     rack = ctx.need_rack().name
     rows = [
         {"cell": None, "name": s.name, "kind": s.kind, "taken": s.taken, "cells": len(s.cells)}
@@ -96,34 +70,12 @@ def snaps(ctx: Context, call: Call) -> Result:
     return Result(records=rows, data=True, columns=[Column(n) for n in ("name", "kind", "taken", "cells")])
 
 
-@command(
-    "delta",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="what happened between two snapshots, per cell and over the rack",
-    details="Only counters are subtracted. Counters begin anew with a flush, a new cache or log, and a restart of CELLSRV, and a "
-    "large load behind that hides it: so the counters, the time at which CELLSRV was started, this host's journal and the "
-    "cells' own metric history are asked. Such a cell has no difference, and the rack has no figure. Snapshots that differ in "
-    "release, flash cache mode or size, flash log, services or IORM plan are refused, with what differs; --anyway shows the "
-    "delta and marks each row with it. flashWinPercent = flash first / (flash first + disk first).",
-    example="delta before after",
-    params=(
-        Param(name="before", kind=Kind.SNAPSHOT, positional=True, required=True, help="the earlier snapshot"),
-        Param(name="after", kind=Kind.SNAPSHOT, positional=True, required=True, help="the later one"),
-    ),
-    flags=(
-        Flag(name="anyway", help="also between snapshots that are not alike; each row is marked with what differs"),
-    ),
-)
 def show_delta(ctx: Context, call: Call) -> Result:
     """Return one record per cell and, last of each kind, the rack's with a null cell.
 
     Raises:
         RefusedError: the snapshots have no counters in common, or were taken under different conditions.
     """
-    from exacell.comparing import compare
-    from exacell.store import Store
-
     rack = ctx.need_rack().name
     store = Store(ctx.home.state_dir / "store.db")
     names = call.text_arg("before"), call.text_arg("after")

@@ -2,57 +2,58 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.change.consent import accepted_loss
+from exacell.care.asmlosses import asm_losses, refuse_losses
+from exacell.care.sqltext import is_unit, mounts, one_line, own_statement, refuse_session_bound
+from exacell.change.consent import accepted_loss, ask
 from exacell.change.racklock import lock_of
+from exacell.dbsql import change_request, names_of, problem_in, query_asm, query_database
+from exacell.dcli.judge import Judgement, agree, judge
+from exacell.dcli.leaving import Leaving
+from exacell.dcli.output import UNREACHABLE, Outcome
+from exacell.dcli.reach import Group
+from exacell.dcli.record import Record
+from exacell.dcli.refusing import refuse_unread
+from exacell.dcli.targets import target
+from exacell.dcli.upon import single_change
+from exacell.dcli.work import Step, in_parallel, work_through
 from exacell.errors import ExitCode, RefusedError, StatementError
-from exacell.language.registry import Call, Effect, Kind, Param, command
-from exacell.language.shellwords import ACCEPT, command_given
+from exacell.language.line import with_call_flags
+from exacell.language.registry import Call
+from exacell.language.shellwords import command_given
+from exacell.logins import goes_bare, refuse_restricted, restricted_cells
+from exacell.opaque.errors import UnreadError
+from exacell.opaque.findings import Findings
+from exacell.opaque.scan import command_findings
+from exacell.opaque.sql import read_sql
+from exacell.opaque.wrapping import carried, wrapped
 from exacell.output.result import Column, Result
+from exacell.plan.diskgroup import mount_plan
 from exacell.plan.planned import Planned
 from exacell.session.execute import execute
+from exacell.transport.base import Upload
+from exacell.transport.capabilities import capabilities_of, refuse_programs, refuse_uploads
+from exacell.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from exacell.care.sqltext import Rows
     from exacell.context import Context
-    from exacell.dcli.judge import Judgement
-    from exacell.dcli.output import Outcome
-    from exacell.dcli.reach import Group
-    from exacell.dcli.record import Record
-    from exacell.dcli.work import Step
     from exacell.language.registry import Value
-    from exacell.opaque.errors import UnreadError
-    from exacell.opaque.findings import Findings
-
-_SQL = Param(name="text", kind=Kind.TEXT, positional=True, required=True, help="one statement, in quotes")
 
 
-@command(
-    "sql asm",
-    group="ASM",
-    effect=Effect.OPAQUE,
-    summary="one SQL statement on an ASM instance; a query just answers",
-    details="PL/SQL is one statement too; what ends with its session (alter session) is refused. "
-    "A query of Oracle's own views with SQL's own functions only reads, and never asks. drop diskgroup, alter diskgroup "
-    "... mount and ... rebalance power n are planned and guarded as if typed in exacell's words. Anything else exacell can't "
-    "read: refused on production and read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
-    example='sql asm "select name, state, free_mb from v$asm_diskgroup"',
-    params=(_SQL, Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several")),
-    flags=(ACCEPT,),
-)
 def sql_asm(ctx: Context, call: Call) -> Result | Planned:
     """Return one record per row of a query, or the outcome of a change.
 
     Raises:
         RefusedError: a guard forbids it, or it can't be read and was not accepted.
     """
-    from exacell.care.sqltext import mounts, one_line, own_statement, refuse_session_bound
-    from exacell.dbsql import query_asm
-    from exacell.language.line import with_call_flags
-
     sql, name = one_line(call.text_arg("text")), call.text_arg("asm")
     refuse_session_bound(sql)
     unread = _unread(sql)
@@ -76,39 +77,17 @@ def sql_asm(ctx: Context, call: Call) -> Result | Planned:
 
 
 def _mount(ctx: Context, call: Call, group: str, name: str) -> Planned:
-    from exacell.plan.diskgroup import mount_plan
-
     client = ctx.asm(name)
     plan = mount_plan(ctx.need_rack().name, client.facts(), group, nodes=client.config.nodes, statement=call.text)
     return Planned(plan)
 
 
-@command(
-    "sql",
-    group="ASM",
-    effect=Effect.OPAQUE,
-    summary="one SQL statement on a database, as SYSDBA on the first node that runs it; a query just answers",
-    details="The instance is found by its process and its home by oraenv, as the owner of the database software. "
-    "PL/SQL is one statement too; what ends with its session (alter session) is refused. A query of Oracle's own views with "
-    "SQL's own functions only reads. Anything else exacell can't read, a query of users' tables, too: refused on "
-    "production and read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
-    example='sql db=SPOT "select name, open_mode from v$database"',
-    params=(
-        _SQL,
-        Param(name="db", kind=Kind.DB, required=True, help="the database"),
-        Param(name="user", kind=Kind.NAME, default="oracle", help="who logs in on the node"),
-    ),
-    flags=(ACCEPT,),
-)
 def sql_db(ctx: Context, call: Call) -> Result:
     """Return one record per row of a query, or the outcome of a change.
 
     Raises:
         RefusedError: it can't be read and was not accepted.
     """
-    from exacell.care.sqltext import one_line, refuse_session_bound
-    from exacell.dbsql import query_database
-
     sql = one_line(call.text_arg("text"))
     refuse_session_bound(sql)
     database, user = call.text_arg("db"), call.text_arg("user", "oracle")
@@ -121,9 +100,6 @@ def sql_db(ctx: Context, call: Call) -> Result:
 
 def _unread(sql: str) -> UnreadError | None:
     """Return what of a statement is not read as a query, None for a query that only asks."""
-    from exacell.opaque.errors import UnreadError
-    from exacell.opaque.sql import read_sql
-
     try:
         read_sql(f"{sql};")
     except UnreadError as error:
@@ -132,9 +108,6 @@ def _unread(sql: str) -> UnreadError | None:
 
 
 def _rows(node: str, rows: Rows) -> Result:
-    from exacell.dbsql import names_of
-    from exacell.units import counted
-
     records = [{"cell": None, **row} for row in names_of(rows)]
     numeric = {
         name
@@ -151,8 +124,6 @@ def _accepted(ctx: Context, call: Call, what: str, unread: UnreadError) -> Mappi
     Raises:
         RefusedError: the rack is read-only or in production, or it was not accepted.
     """
-    from exacell.dcli.refusing import refuse_unread
-
     ctx.need_rack()
     flags = ctx.flags_of(call)
     refuse_unread(
@@ -175,16 +146,6 @@ def _change(
     ctx: Context, call: Call, sql: str, unread: UnreadError, *, asm: str = "", database: str = "", user: str = "oracle"
 ) -> Result:
     """Have SQL that can't be judged confirmed, journal it, send it and return what the instance said."""
-    from exacell.care.asmlosses import asm_losses, refuse_losses
-    from exacell.care.sqltext import is_unit
-    from exacell.change.consent import ask
-    from exacell.dbsql import change_request, problem_in
-    from exacell.dcli.judge import Judgement
-    from exacell.dcli.output import UNREACHABLE, Outcome
-    from exacell.dcli.reach import Group
-    from exacell.dcli.record import Record
-    from exacell.dcli.targets import target
-
     flags = _accepted(ctx, call, sql, unread)
     refuse_losses(sql[:60], asm_losses(sql), accepted_loss(ctx.flags_of(call)))
     request = change_request(ctx, asm=asm, database=database, sql=sql, user=user)
@@ -217,22 +178,6 @@ def _change(
     )
 
 
-@command(
-    "sh",
-    group="racks",
-    effect=Effect.OPAQUE,
-    summary="a shell command on every selected cell, equal answers shown once",
-    details="All words behind sh are the command. What exacell reads as showing something (uptime, df -h, imageinfo, cellcli "
-    "-e list ...; help docs shell-text lists all) runs at once. CellCLI changes in it are guarded like typed ones. What it "
-    "can't read is refused on production and read-only racks, elsewhere it needs --accept-opaque, and is always journalled. "
-    "exacell's own flags stand before the command: sh --accept-opaque -y ...; -- ends them. "
-    "Cells from release 26.1 on take few commands beside cellcli.",
-    example="sh uptime",
-    params=(
-        Param(name="command", kind=Kind.COMMAND, positional=True, required=True, rest=True, help="for /bin/sh there"),
-    ),
-    flags=(ACCEPT,),
-)
 def sh(ctx: Context, call: Call) -> Result:
     """Return one record per cell: exit status and output.
 
@@ -240,12 +185,6 @@ def sh(ctx: Context, call: Call) -> Result:
         StatementError: there is no command, or a flag of exacell's stands among its words.
         RefusedError: a guard forbids it, or it can't be read and was not accepted.
     """
-    from exacell.dcli.upon import single_change
-    from exacell.dcli.work import Step
-    from exacell.logins import goes_bare, restricted_cells
-    from exacell.opaque.scan import command_findings
-    from exacell.opaque.wrapping import carried, wrapped
-
     text, flags = command_given(call, ctx.flags_of(call))
     findings = command_findings(text)
     # One CellCLI statement, or a command that shows something, is let through on every release.
@@ -261,21 +200,6 @@ def _deadline(flags: Mapping[str, Value]) -> float:
     return float(given) if isinstance(given, (int, float)) else 600.0
 
 
-@command(
-    "copy",
-    group="racks",
-    effect=Effect.OPAQUE,
-    summary="copy a local file to every selected cell, as scp does",
-    details="exacell can't tell what a file is for: refused on production and read-only racks, elsewhere it needs "
-    "--accept-opaque. It is journalled. Cells from release 26.1 on take no files.",
-    example="copy patch.log to=/tmp",
-    params=(
-        Param(name="file", kind=Kind.FILE, positional=True, required=True, help="a local file"),
-        Param(name="to", kind=Kind.TEXT, default="", help="a file or directory there; the login's home when left out"),
-        Param(name="recursive", kind=Kind.BOOL, default="no", help="yes: a directory with all that is in it"),
-    ),
-    flags=(ACCEPT,),
-)
 def copy(ctx: Context, call: Call) -> Result:
     """Return one record per cell.
 
@@ -283,12 +207,6 @@ def copy(ctx: Context, call: Call) -> Result:
         StatementError: there is no such file.
         RefusedError: it was not accepted.
     """
-    from pathlib import Path
-
-    from exacell.dcli.work import Step
-    from exacell.opaque.findings import Findings
-    from exacell.transport.base import Upload
-
     source, to = Path(call.text_arg("file")).expanduser(), call.text_arg("to")
     recursive = bool(call.args.get("recursive"))
     if not source.exists():
@@ -316,12 +234,6 @@ def _work(
     Args:
         single: it is one command that also restricted logins may run.
     """
-    from exacell.dcli.judge import agree, judge
-    from exacell.dcli.reach import Group
-    from exacell.dcli.record import Record
-    from exacell.dcli.targets import target
-    from exacell.transport.capabilities import capabilities_of, refuse_programs, refuse_uploads
-
     name = call.command.name
     if ctx.request.origin.startswith("resume "):
         return Result(notes=[f"{name} is not done again: look what it has done, then give it anew: {call.text}"])
@@ -329,8 +241,6 @@ def _work(
     if any(step.upload is not None for step in steps):
         refuse_uploads(capabilities_of(ctx.transport), f"{name} {call.text_arg('file')}"[:60])
     if not single:
-        from exacell.logins import refuse_restricted
-
         refuse_restricted(ctx, f"{name} {call.text_arg('command') or call.text_arg('file')}"[:60], ctx.cells())
     group = Group(ctx=ctx, targets=tuple(target(cell) for cell in ctx.cells()))
     paired = bool(steps[-1].change)
@@ -354,13 +264,6 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
     Args:
         record: where the journal gets its rows; None for what changes nothing.
     """
-    import os
-    from contextlib import nullcontext
-    from functools import partial
-
-    from exacell.dcli.leaving import Leaving
-    from exacell.dcli.work import in_parallel, work_through
-
     with record.open() if record is not None else nullcontext():
         if record is not None:
             record.intend(group.targets)
@@ -377,8 +280,6 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
 
 def _told(outcomes: Sequence[Outcome], *, printing: bool) -> Result:
     """Return what the outcomes look like: the output cell by cell where it is printed, else a record a cell."""
-    from exacell.dcli.output import UNREACHABLE
-
     good = [o for o in outcomes if o.ran and o.status != UNREACHABLE]
     failed = [o for o in outcomes if o.status]
     rows = [{"cell": o.target, "exitStatus": o.status, "text": "\n".join(o.lines).rstrip()} for o in good]

@@ -5,35 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from exacell.commands.care import GROUP, MOST_WAYS, asm_facts, observe
+from exacell.care.health import Level, examine
+from exacell.care.offline import obstacles
+from exacell.care.readiness import readiness
+from exacell.cellset import fold
+from exacell.commands.care import MOST_WAYS, asm_facts, observe
 from exacell.errors import ExitCode, RefusedError
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.language.registry import Call
+from exacell.output.care import advice_lines, check_lines
 from exacell.output.result import Column, Result
+from exacell.output.tables import table_lines
+from exacell.plan import facts as f
 
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.plan.asmfacts import Operation
 
 
-@command(
-    "can offline",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="whether a cell can go offline now, and if not, why and what would change that",
-    details="Each cell is judged alone, as if the others stay: several at a time is never possible, each is a failure group. "
-    "Yes needs asmDeactivationOutcome Yes for every grid disk in use, the other cells' disks ONLINE and caches normal, and "
-    "no rebalance. Without a cell all selected ones are judged. Exit code 1 when the answer is no for any.",
-    example="can offline exa1cel02",
-    params=(
-        Param(name="cell", kind=Kind.CELLSET, positional=True, help="one cell, or several to be judged each alone"),
-    ),
-)
 def can_offline(ctx: Context, call: Call) -> Result:
     """Return one record per cell: offline yes or no, grid disks that hold it back, reasons."""
-    from exacell.care.offline import obstacles
-    from exacell.cellset import fold
-    from exacell.output.care import advice_lines
-
     rack = ctx.need_rack()
     text = call.text_arg("cell")
     cells = tuple(ctx.resolve(text)) if text else ctx.cells()
@@ -82,8 +72,6 @@ def can_offline(ctx: Context, call: Call) -> Result:
 
 def _gate_facts(ctx: Context) -> tuple[dict[str, Any], list[str]]:
     """Return the gate's facts of every cell of the rack that answers, and one line for each that does not."""
-    from exacell.plan import facts as f
-
     wanted = (f.CELL, f.GRIDDISK, f.FLASHCACHE)
     answers = ctx.query(*wanted, cells=ctx.need_rack().cells)
     found = {cell: f.build(cell, wanted, answer.tables) for cell, answer in answers.good.items()}
@@ -97,23 +85,8 @@ def _gate_facts(ctx: Context) -> tuple[dict[str, Any], list[str]]:
     return {cell: found[cell] for cell in ctx.need_rack().cells if cell in found}, problems
 
 
-@command(
-    "check patch",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="whether the cells are ready to be patched one after the other, check by check",
-    details="Health of every cell, alerts, one release, asmDeactivationOutcome of every grid disk, a quiet ASM, and room in "
-    "the disk groups to mirror again what a lost cell held. What the patch itself needs, patchmgr checks. Exit code 1 when "
-    "it is not ready.",
-    example="check patch",
-)
 def check_patch(ctx: Context, call: Call) -> Result:
     """Return one record per check."""
-    from exacell.care.health import Level, examine
-    from exacell.care.readiness import readiness
-    from exacell.output.care import check_lines
-    from exacell.output.tables import table_lines
-
     seen, answers = observe(ctx)
     if not seen:
         raise RefusedError("no cell gave an answer: " + "; ".join(answers.problems[:3]))

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING
 
+from exacell.cellcli.factcheck import read_check, read_wait
+from exacell.cellset import fold
+from exacell.change.confirming import confirm as keep
 from exacell.errors import ExitCode, InterruptedByUserError, RecipeError, RefusedError
-from exacell.language.registry import Call, Effect, Flag, Kind, Param, command
+from exacell.language.registry import Call
 from exacell.output.result import Column, Draw, Record, Result
+from exacell.output.style import hung, paint, printable
+from exacell.output.tables import table_lines
+from exacell.recipes.checker import check_recipe, problems_of
+from exacell.recipes.checking import failures
+from exacell.recipes.files import load_draft, load_recipe, recipe_files
+from exacell.recipes.parsing import line_of, values_of
+from exacell.recipes.run import RecipeRunner
+from exacell.recipes.values import holds
 from exacell.units import and_more, counted, format_duration
 
 if TYPE_CHECKING:
     from exacell.cellcli.factcheck import FactCheck
     from exacell.context import Context
 
-GROUP = "recipes"
 
-_RECIPE = Param(name="name", kind=Kind.RECIPE, positional=True, required=True, help="the recipe")
-
-
-@command(
-    "recipes",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="the recipes there are, with what they do and their parameters",
-    example="recipes",
-    params=(Param(name="word", kind=Kind.TEXT, positional=True, help="only those whose name or title holds it"),),
-)
 def recipes(ctx: Context, call: Call) -> Result:
     """Return one record per recipe; one that can't be read says why instead of its title."""
-    from exacell.recipes.files import load_recipe, recipe_files
-
     word = call.text_arg("word").lower()
     rows: list[Record] = []
     for name in sorted(recipe_files(ctx.home)):
@@ -49,9 +47,6 @@ def _drawn(rows: Sequence[Record]) -> Draw:
     """Return what draws recipes for eyes: on a terminal a line each with what it does, and below it its parameters."""
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
-        from exacell.output.style import hung, paint, printable
-        from exacell.output.tables import table_lines
-
         if width is None:
             yield from table_lines(rows, [Column(n) for n in ("name", "title", "parameters")], header=header)
             return
@@ -67,37 +62,13 @@ def _drawn(rows: Sequence[Record]) -> Draw:
     return draw
 
 
-@command(
-    "show recipe",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="a recipe's text",
-    example="show recipe reset_cold",
-    params=(_RECIPE,),
-)
 def show(ctx: Context, call: Call) -> Result:
     """Return the file's text."""
-    from exacell.recipes.files import load_draft
-
     return Result(text=load_draft(ctx.home, call.text_arg("name")).recipe.text)
 
 
-@command(
-    "check recipe",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="check every word of a recipe without running anything",
-    details="Header, blocks, conditions and every statement, with each word that a parameter may be; objects, attributes, "
-    "metrics and kinds must be known. All that is wrong is listed, a line each. Exit 2 when something is.",
-    example="check recipe reset_cold",
-    params=(_RECIPE,),
-    recipe_ok=False,
-)
 def check_one(ctx: Context, call: Call) -> Result:
     """Return a note, or one record for each problem: its line, what is wrong, and the way out."""
-    from exacell.recipes.checker import problems_of
-    from exacell.recipes.files import load_draft
-
     draft = load_draft(ctx.home, call.text_arg("name"))
     name, found = draft.recipe.name, problems_of(draft)
     if not found:
@@ -120,8 +91,6 @@ def _problems_drawn(rows: Sequence[Record]) -> Draw:
     """Return what draws problems for eyes: a sentence each behind its line's number."""
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
-        from exacell.output.style import hung, printable
-
         for row in rows:
             said = f"{row['problem']}; {row['hint']}" if row["hint"] else str(row["problem"])
             first = f"line {row['line']}: "
@@ -130,29 +99,8 @@ def _problems_drawn(rows: Sequence[Record]) -> Draw:
     return draw
 
 
-@command(
-    "run",
-    group=GROUP,
-    effect=Effect.LOCAL,
-    summary="run a recipe; @name does the same",
-    details="Each changing statement is planned, shown, confirmed and journalled as if it were typed; -y confirms them all. "
-    "What its reading statements answer is the output; the rest is talk. -n shows what would be done; it takes no snapshot "
-    "and waits for nothing.",
-    example="run reset_cold size=288g -y",
-    params=(_RECIPE,),
-    flags=(Flag(name="accept-opaque", help="let host commands of the recipe run"),),
-    open_keys=True,
-    recipe_ok=False,
-    runs=True,
-)
 def run(ctx: Context, call: Call) -> Result:
     """Return the records of the recipe's reading statements, in order."""
-    from exacell.recipes.checker import check_recipe
-    from exacell.recipes.files import load_recipe
-    from exacell.recipes.parsing import line_of, values_of
-    from exacell.recipes.run import RecipeRunner
-    from exacell.recipes.values import holds
-
     recipe = load_recipe(ctx.home, call.text_arg("name"))
     values = values_of(recipe, call.extra)
     check_recipe(recipe)
@@ -165,28 +113,12 @@ def run(ctx: Context, call: Call) -> Result:
     return RecipeRunner(ctx, recipe, call).run(lines)
 
 
-@command(
-    "check",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="require a fact on every selected cell; the recipe stops when it does not hold",
-    details="check all <object>.<attribute> <op> <value> [where a=b and …]: every such object; check no <object> [where …]: "
-    "there is none; check same <object>.<attribute>, …: equal on all cells.",
-    example="check all flashcache.status = normal",
-    params=(
-        Param(name="fact", kind=Kind.FACT, positional=True, required=True, rest=True, help="all …, no … or same …"),
-    ),
-)
 def check(ctx: Context, call: Call) -> Result:
     """Return nothing when it holds.
 
     Raises:
         RecipeError: it does not hold; names cell, object, attribute and value.
     """
-    from exacell.cellcli.factcheck import read_check
-    from exacell.cellset import fold
-    from exacell.recipes.checking import failures
-
     text = call.text_arg("fact")
     wrong = failures(ctx, read_check(text))
     if wrong:
@@ -198,21 +130,6 @@ def check(ctx: Context, call: Call) -> Result:
     return Result()
 
 
-@command(
-    "wait",
-    group=GROUP,
-    effect=Effect.READ,
-    dry_runs=False,
-    summary="wait for a time, or until a check holds",
-    details="wait 60s, or wait until all flashcache.status = normal: looked at every so often (every=, the rack's poll), for at "
-    "most so long (for=, 1h). Ctrl-C ends the wait.",
-    example="wait until all flashcache.status = normal every=5s for=1h",
-    params=(
-        Param(name="every", kind=Kind.DURATION, help="with until: between two looks at the cells"),
-        Param(name="for", kind=Kind.DURATION, help="with until: when to give up"),
-        Param(name="what", kind=Kind.UNTIL, positional=True, required=True, rest=True, help="a duration or until …"),
-    ),
-)
 def wait(ctx: Context, call: Call) -> Result:
     """Return nothing when the time has passed or the check holds.
 
@@ -221,8 +138,6 @@ def wait(ctx: Context, call: Call) -> Result:
         RecipeError: the check did not hold in time; names cells and what is not so.
         InterruptedByUserError: Ctrl-C.
     """
-    from exacell.cellcli.factcheck import read_wait
-
     text = call.text_arg("what")
     until = read_wait(text, bounded=bool({"every", "for"} & call.args.keys()))
     if not isinstance(until, float):
@@ -233,11 +148,6 @@ def wait(ctx: Context, call: Call) -> Result:
 
 
 def _wait_until(ctx: Context, call: Call, until: FactCheck) -> Result:
-    from time import monotonic
-
-    from exacell.cellset import fold
-    from exacell.recipes.checking import failures
-
     text = call.text_arg("what")
     every = max(call.float_arg("every", ctx.need_rack().poll), SHORTEST_LOOK)
     longest = call.float_arg("for", LONGEST_WAIT)
@@ -261,37 +171,13 @@ SHORTEST_LOOK = 0.1
 LONGEST_WAIT = 3600.0
 """Seconds that ``wait until`` goes on unless for= says otherwise."""
 
-_TEXT = Param(name="text", kind=Kind.TEXT, positional=True, required=True, rest=True, help="in quotes")
 
-
-@command(
-    "prompt",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="say something to the operator",
-    example='prompt "the caches are cold"',
-    params=(_TEXT,),
-)
 def prompt(ctx: Context, call: Call) -> Result:
     """Return nothing; the text is talk."""
     ctx.console.say(call.text_arg("text").strip("'\""))
     return Result()
 
 
-@command(
-    "confirm",
-    group=GROUP,
-    effect=Effect.LOCAL,
-    summary="keep a change made with --confirm-within; in a recipe, ask the operator a question",
-    details="Without anything behind it every change of this rack that waits is kept, with a number that one. With a text it "
-    "asks: no, or nobody to ask, ends the recipe.",
-    example='confirm "is the load stopped?"',
-    params=(
-        Param(
-            name="text", kind=Kind.TEXT, positional=True, rest=True, help="a change's number, or a question in quotes"
-        ),
-    ),
-)
 def confirm(ctx: Context, call: Call) -> Result:
     """Return which changes are kept; nothing when a question was answered with yes.
 
@@ -303,7 +189,6 @@ def confirm(ctx: Context, call: Call) -> Result:
         if not ctx.console.confirm(text.strip("'\"")):
             raise RefusedError(f"confirm {text}: the answer was not yes")
         return Result()
-    from exacell.change.confirming import confirm as keep
 
     kept = keep(ctx.journal, ctx.need_rack().name, int(text) if text else None)
     return Result(notes=[f"change {item.change} ({item.statement}) is kept" for item in kept])

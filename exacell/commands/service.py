@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell.change.leftbehind import unnoted
+from exacell.change.reviving import mount_again
+from exacell.change.settling import done_on
 from exacell.errors import RefusedError
 from exacell.factreading import read_facts
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.journal.offline import observe_online, offline_disks
+from exacell.journal.stopped import observe_services
+from exacell.language.registry import Call
 from exacell.output.result import Result
+from exacell.plan import facts as f
+from exacell.plan.availability import offline_plan, online_plan, restart_plan, restart_words
 from exacell.plan.planned import Planned
 
 if TYPE_CHECKING:
     from exacell.context import Context
-
-GROUP = "cell care"
-
-_CELL = Param(name="cell", kind=Kind.CELL, positional=True, required=True, help="one cell of the rack")
 
 
 def _one(ctx: Context, call: Call) -> str:
@@ -27,44 +29,15 @@ def _one(ctx: Context, call: Call) -> str:
     return found[0]
 
 
-@command(
-    "offline cell",
-    group=GROUP,
-    effect=Effect.WRITE,
-    summary="take all grid disks of one cell offline in ASM, for work on the cell",
-    details="Refused unless asmDeactivationOutcome is Yes for every disk; disk and reason are named. The gate must be open "
-    "too: all disks of the other cells ONLINE, no rebalance. online cell brings them back; ASM drops them for good after "
-    "disk_repair_time.",
-    example="offline cell exa1cel02 -y",
-    params=(_CELL,),
-)
 def offline(ctx: Context, call: Call) -> Planned:
     """Return the plan; its result is one record with the outcome."""
-    from exacell.plan import facts as f
-    from exacell.plan.availability import offline_plan
-
     cell = _one(ctx, call)
     facts = read_facts(ctx, f.CELL, f.GRIDDISK, cells=(cell,))
     return Planned(offline_plan(ctx.need_rack().name, facts[cell], statement=call.text), facts)
 
 
-@command(
-    "online cell",
-    group=GROUP,
-    effect=Effect.WRITE,
-    summary="bring the grid disks of one cell back and wait until ASM has all of them ONLINE",
-    details="Starts CELLSRV first when it is stopped. ASM resyncs what was written while the cell was away; Ctrl-C ends the "
-    "wait, not the resync.",
-    example="online cell exa1cel02 -y",
-    params=(_CELL,),
-)
 def online(ctx: Context, call: Call) -> Result | Planned:
     """Return one record with the outcome; first those of what mounts disk groups again that were lost meanwhile."""
-    from exacell.change.reviving import mount_again
-    from exacell.journal.offline import observe_online, offline_disks
-    from exacell.plan import facts as f
-    from exacell.plan.availability import online_plan
-
     cell = _one(ctx, call)
     rack = ctx.need_rack().name
     for change in [item.change for item in offline_disks(ctx.journal, rack) if cell in item.cells]:
@@ -74,8 +47,6 @@ def online(ctx: Context, call: Call) -> Result | Planned:
     stopped = read_facts(ctx, f.CELL, cells=(cell,))[cell].cellsrv.lower() == "stopped"
     facts = read_facts(ctx, f.CELL, f.GRIDDISK_PLAIN if stopped else f.GRIDDISK, cells=(cell,))
     if not stopped:
-        from exacell.journal.stopped import observe_services
-
         problem = observe_services(ctx.journal, rack, {cell: ("cellsrv",)})
         for line in unnoted(ctx, problem):
             ctx.console.say(line)
@@ -86,31 +57,8 @@ def online(ctx: Context, call: Call) -> Result | Planned:
     return Planned(plan, facts)
 
 
-@command(
-    "restart service",
-    group=GROUP,
-    effect=Effect.WRITE,
-    summary="restart CELLSRV, MS, RS or all services on every selected cell",
-    details="MS and RS take nothing away from databases. CELLSRV does: each cell's grid disks go INACTIVE, the service "
-    "restarts, the disks come back and ASM resyncs them, and only when all are ONLINE the next cell begins.",
-    example="restart service ms -y",
-    params=(
-        Param(
-            name="service",
-            kind=Kind.CHOICE,
-            choices=("cellsrv", "ms", "rs", "all"),
-            positional=True,
-            required=True,
-            help="which one",
-        ),
-    ),
-)
 def restart(ctx: Context, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
-    from exacell.change.settling import done_on
-    from exacell.plan import facts as f
-    from exacell.plan.availability import restart_plan, restart_words
-
     service = call.text_arg("service")
     # MS that is down answers nothing: its restart depends on no fact, so that it can be mended.
     wanted = (f.CELL, f.GRIDDISK, f.FLASHCACHE) if service in ("cellsrv", "all") else ()

@@ -5,42 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell.errors import RefusedError
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.language.registry import Call
 from exacell.output.result import Result
+from exacell.session.services import no_companion
+from exacell.tutorial import Tutorial
 
 if TYPE_CHECKING:
     from exacell.context import Context
 
 
-@command(
-    "tutorial",
-    group="help",
-    effect=Effect.LOCAL,
-    summary="learn exacell in ten minutes on an emulated rack: twelve steps, each checked",
-    details="You type at the ordinary prompt; the tutorial looks on and says what comes next. tutorial shows the present step "
-    "again, next and back move, quit pauses (tutorial goes on there, also tomorrow), restart begins anew.",
-    example="tutorial",
-    params=(
-        Param(
-            name="where",
-            kind=Kind.CHOICE,
-            choices=("go", "skip", "next", "back", "quit", "restart"),
-            positional=True,
-            default="go",
-            help="go on, skip a step (next is the same), a step back, pause, or from the beginning",
-        ),
-    ),
-    recipe_ok=False,
-)
 def tutorial(ctx: Context, call: Call) -> Result:
     """Return the present step as text.
 
     Raises:
         RefusedError: the rack is no emulated one: the steps change it.
     """
-    from exacell.session.services import no_companion
-    from exacell.tutorial import Tutorial
-
     where = call.text_arg("where")
     lesson = Tutorial(ctx.home.state_dir)
     if where == "quit":

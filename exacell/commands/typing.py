@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from exacell.aliases import Aliases
 from exacell.cellcli.suggest import closest
+from exacell.commands.declared.typing import HISTORY_SHOWN
 from exacell.errors import StatementError
 from exacell.history import history_file, read_entries
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.language.calls import VERBS
+from exacell.language.registry import Call, commands
+from exacell.language.shorthand import ALIAS_NAME
 from exacell.language.words import unquote
 from exacell.output.result import Column, Result
 from exacell.signals import EditRequested
@@ -16,26 +20,7 @@ from exacell.signals import EditRequested
 if TYPE_CHECKING:
     from exacell.context import Context
 
-GROUP = "session"
 
-_HISTORY_SHOWN = 30
-
-
-@command(
-    "history",
-    group=GROUP,
-    effect=Effect.LOCAL,
-    summary="the statements entered at the prompt, oldest first",
-    details="Those of this rack, and of none; rack=NAME shows another rack's, rack=all every one. Kept on disk for its "
-    "owner only; statements with passwords or keys are not kept.",
-    example="history last=10",
-    params=(
-        Param(name="last", kind=Kind.INT, default=str(_HISTORY_SHOWN), help="so many"),
-        Param(name="rack", kind=Kind.RACK, words=("all",), help="where they were entered"),
-        Param(name="word", kind=Kind.TEXT, positional=True, help="only those that contain it"),
-    ),
-    recipe_ok=False,
-)  # fmt: skip
 def history(ctx: Context, call: Call) -> Result:
     """Return one record per statement."""
     word, rack = call.text_arg("word").lower(), call.text_arg("rack")
@@ -46,27 +31,13 @@ def history(ctx: Context, call: Call) -> Result:
         for number, entry in entries
         if word in entry.text.lower() and (rack == "all" or entry.rack in here)
     ]
-    last = call.int_arg("last") or _HISTORY_SHOWN
+    last = call.int_arg("last") or HISTORY_SHOWN
     columns = [Column("number", "number"), *([Column("rack")] if rack else []), Column("statement")]
     return Result(records=found[-last:], columns=columns, data=True)
 
 
-@command(
-    "alias",
-    group=GROUP,
-    effect=Effect.LOCAL,
-    summary="a short word for a statement at the prompt; alias alone lists them",
-    details="$1 to $9 are the words behind the alias, ${1:-word} has a default, $* is all of them; words that no "
-    "placeholder takes are added at the end. The definition takes the whole line, ';' and '|' included. Aliases are for "
-    "the prompt: scripts and recipes do not know them.",
-    example="alias fd list griddisk attributes name,size where name like ${1:-.*}",
-    params=(Param(name="definition", kind=Kind.TEXT, positional=True, rest=True, help="a name and its statement"),),
-    recipe_ok=False,
-)
 def alias(ctx: Context, call: Call) -> Result:
     """Keep an alias, or return one record per alias."""
-    from exacell.aliases import Aliases
-
     known = Aliases(ctx.home)
     name, statement = _definition(call.text_arg("definition"))
     if not statement:
@@ -80,20 +51,8 @@ def alias(ctx: Context, call: Call) -> Result:
     return Result(notes=(f"{name.lower()} stands for: {statement}",))
 
 
-@command(
-    "unalias",
-    group=GROUP,
-    effect=Effect.LOCAL,
-    dry_runs=False,
-    summary="remove an alias",
-    example="unalias fd",
-    params=(Param(name="name", kind=Kind.ALIAS, positional=True, required=True, help="of the alias"),),
-    recipe_ok=False,
-)
 def unalias(ctx: Context, call: Call) -> Result:
     """Remove an alias."""
-    from exacell.aliases import Aliases
-
     name, known = call.text_arg("name"), Aliases(ctx.home)
     if not known.remove(name):
         raise StatementError(f"there is no alias {name}", suggestions=closest(name.lower(), known.all()))
@@ -109,27 +68,12 @@ def _definition(text: str) -> tuple[str, str]:
 
 def _refuse_taken(name: str) -> None:
     """Refuse an alias that can't be typed, or that would hide a statement."""
-    from exacell.language.calls import VERBS
-    from exacell.language.registry import commands
-    from exacell.language.shorthand import ALIAS_NAME
-
     if not ALIAS_NAME.fullmatch(name):
         raise StatementError(f"'{name}' is no name for an alias: a letter, then letters, digits, _ and -")
     if name.upper() in VERBS or name.lower() in ("on", "rem") or any(name.lower() == words[0] for words in commands()):
         raise StatementError(f"{name} begins a statement already: an alias needs a name of its own")
 
 
-@command(
-    "edit",
-    group=GROUP,
-    effect=Effect.LOCAL,
-    summary="write a statement in $EDITOR: the last one, or the one of that number in history",
-    details="What is saved stands at the next prompt, where Enter runs it. Ctrl-X Ctrl-E (v in vi's navigation mode) does "
-    "the same with the line that is being typed.",
-    example="edit 12",
-    params=(Param(name="number", kind=Kind.INT, positional=True, help="as history shows it"),),
-    recipe_ok=False,
-)
 def edit(ctx: Context, call: Call) -> Result:
     """Hand the statement to the prompt, which has the terminal."""
     entries = read_entries(history_file(ctx.home.state_dir))

@@ -7,10 +7,21 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from exacell.arrivals import Recording
 from exacell.errors import ExacellError, ExitCode, StatementError
-from exacell.language.registry import Call, Effect, Kind, Param, command
+from exacell.language.line import with_call_flags
+from exacell.language.registry import Call, Effect
+from exacell.live.appending import Appending
+from exacell.live.load import STATEMENT, reading_of
+from exacell.live.loop import Reader, run_live
+from exacell.live.top import Sample, Top
+from exacell.live.watching import WatchView
+from exacell.looking import Looking
 from exacell.output.apart import each_cell_apart, wants_folding
+from exacell.output.differing import difference_of
 from exacell.output.result import Column, Result, worst
+from exacell.plan.facts import metric_values
+from exacell.repeating import Repeating
 from exacell.session.execute import execute
 from exacell.units import counted
 
@@ -18,15 +29,11 @@ if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.fleet import Answer
     from exacell.language.line import Line
-    from exacell.live.top import Sample, Top
     from exacell.output.screen import Screen
 
-GROUP = "metrics"
 
 _LEAST = 0.2
 """Seconds: more often than that no cell is asked."""
-
-_ORDERS = ("worst", "hit", "reads", "dirty", "redo", "wins", "outliers", "load", "cell")
 
 
 @runtime_checkable
@@ -57,26 +64,6 @@ def _console(ctx: Context, statement: str) -> LiveConsole:
     raise StatementError(f"{statement} means something only at the prompt, on the command line and in scripts")
 
 
-@command(
-    "watch",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="repeat a reading statement: what changed is highlighted, numbers get a line of bars",
-    details="Seconds, then the statement. On a terminal one screen, on which q or Ctrl-C leaves, p pauses and j and k "
-    "scroll; into a file or a pipe one answer after the other, and with -o json, jsonl or csv records with the time in "
-    "'at'. count= ends it after so many answers.",
-    example="watch 5 show flashcache",
-    params=(
-        Param(name="every", kind=Kind.DURATION, positional=True, required=True, help="seconds between two answers"),
-        Param(name="count", kind=Kind.INT, help="so many answers"),
-        Param(
-            name="statement", kind=Kind.STATEMENT, positional=True, required=True, rest=True,
-            help="a statement that only reads",
-        ),
-    ),
-    recipe_ok=False,
-    streams=True,
-)  # fmt: skip
 def watch(ctx: Context, call: Call) -> Result:
     """Show answers until the user leaves; return the last one where a screen was used.
 
@@ -96,8 +83,6 @@ def watch(ctx: Context, call: Call) -> Result:
 
 
 def _watched(call: Call) -> Line:
-    from exacell.language.line import with_call_flags
-
     text = call.text_arg("statement")
     line = with_call_flags(text, call.flags)
     if line.shell or line.effect is not Effect.READ:
@@ -110,17 +95,11 @@ def _watched(call: Call) -> Line:
 def _answer(ctx: Context, line: Line) -> Result:
     result = execute(ctx, line)
     if line.flags.get("diff"):
-        from exacell.output.differing import difference_of
-
         result = difference_of(result)
     return each_cell_apart(result) if wants_folding(line.flags, ctx.settings.fold) is False else result
 
 
 def _on_screen(ctx: Context, console: LiveConsole, screen: Screen, line: Line, every: float, count: int) -> Result:
-    from exacell.live.loop import Reader, run_live
-    from exacell.live.watching import WatchView
-    from exacell.repeating import Repeating
-
     asking = Repeating(ctx, line, _answer)
     view = WatchView(text=line.text, every=every, color=console.color, unicode=console.unicode, most=count)
     reader = Reader(asking.read, every, late=lambda: asking.late, wake=screen.wake)
@@ -138,8 +117,6 @@ def _on_screen(ctx: Context, console: LiveConsole, screen: Screen, line: Line, e
 
 
 def _appended(ctx: Context, console: LiveConsole, line: Line, every: float, count: int, form: str) -> Result:
-    from exacell.live.appending import Appending
-
     folds = wants_folding(line.flags, ctx.settings.fold)
     frames = Appending(form, header=console.header, columns=lambda: console.columns, folds=folds)
     codes: list[ExitCode] = []
@@ -162,32 +139,11 @@ def _appended(ctx: Context, console: LiveConsole, line: Line, every: float, coun
 
 def _quietly(ctx: Context) -> Context:
     """Return a session for one reading, which remembers nothing for ``@failed``."""
-    from exacell.arrivals import Recording
-
     return ctx.aside(Recording(ctx.fleet), same_interruption=True)
 
 
-@command(
-    "top",
-    group=GROUP,
-    effect=Effect.READ,
-    summary="the rack's load, live: per cell cache hits, dirty data, redo wins, outliers, CPU and disks",
-    details="The worst cells first, those that do not fit in one line. Figures span the last two collections of each "
-    "cell, which come once a minute. q leaves, s sorts by the next figure, p pauses. Into a file or a pipe it "
-    "writes one table, or with -o jsonl or csv one record a cell, for each new collection.",
-    example="top sort=dirty",
-    params=(
-        Param(name="every", kind=Kind.DURATION, positional=True, default="5", help="seconds between two looks"),
-        Param(name="sort", kind=Kind.CHOICE, choices=_ORDERS, default="worst", help="which cells come first"),
-        Param(name="count", kind=Kind.INT, help="so many tables; for files and pipes"),
-    ),
-    recipe_ok=False,
-    streams=True,
-)
 def top(ctx: Context, call: Call) -> Result:
     """Show the load until the user leaves."""
-    from exacell.live.top import Top
-
     ctx.services.more_to_come = True
     every = max(call.float_arg("every", 5.0), _LEAST)
     console = _console(ctx, "top")
@@ -202,10 +158,6 @@ def top(ctx: Context, call: Call) -> Result:
     )
     with console.screen() as screen:
         if screen is not None and form == "table":
-            from exacell.live.load import STATEMENT
-            from exacell.live.loop import run_live
-            from exacell.looking import Looking
-
             run_live(screen, Looking(ctx, STATEMENT, every, made=_sample_of, wake=screen.wake), view)
             height = screen.size[1]
             # What stays behind fits on the screen: no pager opens behind the q that left this view.
@@ -232,8 +184,6 @@ _TOP_COLUMNS = (
 
 
 def _table(view: object) -> Result:
-    from exacell.live.top import Top
-
     assert isinstance(view, Top)
     loads = view.sorted()
     problems = tuple(f"{load.cell}: {load.problem}" for load in loads if load.problem)
@@ -245,16 +195,10 @@ def _table(view: object) -> Result:
 
 
 def _sample(ctx: Context) -> Sample:
-    from exacell.live.load import STATEMENT
-
     return _sample_of(list(ctx.query(STATEMENT).answers.values()))
 
 
 def _sample_of(answers: Sequence[Answer]) -> Sample:
-    from exacell.live.load import reading_of
-    from exacell.live.top import Sample
-    from exacell.plan.facts import metric_values
-
     readings = {}
     for answer in answers:
         if not answer.problem:
@@ -270,9 +214,6 @@ def _top_appended(ctx: Context, console: LiveConsole, call: Call, form: str) -> 
 
     Cells collect at about the same time, not at the same: a table waits for the cells that are one look behind.
     """
-    from exacell.live.appending import Appending
-    from exacell.live.top import Top
-
     every, count = max(call.float_arg("every", 5.0), _LEAST), call.int_arg("count") or 0
     view = Top(rack=ctx.need_rack().name, every=every, order=call.text_arg("sort"), unicode=console.unicode)
     frames = Appending(form, header=console.header, columns=lambda: console.columns)

@@ -38,7 +38,7 @@ def _stamp() -> tuple[tuple[str, int, int], ...]:
     is not there."""
     here = Path(__file__).parent.parent
     tables = [here / "language" / "registry.py", here / "dcli" / "offered.py"]
-    files = [*tables, *(here / "commands" / f"{name}.py" for name in MODULES)]
+    files = [*tables, *(here / "commands" / "declared" / f"{name}.py" for name in MODULES)]
     try:
         statuses = [(path, path.stat()) for path in files]
     except OSError:

@@ -121,9 +121,10 @@ def start(
         the rack, and whether it was running already.
 
     Raises:
-        EmulatorError: an option is unknown, wrong, or not what the existing rack was made with; or the rack's process
-            did not come up.
+        EmulatorError: an option is unknown, wrong, or not what the existing rack was made with; exacell runs from a zip; or
+            the rack's process did not come up.
     """
+    _refuse_zip()
     files = rack_files(home, name)
     wanted = _checked(options)
     with life_cycle_lock(files, timeout=timeout):
@@ -149,6 +150,16 @@ def start(
     return info, already
 
 
+def _refuse_zip() -> None:
+    """Raise EmulatorError where exacell's own files are in a zip: a rack's shells run some of them by their paths."""
+    if not Path(__file__).is_file():
+        raise EmulatorError(
+            f"exacell runs out of a zip ({Path(__file__).parents[2]}), and an emulated rack runs files of it by their paths: "
+            "nothing was started",
+            hint="unpack the zip, or install exacell by pip or pipx, and start it from there",
+        )
+
+
 def start_like(home: Path, name: str, likeness: Mapping[str, Any], *, timeout: float = 120.0) -> RackInfo:
     """Make the rack ``name`` in the likeness of one that is described, and start it.
 
@@ -160,6 +171,7 @@ def start_like(home: Path, name: str, likeness: Mapping[str, Any], *, timeout: f
     """
     from exacell.emulator.likeness import Likeness, parts_of
 
+    _refuse_zip()
     files = rack_files(home, name)
     with life_cycle_lock(files, timeout=timeout):
         refuse_real_rack(home, name)

@@ -1,4 +1,5 @@
-"""What shells on emulated database nodes find besides the programs: ``ps`` that shows the node's instances, orabase, oraenv.
+"""What shells on emulated database nodes find besides the programs: ``ps`` that shows the node's services and instances,
+orabase, oraenv.
 
 Scripts find out by the processes which instances run on a node, ``asm_pmon_+ASM1``, and set their environment by oraenv
 (source: reference asm.md section 1). Every other call of ``ps`` goes to the machine's own.
@@ -29,9 +30,32 @@ def node_scripts(instances: Mapping[str, Sequence[str]]) -> dict[str, str]:
     }
 
 
+_SERVICES = (
+    ("root", "/sbin/init"),
+    ("root", "/usr/sbin/sshd -D"),
+    ("root", "/usr/sbin/crond -n"),
+    ("root", f"{GRID_HOME}/bin/ohasd.bin reboot"),
+    ("grid", f"{GRID_HOME}/bin/evmd.bin"),
+    ("grid", f"{GRID_HOME}/bin/ocssd.bin"),
+    ("root", f"{GRID_HOME}/bin/crsd.bin reboot"),
+    ("grid", f"{GRID_HOME}/bin/tnslsnr LISTENER -no_crs_notify -inherit"),
+)
+"""Who runs what on a database node beside its instances. Source: published ps of nodes with Grid Infrastructure."""
+
+
+def _services() -> str:
+    numbers = (1, *range(2401, 3000, 12))
+    rows = zip(_SERVICES, numbers, strict=False)
+    return "\n".join(
+        f"""    printf "$format" {owner} {number} {min(number - 1, 1)} {shlex.quote(command)}"""
+        for (owner, command), number in rows
+    )
+
+
 _PS = f"""\
 processes() {{
     format=$1 number=9000
+{_services()}
     for sid in $sids; do
         case "$sid" in +*) owner=grid prefix=asm ;; *) owner=oracle prefix=ora ;; esac
         for process in {" ".join(_BACKGROUND)}; do

@@ -232,7 +232,7 @@ def write_programs(files: RackFiles, kind: HostKind, *, more: Mapping[str, str] 
     """
     directory = files.bin(kind.name)
     scripts = {name: f'exec {inside(name)} "$@"\n' for name in kind.programs}
-    scripts |= {"hostname": _HOSTNAME, "whoami": _WHOAMI, "id": _id_script(kind.ids), **more}
+    scripts |= {"hostname": _ADDRESSES + _HOSTNAME, "whoami": _WHOAMI, "id": _id_script(kind.ids), **more}
     _write_scripts(directory, scripts)
     write_text(directory / ".functions", _functions(kind, scripts))
     write_text(directory / ".interactive", _INTERACTIVE)
@@ -294,6 +294,21 @@ def _write_scripts(directory: Path, scripts: Mapping[str, str]) -> None:
 
 
 _WHOAMI = 'echo "$EXACELL_EMU_LOGIN"\n'
+
+_ADDRESSES = """\
+addresses() { ip -br addr | while read -r name state address; do [ "$name" = lo ] || printf '%s ' "${address%%/*}"; done; }
+case "$1" in
+    -I|--all-ip-addresses) addresses; echo; exit ;;
+    -i|--ip-address)
+        while read -r address name rest; do
+            [ "$name" = "$EXACELL_EMU_HOST" ] && echo "$address" && exit
+        done < /etc/hosts
+        set -- $(addresses)
+        echo "$1"
+        exit ;;
+esac
+"""
+"""What ``hostname`` tells of the host's addresses; programs on this machine, which have no other, are told the loopback's."""
 
 _HOSTNAME = """\
 case "$1" in

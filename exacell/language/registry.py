@@ -1,8 +1,9 @@
 """The one registry of exacell's own commands.
 
-Each command is declared once, beside the function that carries it out: words, parameters, flags, what it changes, help
-and an example. The argv parser, the prompt's completer, ``help``, the recipe checker, the man page and the files in
-``completions/`` are derived from here.
+Each command is declared once, as a value in a module of ``exacell/commands/declared/``: name, parameters, flags, what it
+changes, help, an example, and which function carries it out. These modules import nothing but what declarations are made
+of, so that whoever parses, completes or explains a line loads none of the work. The argv parser, the prompt's completer,
+``help``, the recipe checker, the man page and the files in ``completions/`` are derived from here.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from enum import StrEnum
+from functools import cache, cached_property
 from typing import Any
 
 from exacell.values import dataclass
@@ -198,7 +200,7 @@ class Command:
     """One command as declared.
 
     Attributes:
-        words: the words that select it, lower case: ``("flush", "flashcache")``.
+        name: the words that select it, lower case: ``flush flashcache``.
         open_keys: any ``key=value`` is accepted besides ``params`` (recipe parameters, disk group attributes).
         offers: those of the open keys that completion offers; their values are not checked.
         options: of a command that reads its words itself, those that stand in front of the others; completion offers them.
@@ -209,7 +211,7 @@ class Command:
         handler: the function that carries it out, as ``module:function``; see :func:`handler_of`.
     """
 
-    words: tuple[str, ...]
+    name: str
     group: str
     effect: Effect
     summary: str
@@ -226,10 +228,10 @@ class Command:
     dry_runs: bool = True
     handler: str
 
-    @property
-    def name(self) -> str:
-        """The words joined with blanks."""
-        return " ".join(self.words)
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The name's words: ``("flush", "flashcache")``."""
+        return tuple(self.name.split())
 
     @property
     def usage(self) -> str:
@@ -299,8 +301,6 @@ class Call:
         return "" if value is None or isinstance(value, bool) else str(value)
 
 
-_COMMANDS: dict[tuple[str, ...], Command] = {}
-
 MODULES = (
     "session",
     "typing",
@@ -329,63 +329,37 @@ MODULES = (
     "help",
     "tutorial",
 )
-"""The modules under exacell.commands, in the order in which help lists their groups."""
-
-
-def command(
-    name: str,
-    *,
-    group: str,
-    effect: Effect,
-    summary: str,
-    example: str,
-    details: str = "",
-    params: tuple[Param, ...] = (),
-    flags: tuple[Flag, ...] = (),
-    open_keys: bool = False,
-    offers: tuple[Param, ...] = (),
-    options: tuple[Flag, ...] = (),
-    recipe_ok: bool = True,
-    streams: bool = False,
-    runs: bool = False,
-    dry_runs: bool = True,
-) -> Callable[[Handler], Handler]:
-    """Declare the decorated function as the command ``name``.
-
-    Raises:
-        ValueError: the words are taken, or are a pair that CellCLI owns; a mistake of the programmer.
-    """
-    words = tuple(name.lower().split())
-
-    def register(handler: Handler) -> Handler:
-        if words in _COMMANDS:
-            raise ValueError(f"command '{name}' is declared twice")
-        _COMMANDS[words] = Command(
-            words=words,
-            group=group,
-            effect=effect,
-            summary=summary,
-            details=details,
-            example=example,
-            params=params,
-            flags=flags,
-            open_keys=open_keys,
-            offers=offers,
-            options=options,
-            recipe_ok=recipe_ok,
-            streams=streams,
-            runs=runs,
-            dry_runs=dry_runs,
-            handler=f"{handler.__module__}:{handler.__name__}",
-        )
-        return handler
-
-    return register
+"""The modules under exacell.commands.declared, in the order in which help lists their groups."""
 
 
 _ADOPTED: dict[tuple[str, ...], Command] = {}
-_ORDERED: dict[tuple[str, ...], Command] = {}
-"""All commands, in the order of their modules."""
+"""Commands of a list that was kept."""
+
+
+def adopt(ready: Iterable[Command]) -> None:
+    """Take commands from a list that was kept, instead of importing their modules: for processes that only complete."""
+    _ADOPTED.update({found.words: found for found in ready})
+
+
+def commands() -> Mapping[tuple[str, ...], Command]:
+    """Return all commands by their words, importing their declarations on first use."""
+    return _ADOPTED or _declared()
+
+
+@cache
+def _declared() -> Mapping[tuple[str, ...], Command]:
+    """Return the commands of all modules, in their order.
+
+    Raises:
+        ValueError: the words of one are taken; a mistake of the programmer.
+    """
+    found: dict[tuple[str, ...], Command] = {}
+    for module in MODULES:
+        for command in importlib.import_module(f"exacell.commands.declared.{module}").COMMANDS:
+            if command.words in found:
+                raise ValueError(f"command '{command.name}' is declared twice")
+            found[command.words] = command
+    return found
 
 
 def handler_of(command: Command) -> Handler:
@@ -397,24 +371,3 @@ def handler_of(command: Command) -> Handler:
     module, _, name = command.handler.partition(":")
     handler: Handler = getattr(importlib.import_module(module), name)
     return handler
-
-
-def adopt(ready: Iterable[Command]) -> None:
-    """Take commands from a list that was kept, instead of importing their modules: for processes that only complete."""
-    _ADOPTED.update({found.words: found for found in ready})
-
-
-def commands() -> Mapping[tuple[str, ...], Command]:
-    """Return all commands by their words, importing the command modules on first use."""
-    if _ADOPTED:
-        return _ADOPTED
-    global _ORDERED
-    found = _ORDERED
-    if len(found) != len(_COMMANDS) or not found:
-        places = {importlib.import_module(f"exacell.commands.{name}").__name__: n for n, name in enumerate(MODULES)}
-        # Whoever imported one of the modules by itself before does not change the order.
-        by_place = sorted(
-            _COMMANDS.items(), key=lambda item: places.get(item[1].handler.partition(":")[0], len(places))
-        )
-        found = _ORDERED = dict(by_place)
-    return found

@@ -8,6 +8,7 @@ only what reads fails for it, as coreutils' programs do. Source: coreutils manua
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import sys
 from contextlib import suppress
@@ -64,10 +65,13 @@ def open_standard_streams() -> None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
+def at_prompt() -> bool:
+    """Whether somebody sits at a terminal at both ends."""
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def _only_reads(descriptor: int) -> bool:
     """Whether it stands for a stream that was closed when the program began."""
-    import fcntl
-
     try:
         return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
     except OSError:

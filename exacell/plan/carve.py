@@ -288,7 +288,7 @@ def _refuse_room(
                 f"the flash cache owns the space ({format_size(cache.size)}): "
                 f"resize flashcache size={whole_size(smaller)} makes room"
             )
-    asked = f"{format_size(wanted)} each does not fit: " if wanted is not None else ""
+    asked = f"{format_size(round_down(wanted))} each does not fit: " if wanted is not None else ""
     raise RefusedError(
         f"carve griddisk: {asked}{format_size(round_down(free))} is free on {tightest}, the tightest disk of {fold(todo)}; "
         "nothing was sent",

@@ -23,6 +23,7 @@ XRMEMCACHE = "list xrmemcache detail"
 FLASHCACHE = "list flashcache attributes name, size, effectiveCacheSize, status, degradedCelldisks, cellDisk"
 FLASHLOG = "list flashlog attributes name, size, status"
 CELLDISK = "list celldisk attributes name, diskType, size, freeSpace, status, flushStatus, flushError"
+LUN = "list lun attributes name, cellDisk, diskType, lunSize, physicalDrives, status"
 FLASH_PHYSICALDISK = "list physicaldisk attributes name, diskType, status where diskType=flashdisk"
 GRIDDISK = (
     "list griddisk attributes name, cellDisk, diskType, size, status, availableTo, cachingPolicy, "
@@ -117,6 +118,18 @@ class CellDisk:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Lun:
+    """What a cell disk is made on; ``cell_disk`` is empty while there is none, ``kind`` its diskType in small letters."""
+
+    name: str
+    cell_disk: str
+    kind: str
+    size: int
+    drives: tuple[str, ...]
+    status: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class GridDisk:
     """A grid disk; asm_* are empty where the cell prints nothing, upper case for the mode.
 
@@ -195,6 +208,7 @@ class CellFacts:
     flash_cache: FlashCache | None = None
     flash_log: int = 0
     cell_disks: tuple[CellDisk, ...] = ()
+    luns: tuple[Lun, ...] = ()
     flash_physical: tuple[tuple[str, str], ...] = ()
     grid_disks: tuple[GridDisk, ...] = ()
     iorm: IormPlan | None = None
@@ -396,6 +410,22 @@ def _celldisk(rows: Sequence[Record]) -> dict[str, Any]:
     }
 
 
+def _lun(rows: Sequence[Record]) -> dict[str, Any]:
+    return {
+        "luns": tuple(
+            Lun(
+                name=_text(row, "name"),
+                cell_disk=_text(row, "cellDisk"),
+                kind=_text(row, "diskType").lower(),
+                size=_size(row, "lunSize"),
+                drives=_names(row, "physicalDrives"),
+                status=_text(row, "status").lower(),
+            )
+            for row in rows
+        )
+    }
+
+
 def _physical(rows: Sequence[Record]) -> dict[str, Any]:
     return {"flash_physical": tuple((_text(row, "name"), _text(row, "status").lower()) for row in rows)}
 
@@ -448,6 +478,7 @@ _READERS = {
     FLASHCACHE: _flashcache,
     FLASHLOG: _flashlog,
     CELLDISK: _celldisk,
+    LUN: _lun,
     FLASH_PHYSICALDISK: _physical,
     GRIDDISK: _griddisk,
     GRIDDISK_241: _griddisk,

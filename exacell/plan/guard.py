@@ -77,6 +77,10 @@ def facts_needed(statement: Statement) -> tuple[str, ...]:
         needed += (f.CELLDISK, f.FLASH_METRICS)  # They tell of a cache that LIST FLASHCACHE does not.
     if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "FLASHLOG"):
         needed += (f.CELLDISK,)
+    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "CELLDISK"):
+        needed += (f.LUN,)
+    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "GRIDDISK"):
+        needed += (f.FLASHCACHE,)  # It may own the space that is missing.
     return needed
 
 

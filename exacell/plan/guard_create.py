@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from exacell.cellcli.statement import Change as CellChange
-from exacell.cellset import fold
+from exacell.cellset import fold, fold_briefly
 from exacell.errors import ExacellError, RefusedError
-from exacell.plan.facts import CellDisk, CellFacts, rounded_cache
+from exacell.plan.facts import CellDisk, CellFacts, GridDisk, rounded_cache
 from exacell.plan.guard_targets import items, own_of, prefixes
 from exacell.plan.media import kinds_meant
 from exacell.plan.nearby import near
-from exacell.units import ALLOCATION_UNIT, format_size, parse_size, round_down, whole_size
+from exacell.units import ALLOCATION_UNIT, counted, format_size, parse_size, round_down, whole_size
 
 
 def having_disks(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> dict[str, CellFacts]:
@@ -71,6 +71,54 @@ def refuse_grid_room(facts: Mapping[str, CellFacts], statement: CellChange, text
                 f"{text}: {cell}: {full[0].name} has {format_size(full[0].free)} free{wanted}; nothing was sent",
                 hint=_holder(fact, full[0]),
             )
+
+
+def refuse_beside(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
+    """Raise when grid disks on another kind of disk have the prefix of those that CREATE makes, whether by PREFIX= or by name.
+
+    ``release griddisk`` and a disk string take a prefix as a whole, and the others may be a disk group's.
+
+    Raises:
+        RefusedError: naming the others and their disk group.
+    """
+    known = {fact.cell: {disk.name.lower(): disk.kind for disk in fact.cell_disks} for fact in facts.values()}
+    having: dict[str, list[tuple[str, GridDisk]]] = {}
+    for cell, fact in facts.items():
+        for grid in fact.grid_disks if fact.read_now else ():
+            if kind := known[cell].get(grid.cell_disk.lower()):
+                having.setdefault(grid.prefix.lower(), []).append((kind, grid))
+    for cell, fact in facts.items():
+        for prefix, kinds in _prefixes_made(own_of(statement, cell), fact, known[cell]):
+            others = [grid for kind, grid in having.get(prefix.lower(), ()) if kind not in kinds]
+            if others and prefix and kinds:
+                raise _taken_prefix(text, prefix, others)
+
+
+def _prefixes_made(
+    statement: CellChange, fact: CellFacts, known: Mapping[str, str]
+) -> list[tuple[str, frozenset[str]]]:
+    """Return each prefix that CREATE GRIDDISK uses on a cell, and on which kinds of disk; no kind where only the cell knows."""
+    if statement.all:
+        kinds = kinds_meant(fact, statement) or frozenset()
+        there = frozenset(disk.kind for disk in fact.cell_disks if disk.kind in kinds)
+        return [(prefix, there) for prefix in prefixes(statement)]
+    places = items(statement.setting("celldisk"))
+    return [
+        (name[: -len(place) - 1], frozenset(filter(None, (known.get(place.lower()),))))
+        for name in statement.names
+        for place in places
+        if name.lower().endswith(f"_{place.lower()}")
+    ]
+
+
+def _taken_prefix(text: str, prefix: str, others: Sequence[GridDisk]) -> RefusedError:
+    groups = sorted({grid.asm_group for grid in others if grid.asm_group})
+    whose = f" of disk group {' and '.join(groups)}" if groups else ""
+    return RefusedError(
+        f"{text}: {prefix} is the prefix of {counted(len(others), 'grid disk')}{whose} on another kind of disk: "
+        f"{fold_briefly([grid.name for grid in others])}; nothing was sent",
+        hint=f"use a prefix of their own, one that does not begin with {prefix}_",
+    )
 
 
 def _each(statement: CellChange, text: str) -> int:

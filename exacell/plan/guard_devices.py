@@ -13,6 +13,7 @@ from exacell.plan.facts import CellFacts
 from exacell.plan.griddisk import Headers
 from exacell.plan.guard_disks import flush, slow
 from exacell.plan.guard_free import refuse_in_use, unused
+from exacell.plan.guard_luns import created, forced
 from exacell.plan.guard_settings import settings_proof
 from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.guard_targets import means
@@ -46,6 +47,8 @@ def celldisk(
 ) -> Plan:
     """Return the plan for a statement on cell disks: what takes one away takes its contents. Each cell gets the names of
     its own disks alone."""
+    if statement.verb == "CREATE" and not statement.has("FORCE"):
+        return created(rack, facts, statement, text)
     plan = _judged(rack, facts, statement, text, headers)
     if statement.verb in ("CREATE", "IMPORT"):
         return plan
@@ -77,8 +80,9 @@ def _judged(
     if not takes:
         return _altered(rack, facts, statement, text)
     hit = {
-        cell: tuple(grid for grid in fact.grid_disks if grid.cell_disk.lower() in _meant(fact, statement))
+        cell: tuple(grid for grid in fact.grid_disks if grid.cell_disk.lower() in taken)
         for cell, fact in facts.items()
+        for taken in (_meant(fact, statement) | forced(fact, statement),)
     }
     refuse_in_use(text, hit, headers)
     reason = "the cell disks' contents are lost"
@@ -108,7 +112,7 @@ def _meant(fact: CellFacts, statement: CellChange) -> frozenset[str]:
 
 
 def _altered(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
-    """CREATE, IMPORT, or ALTER of attributes, which are read back."""
+    """IMPORT, or ALTER of attributes, which are read back."""
     if statement.verb != "ALTER":
         return simple(rack, facts, statement, text, Risk.PERFORMANCE)
     steps = [

@@ -13,7 +13,7 @@ from exacell.plan.availability import may_go
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, needed
 from exacell.plan.griddisk import Headers
-from exacell.plan.guard_create import having_disks, refuse_grid_room
+from exacell.plan.guard_create import having_disks, refuse_beside, refuse_grid_room
 from exacell.plan.guard_free import refuse_in_use, unused
 from exacell.plan.guard_resize import grows_first, resized
 from exacell.plan.guard_settings import only_words, settings_proof
@@ -251,6 +251,7 @@ def _taken_back(grids: Sequence[GridDisk] | None, statement: CellChange) -> tupl
 def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
     """CREATE GRIDDISK: what was not there before goes to take it back, while nobody uses it."""
     facts = having_disks(facts, statement, text)
+    refuse_beside(facts, statement, text)
     refuse_grid_room(facts, statement, text)
     steps = []
     back: dict[str, tuple[str, ...]] = {}

@@ -171,6 +171,7 @@ _OBJECTS = {
     "flash_log": "flashlog size",
     "cell_disks": "celldisk",
     "grid_disks": "griddisk",
+    "luns": "lun",
     "flash_physical": "physicaldisk",
     "iorm_text": "iormplan dbPlan",
     "objective": "iormplan objective",

@@ -16,6 +16,7 @@ from exacell.language.kinds import convert
 from exacell.language.line import Line
 from exacell.language.registry import Call, Kind, Param
 from exacell.language.shellwords import command_given
+from exacell.recipes import enums
 
 _OF_METRICS = ("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM")
 """Objects whose names are those of metrics."""
@@ -49,13 +50,16 @@ def _of_cells(on: str) -> dict[str, str]:
 
 def _of_cellcli(line: Line, anything: Collection[str]) -> dict[str, str]:
     if isinstance(line.cellcli, List):
-        names = line.cellcli.names if line.cellcli.object in _OF_METRICS else ()
-        return dict(_of_metrics(line.cellcli.object, names, line.cellcli.filters, anything))
+        asked = line.cellcli
+        names = asked.names if asked.object in _OF_METRICS else ()
+        of_values = enums.of_filters(asked.object, asked.filters, anything)
+        return dict([*_of_metrics(asked.object, names, asked.filters, anything), *of_values])
     if isinstance(line.cellcli, Change):
         change = line.cellcli
         names = change.names if change.object == "METRICDEFINITION" else ()
         names += tuple(name.partition(".")[0] for name in change.names) if change.object == "THRESHOLD" else ()
-        return dict(_of_metrics(change.object, names, change.filters, anything))
+        of_values = enums.of_filters(change.object, change.filters, anything)
+        return dict([*_of_metrics(change.object, names, change.filters, anything), *of_values])
     return {}
 
 
@@ -82,6 +86,9 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
             if isinstance(check, FactCheck):
                 for fact in check.facts:
                     yield from _of_metrics(fact.object.upper(), (), check.filters, anything)
+                    yield from enums.of_filters(fact.object, check.filters, anything)
+                    if fact.operator in ("=", "!=") and str(fact.value) not in anything:
+                        yield from enums.of_value(fact.object, fact.attribute, str(fact.value))
                     if fact.attribute == "name" and fact.object.upper() in _OF_METRICS:
                         yield from _of_names([str(fact.value)], anything)
 

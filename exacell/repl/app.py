@@ -245,7 +245,7 @@ class Prompt:
     def _remind(self) -> None:
         """Say what an earlier change left behind, once each; the prompt's mark stays until it is mended."""
         try:
-            self._pending = tuple(left_behind(self.ctx))
+            self._pending = tuple(left_behind(self.ctx, warn=True))
         except ExacellError as error:
             self.runner.report(error)
             return

@@ -138,11 +138,14 @@ class Exchange:
         self._looked = replace(self._looked, looks=self._looked.looks + 1)
 
     def may(self) -> bool:
-        """Return whether the statement may leave now; asked right before it is written."""
+        """Return whether the statement may leave now; asked right before it is written.
+
+        Whose the rack is is read from a file, which may take a while: the look's age comes last.
+        """
         arrived = self._arrived
-        if self.refusal or arrived is None or self._clock() - arrived > AGE:
+        if self.refusal or arrived is None or self._pair.ours() != "":
             return False
-        return self._pair.ours() == ""
+        return self._clock() - arrived <= AGE
 
     def left(self) -> None:
         """Take note that the statement has been written."""

@@ -365,3 +365,21 @@ def test_what_a_living_process_is_at_is_not_told(tmp_path: Path, body: dict[str,
         journal.append("t1", change, rows)
         states = {item.state for item in pending(journal, "t1")}
         assert states - {"unfinished"} if told else not states
+
+
+def test_a_warning_of_the_journal_alone_says_so(tmp_path: Path) -> None:
+    """Where other hands may have mended it, the line at a start says that no cell was asked; where resume is due it does not."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", {"statement": "offline cell c1", "plan": {"inverse": {}}, **actor()})
+    body = {"what": "s", "statement": "ALTER GRIDDISK ALL INACTIVE", "offline": True}
+    rows = [
+        Row(kind="intent", target="c1", body=body),
+        Row(kind="outcome", target="c1", body={**body, "state": "done"}),
+    ]
+    journal.append("t1", change, [*rows, ended(0)])
+    change = journal.begin("t1", {"statement": "restart service ms", "plan": {"inverse": {}}, **actor()})
+    journal.append("t1", change, [ended(INTERRUPTED)])
+    assert {item.state: item.warning.removeprefix(item.sentence) for item in pending(journal, "t1")} == {
+        "disks offline": " (so the journal has it: pending asks the cells)",
+        "stopped": "",
+    }

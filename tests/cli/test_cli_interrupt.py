@@ -18,6 +18,7 @@ import pytest
 from exacell import cli
 from exacell.ending import ending_well, interruptible
 from exacell.interruption import Interruption
+from exacell.output import failing
 from exacell.output.terminal import TerminalConsole
 from tests.support.clocks import set_back
 
@@ -41,7 +42,7 @@ def test_a_mistake_in_a_thread_is_one_line(
 ) -> None:
     """What goes wrong in a thread is said in one line that names the file with the details, and no more."""
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
-    monkeypatch.setattr(threading, "excepthook", cli._bug_in_thread)
+    monkeypatch.setattr(threading, "excepthook", failing.bug_in_thread)
     thread = threading.Thread(target=lambda: 1 // 0)
     thread.start()
     thread.join()
@@ -307,7 +308,7 @@ def test_a_crash_file_is_ones_own_and_holds_no_password(tmp_path: Path, monkeypa
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path / "home"))
     before = os.umask(0)
     try:
-        cli._bug(ValueError("alter user joe password='geheim'"))
+        failing.bug(ValueError("alter user joe password='geheim'"))
     finally:
         os.umask(before)
     (kept,) = tmp_path.rglob("crash-*.txt")

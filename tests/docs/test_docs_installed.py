@@ -127,6 +127,12 @@ def test_a_zip_has_recipes_and_pages(built: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     _has_everything(sys.executable, [str(made)], home)
+    start = [sys.executable, "-P", "-m", "exacell", "emulator", "start", "t1"]
+    environment = {**os.environ, "PYTHONPATH": str(made), "EXACELL_HOME": str(home)}
+    done = subprocess.run(start, env=environment, cwd=home, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0 and "Traceback" not in done.stderr
+    assert f"exacell runs out of a zip ({made})" in done.stderr and "install exacell by pip" in done.stderr
+    assert not (home / "emulator" / "t1").exists()
 
 
 def test_an_installed_wheel_has_recipes_and_pages(wheel: Path, pip: Callable[..., None], tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import Any
 
 import pytest
@@ -32,10 +33,17 @@ def test_usable_is_what_the_disk_group_then_has(roomy: Any) -> None:
 
 
 def test_a_prefix_of_another_medium_and_a_failed_disk(roomy: Any) -> None:
-    """carve refuses what could not be taken back or not be made, before anything is sent; what is mixed already comes apart."""
-    refused = roomy("-r", "t1", "carve", "griddisk", "prefix=data", "size=64m", "-y")
-    assert refused.code == 2 and "DATA_CD_[00-11]_exa1cel[01-03]" in refused.err
-    roomy.ok("-r", "t1", "create griddisk all flashdisk prefix=DATA, size=64M", "-y")
+    """carve and CREATE GRIDDISK refuse what could not be taken back or not be made, before anything is sent; what other hands
+    have mixed comes apart."""
+    statement = "create griddisk all flashdisk prefix=DATA, size=64M"
+    for mixed in (("carve", "griddisk", "prefix=data", "size=64m"), (statement,)):
+        refused = roomy("-r", "t1", *mixed, "-y")
+        assert refused.code == 2 and "DATA_CD_[00-11]_exa1cel[01-03]" in refused.err
+    config = roomy.home / "config-of-others"
+    config.write_text(roomy.ok("emulator", "ssh-config", "t1").out, encoding="utf-8")
+    for cell in ("exa1cel01", "exa1cel02", "exa1cel03"):
+        by_hand = ["ssh", "-F", str(config), cell, f"cellcli -e {statement}"]
+        assert "successfully created" in subprocess.run(by_hand, capture_output=True, text=True, timeout=60).stdout
     refused = roomy("-r", "t1", "release", "griddisk", "prefix=DATA", "-y")
     assert refused.code == 2 and "drop diskgroup" not in refused.err
     assert "release griddisk prefix=DATA media=flash takes only those that nobody uses" in refused.err

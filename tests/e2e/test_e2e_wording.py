@@ -73,6 +73,7 @@ def test_stopped_cellsrv_names_the_way_back(inside: InProcess) -> None:
         refused = inside("-r", "t1", *words, "-y")
         assert refused.code == 2
         assert "CELLSRV of exa1cel02 is stopped: online cell exa1cel02 starts it" in refused.err
+        assert f"{told} (so the journal has it: pending asks the cells)" in refused.err
     inside.ok("-r", "t1", "online", "cell", "exa1cel02", "-y")
     assert inside.ok("-r", "t1", "-o", "json", "pending").records == []
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from exacell.cellcli.schema import objects
 from exacell.errors import StatementError
 from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
+from exacell.language.registry import MODULES as REGISTERED
 from exacell.language.registry import Command, Effect, Kind, commands, handler_of
 
 ROOT = Path(exacell.__file__).parent
@@ -135,7 +137,11 @@ def own_imports(path: Path) -> set[str]:
 
 def inside(*parts: str) -> list[Path]:
     """Return the modules of these packages and these modules: ``plan``, ``errors``, ``change/engine``."""
-    found = [path for path in MODULES if {_name(path).split("/")[0].removesuffix(".py"), _name(path)[:-3]} & {*parts}]
+    found = [
+        path
+        for path in MODULES
+        if {_name(path).split("/")[0].removesuffix(".py"), _name(path)[:-3], _name(path.parent)} & {*parts}
+    ]
     assert all(any(_name(path).startswith((f"{part}/", f"{part}.py")) for path in found) for part in parts), parts
     return found
 
@@ -192,6 +198,37 @@ def test_commands_know_no_surface() -> None:
     """Commands import neither the command line nor the prompt nor the runner that renders."""
     for path in inside("commands", "context"):
         assert not own_imports(path) & {"cli", "repl", "runner"}, _name(path)
+
+
+DECLARED = ("language", *BELOW["language"], "commands.declared", "config", "reach", "dcli.offered", "output.apart")
+"""What declarations of commands are made of."""
+
+
+@pytest.mark.parametrize("path", inside("commands/declared"), ids=_name)
+def test_declarations_know_no_work(path: Path) -> None:
+    """What declares commands imports what declarations are made of, and none of the work, not even for type checkers."""
+    known = [module.removeprefix("exacell.") for module, _ in imports(path) if module.startswith("exacell.")]
+    assert not [module for module in known if not f"{module}.".startswith(tuple(f"{part}." for part in DECLARED))]
+
+
+def test_each_noun_is_declared_in_one_module_and_carried_out_in_the_other() -> None:
+    """A command that commands/declared/<noun>.py declares is carried out by commands/<noun>.py, and every noun has both."""
+    nouns = {path.stem for path in inside("commands/declared")} - {"__init__"}
+    work = {path.stem for path in inside("commands") if path.parent.name == "commands"} - {"__init__"}
+    assert work == nouns == set(REGISTERED)
+    for noun in nouns:
+        declared = import_module(f"exacell.commands.declared.{noun}").COMMANDS
+        assert {found.handler.partition(":")[0] for found in declared} == {f"exacell.commands.{noun}"}
+
+
+def test_a_line_is_parsed_without_the_work() -> None:
+    """Whoever parses, completes or explains a command imports none of the modules that carry commands out."""
+    code = (
+        "import sys; from exacell.language.line import parse_line; parse_line('resize flashcache size=288g');"
+        "print([name for name in sys.modules if name.startswith('exacell.commands.') and '.declared' not in name])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("path", inside("dcli", "passthrough", "recipes", "change", "factreading"), ids=_name)

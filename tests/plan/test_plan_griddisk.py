@@ -224,6 +224,7 @@ def test_carve_done_and_completed() -> None:
         ([cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))], {}, r"has 1 of 2 grid disks ssd_\* already"),
         ([cell()], {"each": 15 * MIB}, "15M is less than the least size of a grid disk, 16M"),
         ([with_free(cell(flash_cache=None), 15 * MIB)], {"each": 16 * MIB}, "16M each does not fit: 0 is free"),
+        ([with_free(cell(flash_cache=None), 15 * MIB)], {"each": 16 * MIB + 7}, "16M each does not fit: 0 is free"),
         ([cell()], {"each": 2 * GIB}, r"2G each does not fit: 1G is free on FD_00_exa1cel01"),
         ([with_free(cell(flash_cache=None), 15 * MIB)], {}, "0 is free on FD_00_exa1cel01"),
         ([cell()], {"prefix": "a" * 15}, "has 31 characters, 30 is the limit"),

@@ -11,6 +11,7 @@ from plan_guarding import bare, guard, only
 
 from exacell.cellcli.statement import parse
 from exacell.errors import RefusedError
+from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
 from exacell.plan.guard import facts_needed
 from exacell.units import GIB, MIB
@@ -214,3 +215,43 @@ def test_a_flash_log_is_judged_by_its_disks() -> None:
     assert any("celldisk" in need for need in facts_needed(parse("create flashlog all")))
     assert not any("celldisk" in need for need in facts_needed(parse("drop flashlog")))
     assert rack()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "create griddisk all flashdisk prefix=DATA, size=512M",
+        "create griddisk all flashdisk prefix='new,data', size=512M",
+        f"create griddisk data_FD_00_{ONE} {ON_ONE}, size=512M",
+        f"create griddisk DATA_FD_00_{{cell}} {ON_ONE.replace(ONE, '{cell}')}, size=512M",
+    ],
+)
+def test_the_prefix_of_disks_on_another_kind_of_disk_is_refused(text: str) -> None:
+    """CREATE GRIDDISK makes nothing on flash whose prefix a disk group's grid disks on hard disks have, as carve does not."""
+    with pytest.raises(RefusedError) as caught:
+        guard(text, bare())
+    assert (
+        "is the prefix of 2 grid disks of disk group DATA on another kind of disk: DATA_CD_[00-01]"
+        in caught.value.message
+    )
+    assert "use a prefix of their own" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "create griddisk all flashdisk prefix=DATA2, size=512M",
+        "create griddisk all harddisk prefix=DATA, size=512M",
+        f"create griddisk DATA_CD_01_{ONE} celldisk=CD_01_{ONE}, size=512M",
+        f"create griddisk DATA_x {ON_ONE}, size=512M",
+        f"create griddisk DATA {ON_ONE}, size=512M",
+    ],
+)
+def test_a_prefix_of_the_same_kind_of_disk_or_of_its_own_is_free(text: str) -> None:
+    """A prefix that only grid disks on the same kind of disk have, or none, refuses nothing."""
+    assert guard(text, bare()).steps
+
+
+def test_the_owner_of_the_space_is_asked_for() -> None:
+    """The flash cache is read before CREATE GRIDDISK, so that the refusal can name it as the owner of the space."""
+    assert f.FLASHCACHE in facts_needed(parse(f"create griddisk x {ON_ONE}, size=2G"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from plan_factory import CELLS, cell, free_grid, grid, rack, with_flash_grids
 from plan_guarding import guard, only
@@ -169,8 +171,9 @@ def test_created_disks_are_dropped_to_take_them_back() -> None:
     there = guard("create griddisk all flashdisk prefix=SSD, size=16M", with_flash_grids(cell()))
     assert not there.inverse
     assert only(there).undo is Undo.IMPOSSIBLE
-    # release takes all disks of a prefix: those that were there before stay.
-    assert not guard("create griddisk all harddisk prefix=ssd, size=16M", with_flash_grids(cell())).inverse
+    # release takes all disks of a prefix: those that were there before stay. Alone such a CREATE is refused.
+    behind = replace(with_flash_grids(cell()), read_now=False)
+    assert not guard("create griddisk all harddisk prefix=ssd, size=16M", behind).inverse
     named = guard("create griddisk p_1 celldisk=FD_00_exa1cel01", cell())
     assert named.inverse == {CELLS[0]: ("ALTER GRIDDISK p_1 INACTIVE", "DROP GRIDDISK p_1")}
     assert not guard("create griddisk ssd_fd_00_exa1cel01 celldisk=FD_00_exa1cel01", with_flash_grids(cell())).inverse

@@ -26,6 +26,8 @@ class Bench:
     def __init__(self, *, ours: Sequence[str | None] = ("",)) -> None:
         self.clock = Clock()
         self.ours = list(ours)
+        self.reading = 0.0
+        """Seconds that asking whose the rack is takes."""
         pair = Pair(
             program="cellcli",
             look="list flashcache\n",
@@ -40,6 +42,7 @@ class Bench:
         return Judgement(why="" if "flushed" in text else "it is dirty", needless="needless" in text)
 
     def _whose(self) -> str | None:
+        self.clock.now += self.reading
         return self.ours.pop(0) if len(self.ours) > 1 else self.ours[0]
 
     def look(self, text: str = "flushed END", *, after: float = TICK) -> Act:
@@ -153,6 +156,17 @@ def test_a_takeover_in_the_last_moment_keeps_it_back() -> None:
     """Whose the rack is is asked once more when the statement is about to be written."""
     bench = Bench(ours=("", "taken over"))
     assert bench.look() is Act.SEND and not bench.exchange.may()
+
+
+def test_a_stop_while_whose_the_rack_is_is_read_keeps_it_back() -> None:
+    """A process that stands still while it reads whose the rack is looks again: the age of its look is asked last."""
+    bench = Bench()
+    assert bench.look() is Act.SEND
+    bench.reading = AGE + 0.01
+    assert not bench.exchange.may()
+    bench.reading = 0.0
+    bench.exchange.barred()
+    assert bench.look() is Act.SEND and bench.exchange.may()
 
 
 def test_what_is_needless_is_told_so() -> None:

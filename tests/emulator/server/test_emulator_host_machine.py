@@ -130,6 +130,17 @@ def test_cellcli_and_the_operating_system_agree(say: Say) -> None:
     assert {line.split()[0] for line in say(CELL, "iostat -xd | grep ^sd").splitlines()} == devices
 
 
+@pytest.mark.parametrize("login", [CELL, NODE])
+def test_a_host_tells_its_own_addresses(say: Say, login: str) -> None:
+    """hostname -i and -I tell the addresses that ip and /etc/hosts have of the host, and never the loopback's."""
+    (own,) = say(login, "hostname -i").split()
+    assert f"{own}\t{login.partition('@')[2]}\n" in say(login, "cat /etc/hosts")
+    every = say(login, "hostname -I").split()
+    assert own in every and "127.0.0.1" not in every
+    shown = say(login, "ip addr")
+    assert all(f"inet {address}/" in shown for address in every)
+
+
 def test_ps_shows_the_services_that_run(say: Say) -> None:
     """The processes of RS, MS and CELLSRV are there while they run, and no longer; those of the session are there too."""
     names = ("cellrssrm", "oc4j.jar", "bin/cellsrv ")

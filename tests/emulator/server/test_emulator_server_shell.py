@@ -88,12 +88,16 @@ def test_programs_are_known_by_name_and_where_they_are_installed() -> None:
 
 
 def test_processes_of_a_node_are_its_instances(rack: RunningRack) -> None:
-    """On a database node ps shows the instances in the forms that scripts ask for; anything else is the machine's ps."""
+    """On a database node ps shows services and instances in the forms that scripts ask for; anything else is the machine's
+    ps."""
     full = rack.ssh("exa1db01", "ps -ef | grep pmon | grep -v grep | awk '{print $NF}'").stdout.split()
     assert full == ["asm_pmon_+ASM1", "ora_pmon_SPOT1", "ora_pmon_ERP1"]
     assert "asm_smon_+ASM1" in rack.ssh("exa1db01", "ps -eo args").stdout.splitlines()
     assert rack.ssh("exa1db01", "ps aux | awk '/lgwr_ERP1/ {print $1}'").stdout == "oracle\n"
     assert rack.ssh("exa1db01", "ps -p $$ -o pid=").stdout.strip().isdigit()
+    listed = rack.ssh("exa1db01", "ps -ef").stdout
+    for process in ("/sbin/init", "bin/ocssd.bin", "bin/crsd.bin reboot", "bin/tnslsnr LISTENER"):
+        assert process in listed
 
 
 def test_oraenv_sets_the_home_of_a_sid(rack: RunningRack) -> None:

@@ -6,11 +6,12 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import PurePosixPath
 
 from exacell.opaque.errors import UnreadError
 from exacell.opaque.places import READ, SHOWN
@@ -20,7 +21,7 @@ from exacell.opaque.wrapping import arguments, wrapped
 from tests.support.judging import sampling
 from tests.support.judging.grammar import BUILTINS, PRODUCTIONS, PROGRAMS, Grammar
 from tests.support.judging.sandbox import Run, Sandbox, installed
-from tests.support.judging.verdict import Difference, disordered, judge
+from tests.support.judging.verdict import Difference, Folders, disordered, judge
 
 FILES = (
     "-o",
@@ -58,6 +59,21 @@ MACHINES_OWN = (
     "/home",
 )
 """Folders of the sandbox that hold other names than these."""
+
+LIVING = (
+    "/usr/lib",
+    "/lib",
+    "/lib64",
+    "/usr/lib64",
+    "/proc",
+    "/dev",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/local/bin",
+    "/bin",
+    "/sbin",
+)
+"""Folders that are this machine's with all below them, or hold the programs."""
 
 AGAIN = 5
 """So often a text is run again whose commands told of themselves in another order: a shell need not wait for all of a pipe."""
@@ -128,6 +144,18 @@ def stand_ins() -> list[str]:
     )
 
 
+def held(folders: Collection[str]) -> Folders:
+    """Return what a sandbox with these folders holds; the machine's own names are not known."""
+    names = {folder: {name.rstrip("/") for name in FILES} for folder in folders}
+    names |= {f"{folder}/{name.rstrip('/')}": set() for folder in folders for name in FILES if name.endswith("/")}
+    for path in (*folders, "/home/judge"):
+        inner = PurePosixPath(path)
+        for outer in inner.parents:
+            names.setdefault(str(outer), set()).add(inner.name)
+            inner = outer
+    return Folders({"/home/judge": (), "/tmp": (), **names, "/": None, "/usr": None}, LIVING)
+
+
 class Judge:
     """Runs texts in the sandboxes and compares; use it as a context."""
 
@@ -137,9 +165,7 @@ class Judge:
         self._stack = ExitStack()
         self._plain = self._stack.enter_context(make())
         self._documents = self._stack.enter_context(make(writable=True))
-        # A folder in which others of these lie holds their names too, and is compared name by name.
-        apart = [folder for folder in folders if not any(other.startswith(f"{folder}/") for other in folders)]
-        self._listing = {folder: [name.rstrip("/") for name in FILES] for folder in apart} | {"/tmp": []}
+        self._folders = held(folders)
         self._shells = installed()
         self.runs: Counter[str] = Counter()
 
@@ -187,11 +213,11 @@ class Judge:
 
         found = []
         for each in run(asked):
-            difference = judge(sent, reading, each, self._listing)
+            difference = judge(sent, reading, each, self._folders)
             for _ in range(AGAIN):
-                if difference is None or not disordered(reading, each, self._listing):
+                if difference is None or not disordered(reading, each, self._folders):
                     break
-                difference = judge(sent, reading, run([each.shell])[0], self._listing)
+                difference = judge(sent, reading, run([each.shell])[0], self._folders)
             if difference is not None:
                 found.append(difference)
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from exacell.opaque.shell import Command, Reading
@@ -19,6 +19,26 @@ ALLOWED_VARIABLES = frozenset(
 """What a program finds in its environment: what every run begins with, and what shells add."""
 
 _SHELLS_OWN = re.compile(r"(?:SHLVL=\d|JUDGE_STATUS=[01]+|_=.*|A__z=.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Which names the folders of a sandbox hold.
+
+    Attributes:
+        names: folder -> its names, None where they are not known.
+        machines: the machine's own folders: what is in them, and below them, is not known either.
+    """
+
+    names: Mapping[str, Collection[str] | None]
+    machines: tuple[str, ...] = ()
+
+    def names_in(self, folder: str) -> Collection[str] | None:
+        """Return the names in a folder, none where it is not there, None where they are not known."""
+        path = "/" + "/".join(part for part in folder.split("/") if part not in ("", "."))
+        if path in self.names:
+            return self.names[path]
+        return None if any(path == own or path.startswith(f"{own}/") for own in self.machines) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +63,14 @@ class Difference:
         return f"{self.shell}: {self.why}\n  text     {self.text!r}\n  expected {self.expected}\n  real     {self.real}"
 
 
-def judge(text: str, reading: Reading, run: Run, listing: Mapping[str, Sequence[str]]) -> Difference | None:
+def judge(text: str, reading: Reading, run: Run, folders: Folders) -> Difference | None:
     """Return the difference between a reading and what a shell did, None when there is none.
 
     Args:
         text: what was run: the read text, or that text as it is sent.
-        listing: folders of the sandbox whose names are known; a pattern in another one is compared name by name.
+        folders: what the sandbox holds; a pattern in a folder whose names are not known is compared name by name.
     """
-    why = "; ".join(dict.fromkeys(_faults(text, reading, run, listing)))
+    why = "; ".join(dict.fromkeys(_faults(text, reading, run, folders)))
     if not why:
         return None
     expected = " ; ".join(
@@ -61,20 +81,20 @@ def judge(text: str, reading: Reading, run: Run, listing: Mapping[str, Sequence[
     return Difference(text, run.shell, why, expected, f"{real}, ended {run.ended}{said}")
 
 
-def disordered(reading: Reading, run: Run, listing: Mapping[str, Sequence[str]]) -> bool:
+def disordered(reading: Reading, run: Run, folders: Folders) -> bool:
     """Return whether nothing was started but what was to be: a shell that waits for the last command of a pipe alone goes on
     while the others still tell of themselves.
     """
     left = [command for pipeline in reading.pipelines for command in pipeline]
     for started in run.started:
-        at = next((n for n, command in enumerate(left) if _is(command, started, listing)), None)
+        at = next((n for n, command in enumerate(left) if _is(command, started, folders)), None)
         if at is None:
             return False
         del left[at]
     return any(len(pipeline) > 1 for pipeline in reading.pipelines)
 
 
-def _faults(text: str, reading: Reading, run: Run, listing: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _faults(text: str, reading: Reading, run: Run, folders: Folders) -> Iterator[str]:
     if run.ended == "timeout":
         yield "it does not end"
     for name in run.left:
@@ -83,16 +103,16 @@ def _faults(text: str, reading: Reading, run: Run, listing: Mapping[str, Sequenc
         yield from _surroundings(started)
     left = list(run.started)
     skips = "&&" in text or "||" in text
-    nothing = any(_matches(command, listing) == [] for p in reading.pipelines for command in p)
+    nothing = any(_finds_nothing(command, folders) for p in reading.pipelines for command in p)
     stops = run.shell == "zsh" and (nothing or "no matches found: " in run.said)
     for pipeline in reading.pipelines:
         first = left[: len(pipeline)]
-        if _same(pipeline, first, listing):
+        if _same(pipeline, first, folders):
             del left[: len(pipeline)]
         elif stops:
             # zsh does not start a command whose pattern matches nothing, nor what follows it.
             for command in pipeline:
-                at = next((n for n, one in enumerate(left[: len(pipeline)]) if _same([command], [one], listing)), None)
+                at = next((n for n, one in enumerate(left[: len(pipeline)]) if _same([command], [one], folders)), None)
                 if at is not None:
                     del left[at]
         elif not skips:
@@ -118,21 +138,21 @@ def _surroundings(started: Started) -> Iterator[str]:
             yield f"{started.argv[0]} has no {number} open"
 
 
-def _same(commands: Sequence[Command], started: Sequence[Started], listing: Mapping[str, Sequence[str]]) -> bool:
+def _same(commands: Sequence[Command], started: Sequence[Started], folders: Folders) -> bool:
     """Return whether these commands were started, each once, in any order."""
     if len(commands) != len(started):
         return False
     left = list(started)
     for command in commands:
-        at = next((n for n, one in enumerate(left) if _is(command, one, listing)), None)
+        at = next((n for n, one in enumerate(left) if _is(command, one, folders)), None)
         if at is None:
             return False
         del left[at]
     return True
 
 
-def _is(command: Command, started: Started, listing: Mapping[str, Sequence[str]]) -> bool:
-    return _input(command, started) and _words(command, started.argv, listing)
+def _is(command: Command, started: Started, folders: Folders) -> bool:
+    return _input(command, started) and _words(command, started.argv, folders)
 
 
 def _input(command: Command, started: Started) -> bool:
@@ -145,7 +165,7 @@ def _input(command: Command, started: Started) -> bool:
     return what in (("pipe", "null") if command.piped else ("outer", "null"))
 
 
-def _words(command: Command, argv: Sequence[str], listing: Mapping[str, Sequence[str]]) -> bool:
+def _words(command: Command, argv: Sequence[str], folders: Folders) -> bool:
     """Return whether these are the command's words, each pattern replaced by names that it matches."""
     at = 0
     for place, word in enumerate(command.words):
@@ -154,7 +174,7 @@ def _words(command: Command, argv: Sequence[str], listing: Mapping[str, Sequence
                 return False
             at += 1
             continue
-        names = _expanded(word, listing)
+        names = _expanded(word, folders)
         if names is None:
             # Names of a folder that is this machine's own: each has to match.
             start = at
@@ -170,18 +190,18 @@ def _words(command: Command, argv: Sequence[str], listing: Mapping[str, Sequence
     return at == len(argv)
 
 
-def _matches(command: Command, listing: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """Return an empty list where one of the command's patterns matches nothing, None where each matches something."""
-    return next(([] for place in command.globs if _expanded(command.words[place], listing) == []), None)
+def _finds_nothing(command: Command, folders: Folders) -> bool:
+    """Return whether one of the command's patterns is known to match nothing."""
+    return any(_expanded(command.words[place], folders) == [] for place in command.globs)
 
 
-def _expanded(word: str, listing: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """Return the names that a pattern matches, None where its folder's names are not known."""
+def _expanded(word: str, folders: Folders) -> list[str] | None:
+    """Return the names that a pattern matches, none where its folder is not there, None where its names are not known."""
     folder, _, last = word.rpartition("/")
-    known = listing.get("/" + "/".join(part for part in folder.split("/") if part not in ("", ".")))
-    if known is None:
+    names = folders.names_in(folder)
+    if names is None:
         return None
-    return [f"{folder}/{name}" for name in known if _pattern(last).fullmatch(name)]
+    return [f"{folder}/{name}" for name in names if _pattern(last).fullmatch(name)]
 
 
 def _pattern(word: str) -> re.Pattern[str]:

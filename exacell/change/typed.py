@@ -1,0 +1,159 @@
+"""CellCLI's own statements that change cells, as somebody typed them: planned and guarded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from exacell.cellcli.ownname import OWN_NAME, for_cell, has_own_name
+from exacell.cellcli.statement import Change, Grant, parse, render
+from exacell.change.consent import accepted_loss
+from exacell.change.leftbehind import unnoted
+from exacell.change.pending import observe_caching
+from exacell.errors import RefusedError
+from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, read_facts, with_asm_sizes
+from exacell.journal.stopped import observe_services
+from exacell.plan.already import reached
+from exacell.plan.guard import facts_needed, guard_plan
+from exacell.plan.guard_targets import means, own_of, takes_own_name
+from exacell.plan.media import rows_meant
+from exacell.plan.model import Plan
+from exacell.plan.nearby import refuse_slip
+from exacell.plan.planned import Planned
+from exacell.plan.settings_inverse import with_inverse
+from exacell.plan.unchanged import doubt, holds_already, same_iorm_plan, services_of, told_by, with_changes
+from exacell.vault import hide
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.language.line import Line
+    from exacell.plan.facts import CellFacts
+
+
+def plan_typed(ctx: Context, line: Line) -> Planned:
+    """Return the guarded plan of a typed statement of CellCLI's that changes cells, and what was read for it.
+
+    Raises:
+        RefusedError: a guard forbids it; nothing was sent.
+    """
+    statement = line.cellcli
+    assert isinstance(statement, (Change, Grant))
+    statement, line = _without_secrets(statement, line)
+    _refuse_own_name(statement, line.text)
+    needed = facts_with_cellsrv_stopped(ctx, (statement,), ctx.cells()) or facts_needed(statement)
+    facts = read = read_facts(ctx, *needed)
+    told = _told(ctx, statement, facts)
+    _refuse_slip(ctx, statement, line.text, told)
+    done = _unchanged(ctx, statement, facts, told)
+    if isinstance(statement, Change) and statement.verb != "CREATE" and has_own_name("".join(statement.names)):
+        # The guard gives each cell the names of its own disks.
+        names = (for_cell(name, cell) for cell in facts for name in statement.names)
+        statement = replace(statement, names=tuple(dict.fromkeys(names)))
+    facts = {cell: fact for cell, fact in facts.items() if cell not in done and (not done or means(statement, fact))}
+    headers = headers_if_needed(ctx, facts) if any(fact.grid_disks for fact in facts.values()) else None
+    if not facts:
+        return Planned(Plan(statement=line.text, rack=ctx.need_rack().name, done=done))
+    plan = guard_plan(
+        ctx.need_rack().name,
+        with_asm_sizes(ctx, facts, (statement,)),
+        statement,
+        text=line.text,
+        accepted=accepted_loss(ctx.options.over(line.flags)),
+        headers=headers,
+        may_ask=True,
+        exact=ctx.request.replaying,
+    )
+    plan = with_inverse(with_changes(plan, statement, told))
+    unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
+    plan = replace(plan, done={**done, **plan.done}, warnings=(*plan.warnings, *unsure))
+    return Planned(plan, read if needed else {})
+
+
+def _without_secrets(statement: Change | Grant, line: Line) -> tuple[Change | Grant, Line]:
+    """Return a statement and its line with words in place of passwords and keys, which nothing but sending sees again."""
+    text = render(statement)
+    hidden = hide(text)
+    if hidden == text:
+        return statement, line
+    again = parse(hidden)
+    assert isinstance(again, (Change, Grant))
+    return again, replace(line, text=hide(line.text), cellcli=again)
+
+
+def _refuse_own_name(statement: Change | Grant, text: str) -> None:
+    """Refuse a change in which ``{cell}`` stands elsewhere than in the names of disks."""
+    if not takes_own_name(statement):
+        raise RefusedError(
+            f"{text}: {OWN_NAME} stands for a cell's own name in LIST and in the names of cell disks and grid disks that "
+            "ALTER and DROP change and CREATE GRIDDISK makes; nothing was sent",
+            hint="on <cell> … with the name in full",
+        )
+
+
+def _refuse_slip(ctx: Context, statement: Change | Grant, text: str, told: _Told) -> None:
+    """Refuse to drop a threshold, role or user that is nowhere while one of nearly that name is."""
+    if isinstance(statement, Change) and statement.verb == "DROP" and not ctx.request.replaying:
+        known = {str(row.get("name")) for rows in told.values() for row in rows}
+        refuse_slip(text, statement.object.lower(), statement.names, sorted(known))
+
+
+def _on(statement: Change | Grant, cell: str) -> Change | Grant:
+    """Return the statement with the names that it has on one cell."""
+    return own_of(statement, cell) if isinstance(statement, Change) and statement.names else statement
+
+
+_Told = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Cell → the rows of the LIST that tells whether a statement changes anything; cells that did not answer are left out, and
+those of which nobody else can tell which disks ALL means."""
+
+
+def _told(ctx: Context, statement: Change | Grant, facts: Mapping[str, CellFacts]) -> _Told:
+    wanted = told_by(statement)
+    if not wanted or not facts:
+        return {}
+    told = {cell: answer.tables[0] for cell, answer in ctx.fleet.query(list(facts), [wanted]).good.items()}
+    if not isinstance(statement, Change):
+        return told
+    meant = {cell: rows_meant(facts[cell], statement, rows) for cell, rows in told.items()}
+    return {cell: rows for cell, rows in meant.items() if rows is not None}
+
+
+def _unchanged(ctx: Context, statement: Change | Grant, facts: Mapping[str, CellFacts], told: _Told) -> dict[str, str]:
+    """Return the cells on which the statement would change nothing, and why."""
+    holds = "it holds those values already"
+    done = {cell: why for cell, fact in facts.items() if (why := reached(_on(statement, cell), fact))}
+    done |= {cell: holds for cell, fact in facts.items() if same_iorm_plan(statement, fact)}
+    if done and isinstance(statement, Change) and statement.action == "CANCEL FLUSH":
+        _caches_again(ctx, statement, done)
+    holds = {"CREATE": "it has it already", "DROP": "it has no such thing"}.get(statement.verb, holds)
+    if isinstance(statement, Grant):
+        holds = (
+            "the users have these roles already" if statement.verb == "GRANT" else "the users have none of these roles"
+        )
+        if statement.object == "PRIVILEGE":
+            holds = "the roles have it already" if statement.verb == "GRANT" else "the roles have nothing like it"
+    elif statement.action in ("STARTUP SERVICES", "SHUTDOWN SERVICES"):
+        what = statement.argument or "ALL"
+        runs = "all services run already" if what == "ALL" else f"{what} runs already"
+        holds = runs if statement.action == "STARTUP SERVICES" else f"{what} is stopped already"
+    elif (statement.verb, statement.object) == ("CREATE", "USER"):
+        holds = "it has that user already, with a password that nobody can read: ALTER USER sets another one"
+    same = [cell for cell, rows in told.items() if holds_already(_on(statement, cell), rows)]
+    if same and (services := services_of(statement)):
+        _run_again(ctx, services, same)
+    return done | dict.fromkeys(same, holds)
+
+
+def _caches_again(ctx: Context, statement: Change, cells: Iterable[str]) -> None:
+    """Let the journal know that these caches need no mending any more."""
+    problem = observe_caching(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, "on"), statement.object.lower())
+    for line in unnoted(ctx, problem):
+        ctx.console.say(line)
+
+
+def _run_again(ctx: Context, services: Sequence[str], cells: Iterable[str]) -> None:
+    """Let the journal know that these services were seen running, which a change may have stopped."""
+    problem = observe_services(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, services))
+    for line in unnoted(ctx, problem):
+        ctx.console.say(line)

@@ -1,0 +1,38 @@
+"""One command line carried out: its session opened, and the prompt or its statements in it."""
+
+from __future__ import annotations
+
+import threading
+
+from exacell.opening import open_context, options_of
+from exacell.options import CommandLine
+from exacell.output.failing import bug_in_thread
+from exacell.output.streams import at_prompt
+from exacell.output.terminal import TerminalConsole
+
+
+def carry_out(line: CommandLine) -> int:
+    """Open a session for a command line, and return the exit code of its statements, or of the prompt without any.
+
+    Raises:
+        ExacellError: the command line or the configuration is wrong; no statement was begun.
+    """
+    if threading.excepthook is threading.__excepthook__:
+        threading.excepthook = bug_in_thread
+    if line.value("format"):
+        from exacell.output.render import check_format
+
+        check_format(line.value("format"))
+    console = TerminalConsole(quiet="quiet" in line.switches)
+    if line.has_statements or not at_prompt():
+        from exacell.batch import run_batch
+
+        return run_batch(line, console)
+    from exacell.repl.app import run  # What runs statements is loaded when one is entered.
+
+    ctx = open_context(options_of(line), console)
+    ctx.services.more_to_come = True
+    try:
+        return run(ctx, console)
+    finally:
+        ctx.services.close()

@@ -1,0 +1,71 @@
+"""Declarations of the commands that :mod:`exacell.commands.care` carries out."""
+
+from __future__ import annotations
+
+from exacell.language.registry import Command, Effect, Kind, Param
+
+GROUP = "cell care"
+
+COMMANDS = (
+    Command(
+        name="show health",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="one line per kind of cell: services, disks, flash, cache, log, ASM, IORM, release, alerts; and what to do",
+        details="ok, or what is wrong in a word; below the matrix each finding with the statement that comes next. "
+        "image and iorm compare a cell with most others. Exit code 1 when something is broken or a cell gave no "
+        "answer, 0 with mere warnings.",
+        example="show health",
+        handler="exacell.commands.care:show_health",
+    ),
+    Command(
+        name="show alerts",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="alerts that are open: one line for each sequence, the worst first",
+        details="A stateful alert (3_1, 3_2 ...) is open until its condition clears, a stateless one until it is "
+        "examined. critical: only those; all: also what is over. Numbers count per cell: 3_1 on two cells are two "
+        "alerts.",
+        example="show alerts critical",
+        params=(
+            Param(
+                name="which",
+                kind=Kind.CHOICE,
+                choices=("open", "critical", "all"),
+                positional=True,
+                default="open",
+                help="which ones",
+            ),
+        ),
+        handler="exacell.commands.care:show_alerts",
+    ),
+    Command(
+        name="show services",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="CELLSRV, MS and RS on every cell",
+        details="CELLSRV stopped: online cell NAME starts it and brings the disks back. MS or RS stopped: restart service ms, "
+        "or rs.",
+        example="show services",
+        handler="exacell.commands.care:show_services",
+    ),
+    Command(
+        name="show versions",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="release, image status, the release to roll back to, kernel and model of every cell; ASM's version",
+        details="Cells that are alike are one line. More than one release: finish the patch, or check patch.",
+        example="show versions",
+        handler="exacell.commands.care:show_versions",
+    ),
+    Command(
+        name="show quarantine",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="what cells have put in quarantine: type, reason, database, SQL",
+        details="A cell that crashed on a statement, a disk region or a plan keeps it from offloading. drop "
+        "quarantine lifts it, after the cause is patched.",
+        example="show quarantine",
+        handler="exacell.commands.care:show_quarantine",
+    ),
+)

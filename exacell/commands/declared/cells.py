@@ -1,0 +1,21 @@
+"""Declarations of the commands that :mod:`exacell.commands.cells` carries out."""
+
+from __future__ import annotations
+
+from exacell.language.registry import Command, Effect, Kind, Param
+
+COMMANDS = (
+    Command(
+        name="trust",
+        group="racks",
+        effect=Effect.LOCAL,
+        summary="show a cell's host key and keep it in known_hosts after you agreed",
+        details="Compare the fingerprint with what the cell's console says (ssh-keygen -lf "
+        "/etc/ssh/ssh_host_ed25519_key.pub) before you agree. A key that has changed or was revoked is never replaced "
+        "here.",
+        example="trust exa1cel01",
+        params=(Param(name="cell", kind=Kind.CELL, positional=True, required=True, help="the cell or database node"),),
+        recipe_ok=False,
+        handler="exacell.commands.cells:trust",
+    ),
+)

@@ -1,0 +1,113 @@
+"""Declarations of the commands that :mod:`exacell.commands.change` carries out."""
+
+from __future__ import annotations
+
+from exacell.language.registry import Command, Effect, Flag, Kind, Param
+
+GROUP = "change control"
+
+_STATEMENT = Param(
+    name="statement", kind=Kind.STATEMENT, positional=True, required=True, rest=True, help="a changing statement"
+)
+
+COMMANDS = (
+    Command(
+        name="plan",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="show what a statement would do; as=NAME keeps the plan for apply",
+        details="A kept plan remembers everything that was read for it, the cells, and how it was to roll; apply "
+        "refuses it when any of what was read has moved. Flags of apply win.",
+        example="plan as=monday resize flashcache size=288g",
+        params=(Param(name="as", kind=Kind.PLAN, help="keep it under this name"), _STATEMENT),
+        recipe_ok=False,
+        handler="exacell.commands.change:plan",
+    ),
+    Command(
+        name="rehearse",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="carry a statement or a recipe out on an emulated copy of the rack as it is now, and show what it would leave",
+        details="The copy gets every value that somebody can have set on the cells, their disks, caches, logs, IORM "
+        "plans, thresholds, alerts and other objects, and the disk groups; it ends with the rehearsal. A value that "
+        "it can't have is named, and nothing is rehearsed then. Passwords and keys stay on the rack. The rack is only "
+        "read and its journal gets nothing. What would be refused on the rack is refused on the copy. Counters and "
+        "timing are the emulator's own, and so is every answer: it proves the plan, not the hardware.",
+        example="rehearse resize flashcache size=288g",
+        params=(_STATEMENT,),
+        recipe_ok=False,
+        handler="exacell.commands.change:rehearse",
+    ),
+    Command(
+        name="apply",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="carry out a kept plan, refused when what it was made from has moved",
+        example="apply monday -y",
+        params=(Param(name="name", kind=Kind.PLAN, positional=True, required=True, help="of the plan"),),
+        recipe_ok=False,
+        handler="exacell.commands.change:apply",
+    ),
+    Command(
+        name="plans",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="the kept plans of this rack",
+        example="plans",
+        handler="exacell.commands.change:plans",
+    ),
+    Command(
+        name="resume",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="finish what a crash, a kill, a lost link or Ctrl-C left unfinished",
+        details="First it is found out what became of statements whose end was not recorded. Then each unfinished "
+        "change is planned again from what is on the cells now, so that what is done is not done twice; the new plan "
+        "is shown and confirmed like any other. undo takes an unfinished change back instead.",
+        example="resume -y",
+        params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="only this one"),),
+        flags=(Flag(name="abandon", help="leave the change as it is; it is not offered again"),),
+        recipe_ok=False,
+        handler="exacell.commands.change:resume",
+    ),
+    Command(
+        name="retry failed",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="repeat the last change on exactly the cells on which it failed",
+        example="retry failed -y",
+        recipe_ok=False,
+        handler="exacell.commands.change:retry",
+    ),
+    Command(
+        name="undo",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="take a change back: sizes, grid disks, empty disk groups, IORM plans",
+        details="Without a number the newest change of this rack that was done and not undone. Refused when the "
+        "change can't be taken back, or when what it left has been changed since. The inverse is planned, shown and "
+        "confirmed like any other statement. What the cache held does not come back.",
+        example="undo 12 -y",
+        params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="its number, as journal show tells"),),
+        recipe_ok=False,
+        handler="exacell.commands.change:undo",
+    ),
+    Command(
+        name="undo run",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="in a recipe's finally: put back what this run changed; at the prompt, what this session changed",
+        example="undo run",
+        handler="exacell.commands.change:undo_run",
+    ),
+    Command(
+        name="pending",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="what earlier changes left behind: unfinished, caching off, services stopped, disks offline, unconfirmed",
+        details="Every start of exacell says the same in one line each, from the journal alone. pending asks the "
+        "cells first: what was started, activated or switched on by other hands is left out, here and at later starts.",
+        example="pending",
+        handler="exacell.commands.change:pending",
+    ),
+)

@@ -1,0 +1,95 @@
+"""Declarations of the commands that :mod:`exacell.commands.griddisk` carries out."""
+
+from __future__ import annotations
+
+from exacell.language.registry import Command, Effect, Kind, Param
+
+GROUP = "grid disks"
+
+_PREFIX = Param(name="prefix", kind=Kind.PREFIX, required=True, help="exactly the disks named prefix_<celldisk>")
+
+COMMANDS = (
+    Command(
+        name="show griddisk",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="grid disks per cell and prefix: how many, how big, on what, used by which disk group",
+        details="LIST GRIDDISK shows every single one.",
+        example="show griddisk",
+        params=(Param(name="prefix", kind=Kind.PREFIX, help="only these"),),
+        handler="exacell.commands.griddisk:show",
+    ),
+    Command(
+        name="carve griddisk",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="make one grid disk of equal, explicit size on every flash (or hard) cell disk",
+        details="Without size= every disk gets what is free on the fullest disk of all cells, rounded down to 16M. If "
+        "the flash cache owns the space, the way to make room is named. usable= counts the copies, what ASM needs for "
+        "itself and what it keeps free for the mirrors. Refused while a disk is not normal, and for a prefix that "
+        "grid disks on another kind of disk have.",
+        example="carve griddisk prefix=ssddisk -y",
+        params=(
+            _PREFIX,
+            Param(name="size", kind=Kind.SIZE, help="of each grid disk"),
+            Param(name="free", kind=Kind.CHOICE, choices=("all",), help="all: take what is free (the default)"),
+            Param(
+                name="usable",
+                kind=Kind.SIZE,
+                help="usable_file_mb that an empty disk group of redundancy= on them shall have",
+            ),
+            Param(
+                name="redundancy",
+                kind=Kind.CHOICE,
+                choices=("external", "normal", "high"),
+                default="normal",
+                help="for usable=",
+            ),
+            Param(name="au_size", kind=Kind.SIZE, default="4m", help="for usable=: the disk group's allocation unit"),
+            Param(
+                name="media",
+                kind=Kind.CHOICE,
+                choices=("flash", "performance", "capacity", "hard"),
+                default="flash",
+                help="which cell disks; performance and capacity from release 24.1",
+            ),
+            Param(name="asm", kind=Kind.ASM, help="which ASM cluster may use them, when the rack has several"),
+            Param(
+                name="availableTo", kind=Kind.TEXT, help="the ASM clients that may use them; else as the rack's others"
+            ),
+        ),
+        handler="exacell.commands.griddisk:carve",
+    ),
+    Command(
+        name="release griddisk",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="deactivate and drop grid disks that no disk group uses",
+        details="Refused while ASM uses one of them, whatever is given. regrow=yes then re-creates the flash cache "
+        "over all the flash that is free, with its own flush.",
+        example="release griddisk prefix=ssddisk regrow=yes -y",
+        params=(
+            _PREFIX,
+            Param(name="media", kind=Kind.CHOICE, choices=("flash", "hard"), help="only those on such disks"),
+            Param(name="regrow", kind=Kind.BOOL, default="no", help="give the space to the flash cache"),
+        ),
+        handler="exacell.commands.griddisk:release",
+    ),
+    Command(
+        name="resize griddisk",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="give all grid disks of a prefix another size, with the disk group that uses them",
+        details="To shrink, ASM goes first and its rebalance is waited for, then the cells; to grow, the cells go "
+        "first. Sizes are multiples of 16M. Refused when what the disk group holds would not fit, a cell disk has no "
+        "room, a disk is not ONLINE, another rebalance of the group has not ended, or only some of its disks are "
+        "selected.",
+        example="resize griddisk prefix=RECO size=96g -y",
+        params=(
+            _PREFIX,
+            Param(name="size", kind=Kind.SIZE, required=True, help="of each grid disk"),
+            Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several"),
+        ),
+        handler="exacell.commands.griddisk:resize",
+    ),
+)

@@ -1,0 +1,164 @@
+"""Declarations of the commands that :mod:`exacell.commands.iorm` carries out."""
+
+from __future__ import annotations
+
+from exacell.language.registry import Command, Effect, Kind, Param
+
+NONE = "none"
+"""As exacell.cellcli.directive_names has it, which need not be read for completion; a test compares the two."""
+
+_SWITCH = ("on", "off")
+
+_ATTRIBUTES = (
+    Param(name="share", kind=Kind.INT, help="of the I/O, beside the other databases' shares: 1 to 32"),
+    Param(name="limit", kind=Kind.INT, help="at most so many percent of each disk: 1 to 100"),
+    Param(name="level", kind=Kind.INT, help="1 to 8, with allocation"),
+    Param(name="allocation", kind=Kind.INT, help="percent of its level: 0 to 100"),
+    Param(name="flashCache", kind=Kind.CHOICE, choices=_SWITCH, help="may use the flash cache"),
+    Param(name="flashCacheMin", kind=Kind.SIZE, help="so much of the flash cache is its own"),
+    Param(name="flashCacheLimit", kind=Kind.SIZE, help="at most so much of the flash cache"),
+    Param(name="flashCacheSize", kind=Kind.SIZE, help="exactly so much of the flash cache"),
+    Param(name="flashLog", kind=Kind.CHOICE, choices=_SWITCH, help="may use the flash log"),
+)
+"""What a directive may hold, for completion; later releases have more."""
+
+GROUP = "IORM"
+
+_DB = Param(name="db", kind=Kind.DIRECTIVE, required=True, help="database, as LIST DATABASE names it; default; other")
+
+WHICH = (
+    Param(
+        name="role",
+        kind=Kind.CHOICE,
+        choices=("primary", "standby", NONE),
+        help="which of its directives: the one for this role, or the one without",
+    ),
+    Param(
+        name="type",
+        kind=Kind.CHOICE,
+        choices=("database", "profile"),
+        help="whether db= is a database's or a profile's name",
+    ),
+    Param(
+        name="asmcluster",
+        kind=Kind.NAME,
+        words=(NONE,),
+        help="which of its directives: the one for this ASM cluster, or the one without",
+    ),
+)
+"""What tells directives of one name apart. Source: reference cellcli.md 7.1."""
+
+_SEVERAL = (
+    "Where the plan has several directives of that name, or only a profile's, role=, type= and asmcluster= say which one is "
+    "meant; role=none is the one without a role. Nothing is guessed."
+)
+
+_DETAILS = (
+    "Reads the database plan of all cells (they must agree), changes this one directive, sends the whole plan back and "
+    f"reads it again. A database that had no directive of its own gets one with what it inherited. {_SEVERAL}"
+)
+
+COMMANDS = (
+    Command(
+        name="show iorm",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="the objective and every directive of the database plan, per cell",
+        details="Cells that hold the same plan are shown once; the odd one stands out. saved= shows what save iorm kept instead.",
+        example="show iorm",
+        params=(Param(name="saved", kind=Kind.IORM, help="what save iorm kept under this name"),),
+        handler="exacell.commands.iorm:show",
+    ),
+    Command(
+        name="set iorm",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="set attributes of one database's directive, or the objective; every other word stays",
+        details="Reads the database plan of all cells (they must agree), changes this one directive, sends the whole plan back "
+        "and reads it again. A database that had no directive of its own gets one with what it inherited. db=default and "
+        f"db=other are the directives for all others. {_SEVERAL}",
+        example="set iorm db=SPOT share=8 limit=50 -y",
+        params=(
+            Param(name="db", kind=Kind.DIRECTIVE, help="database, as LIST DATABASE names it; default; other"),
+            Param(
+                name="objective",
+                kind=Kind.CHOICE,
+                choices=("basic", "auto", "low_latency", "balanced", "high_throughput"),
+                help="what IORM optimizes for, on the whole cell",
+            ),
+            *WHICH,
+        ),
+        open_keys=True,
+        offers=_ATTRIBUTES,
+        handler="exacell.commands.iorm:set_iorm",
+    ),
+    Command(
+        name="unset iorm",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="take attributes out of a database's directive, or the whole directive",
+        details=f"Without an attribute the directive goes, and the database gets what DEFAULT or OTHER say. {_SEVERAL}",
+        example="unset iorm limit db=SPOT -y",
+        params=(
+            Param(
+                name="attributes",
+                kind=Kind.NAMES,
+                positional=True,
+                choices=tuple(attribute.name for attribute in _ATTRIBUTES),
+                help="such as limit, or limit,flashCacheMin",
+            ),
+            Param(name="db", kind=Kind.DIRECTIVE, required=True, help="whose directive"),
+            *WHICH,
+        ),
+        handler="exacell.commands.iorm:unset_iorm",
+    ),
+    Command(
+        name="reset iorm",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="empty the database plan on every cell: no directive is left",
+        details="The objective, category and cluster plans stay as they are. Cells may hold different plans before; "
+        "undo gives each its own back.",
+        example="reset iorm -y",
+        handler="exacell.commands.iorm:reset_iorm",
+    ),
+    Command(
+        name="save iorm",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        dry_runs=False,
+        summary="keep the database plan and objective of every selected cell under a name, for restore iorm",
+        example="save iorm as=before_test",
+        params=(Param(name="as", kind=Kind.IORM, required=True, help="its name; an older one is replaced"),),
+        handler="exacell.commands.iorm:save_iorm",
+    ),
+    Command(
+        name="restore iorm",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="give every selected cell back the database plan and objective that were kept under a name",
+        example="restore iorm before_test -y",
+        params=(Param(name="name", kind=Kind.IORM, positional=True, required=True, help="as save iorm was told"),),
+        handler="exacell.commands.iorm:restore_iorm",
+    ),
+    Command(
+        name="enable flashlog",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="let a database use the flash log",
+        details=_DETAILS,
+        example="enable flashlog db=SPOT -y",
+        params=(_DB, *WHICH),
+        handler="exacell.commands.iorm:enable",
+    ),
+    Command(
+        name="disable flashlog",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="keep a database's redo writes out of the flash log",
+        details=_DETAILS,
+        example="disable flashlog db=SPOT -y",
+        params=(_DB, *WHICH),
+        handler="exacell.commands.iorm:disable",
+    ),
+)

@@ -1,0 +1,61 @@
+"""Declarations of the commands that :mod:`exacell.commands.memorycache` carries out."""
+
+from __future__ import annotations
+
+from exacell.commands.declared.flashcache import GROUP, LIMIT
+from exacell.language.registry import Command, Effect
+
+_DETAILS = (
+    "The same cache under both names: PMEMCACHE before release 23.1, XRMEMCACHE since. memory is pmem (X8M, X9M) or dram (X10M "
+    "and later). used is as of the cell's last metric collection. dirty is 0 where the cache is write-through or its status is "
+    "normal - flushed; a write-back one has no metric of it. caching is off while the status says flushing or flushed, until "
+    "ALTER PMEMCACHE ALL CANCEL FLUSH. A cell without such a cache has empty columns."
+)
+
+_FLUSH_DETAILS = (
+    "The same under both names: ALTER PMEMCACHE before release 23.1, ALTER XRMEMCACHE since. FLUSH is sent NOWAIT and followed "
+    "until every PMEM cell disk is complete and the status is normal - flushed; then CANCEL FLUSH, without which the cache "
+    "would stay off. What is dirty in write-back PMEM goes down to the flash cache; flush flashcache flushes both. Refused "
+    "while the cache is degraded, or a grid disk with dirty data can't be written. Ctrl-C, and --limit when it has passed, end "
+    "the wait and let it cache again. Not applicable from X10M on, where the cache is in DRAM, and on cells without one."
+)
+
+_NAMES = {
+    "pmemcache": (
+        "show xrmemcache by its name before release 23.1: mode, size, dirty and used bytes, status, caching",
+        "flush xrmemcache by its name before release 23.1: flush PMEM, prove it flushed, let it cache again",
+    ),
+    "xrmemcache": (
+        "the cache in memory of X8M and later: mode, size, dirty and used bytes, status, whether it is caching",
+        "flush the cache on persistent memory (X8M, X9M), prove it flushed, and let it cache again",
+    ),
+}
+"""The cache's names, each known by the name of its release, and what show and flush do under each."""
+
+COMMANDS = (
+    *(
+        Command(
+            name=f"show {name}",
+            group=GROUP,
+            effect=Effect.READ,
+            summary=shown,
+            details=_DETAILS,
+            example=f"show {name}",
+            handler="exacell.commands.memorycache:show",
+        )
+        for name, (shown, _) in _NAMES.items()
+    ),
+    *(
+        Command(
+            name=f"flush {name}",
+            group=GROUP,
+            effect=Effect.WRITE,
+            summary=flushed,
+            details=_FLUSH_DETAILS,
+            example=f"flush {name} -y",
+            flags=(LIMIT,),
+            handler="exacell.commands.memorycache:flush",
+        )
+        for name, (_, flushed) in _NAMES.items()
+    ),
+)

@@ -1,0 +1,60 @@
+"""Declarations of the commands that :mod:`exacell.commands.metrics` carries out."""
+
+from __future__ import annotations
+
+from exacell.language.registry import Command, Effect, Flag, Kind, Param
+
+GROUP = "metrics"
+
+KINDS = ("flashlog", "flashcache")
+
+COMMANDS = (
+    Command(
+        name="snap",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        dry_runs=False,
+        summary="keep the counters of this moment on every cell under a name",
+        details="Cells collect metrics once a minute, so a snapshot waits for the next collection on each cell's own "
+        "clock: what happened before the snap is in it. fresh=no takes the last collection instead, up to a minute "
+        "old.",
+        example="snap flashlog as=before",
+        params=(
+            Param(name="kind", kind=Kind.CHOICE, choices=KINDS, positional=True, required=True, help="which counters"),
+            Param(
+                name="as", kind=Kind.SNAPSHOT, required=True, help="the snapshot's name; an older one of it is replaced"
+            ),
+            Param(name="fresh", kind=Kind.BOOL, default="yes", help="wait for a new collection"),
+        ),
+        handler="exacell.commands.metrics:snap",
+    ),
+    Command(
+        name="snaps",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="the snapshots of this rack, oldest first",
+        example="snaps",
+        handler="exacell.commands.metrics:snaps",
+    ),
+    Command(
+        name="delta",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="what happened between two snapshots, per cell and over the rack",
+        details="Only counters are subtracted. Counters begin anew with a flush, a new cache or log, and a restart of "
+        "CELLSRV, and a large load behind that hides it: so the counters, the time at which CELLSRV was started, this "
+        "host's journal and the cells' own metric history are asked. Such a cell has no difference, and the rack has "
+        "no figure. Snapshots that differ in release, flash cache mode or size, flash log, services or IORM plan are "
+        "refused, with what differs; --anyway shows the delta and marks each row with it. flashWinPercent = flash "
+        "first / (flash first + disk first).",
+        example="delta before after",
+        params=(
+            Param(name="before", kind=Kind.SNAPSHOT, positional=True, required=True, help="the earlier snapshot"),
+            Param(name="after", kind=Kind.SNAPSHOT, positional=True, required=True, help="the later one"),
+        ),
+        flags=(
+            Flag(name="anyway", help="also between snapshots that are not alike; each row is marked with what differs"),
+        ),
+        handler="exacell.commands.metrics:show_delta",
+    ),
+)

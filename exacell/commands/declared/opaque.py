@@ -1,0 +1,82 @@
+"""Declarations of the commands that :mod:`exacell.commands.opaque` carries out."""
+
+from __future__ import annotations
+
+from exacell.language.registry import Command, Effect, Kind, Param
+from exacell.language.shellwords import ACCEPT
+
+_SQL = Param(name="text", kind=Kind.TEXT, positional=True, required=True, help="one statement, in quotes")
+
+COMMANDS = (
+    Command(
+        name="sql asm",
+        group="ASM",
+        effect=Effect.OPAQUE,
+        summary="one SQL statement on an ASM instance; a query just answers",
+        details="PL/SQL is one statement too; what ends with its session (alter session) is refused. A query of "
+        "Oracle's own views with SQL's own functions only reads, and never asks. drop diskgroup, alter diskgroup ... "
+        "mount and ... rebalance power n are planned and guarded as if typed in exacell's words. Anything else "
+        "exacell can't read: refused on production and read-only racks, elsewhere it needs --accept-opaque and is "
+        "confirmed and journalled.",
+        example='sql asm "select name, state, free_mb from v$asm_diskgroup"',
+        params=(_SQL, Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several")),
+        flags=(ACCEPT,),
+        handler="exacell.commands.opaque:sql_asm",
+    ),
+    Command(
+        name="sql",
+        group="ASM",
+        effect=Effect.OPAQUE,
+        summary="one SQL statement on a database, as SYSDBA on the first node that runs it; a query just answers",
+        details="The instance is found by its process and its home by oraenv, as the owner of the database software. "
+        "PL/SQL is one statement too; what ends with its session (alter session) is refused. A query of Oracle's own "
+        "views with SQL's own functions only reads. Anything else exacell can't read, a query of users' tables, too: "
+        "refused on production and read-only racks, elsewhere it needs --accept-opaque and is confirmed and "
+        "journalled.",
+        example='sql db=SPOT "select name, open_mode from v$database"',
+        params=(
+            _SQL,
+            Param(name="db", kind=Kind.DB, required=True, help="the database"),
+            Param(name="user", kind=Kind.NAME, default="oracle", help="who logs in on the node"),
+        ),
+        flags=(ACCEPT,),
+        handler="exacell.commands.opaque:sql_db",
+    ),
+    Command(
+        name="sh",
+        group="racks",
+        effect=Effect.OPAQUE,
+        summary="a shell command on every selected cell, equal answers shown once",
+        details="All words behind sh are the command. What exacell reads as showing something (uptime, df -h, "
+        "imageinfo, cellcli -e list ...; help docs shell-text lists all) runs at once. CellCLI changes in it are "
+        "guarded like typed ones. What it can't read is refused on production and read-only racks, elsewhere it needs "
+        "--accept-opaque, and is always journalled. exacell's own flags stand before the command: sh --accept-opaque "
+        "-y ...; -- ends them. Cells from release 26.1 on take few commands beside cellcli.",
+        example="sh uptime",
+        params=(
+            Param(
+                name="command", kind=Kind.COMMAND, positional=True, required=True, rest=True, help="for /bin/sh there"
+            ),
+        ),
+        flags=(ACCEPT,),
+        handler="exacell.commands.opaque:sh",
+    ),
+    Command(
+        name="copy",
+        group="racks",
+        effect=Effect.OPAQUE,
+        summary="copy a local file to every selected cell, as scp does",
+        details="exacell can't tell what a file is for: refused on production and read-only racks, elsewhere it needs "
+        "--accept-opaque. It is journalled. Cells from release 26.1 on take no files.",
+        example="copy patch.log to=/tmp",
+        params=(
+            Param(name="file", kind=Kind.FILE, positional=True, required=True, help="a local file"),
+            Param(
+                name="to", kind=Kind.TEXT, default="", help="a file or directory there; the login's home when left out"
+            ),
+            Param(name="recursive", kind=Kind.BOOL, default="no", help="yes: a directory with all that is in it"),
+        ),
+        flags=(ACCEPT,),
+        handler="exacell.commands.opaque:copy",
+    ),
+)

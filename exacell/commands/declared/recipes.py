@@ -1,0 +1,120 @@
+"""Declarations of the commands that :mod:`exacell.commands.recipes` carries out."""
+
+from __future__ import annotations
+
+from exacell.language.registry import Command, Effect, Flag, Kind, Param
+
+GROUP = "recipes"
+
+_RECIPE = Param(name="name", kind=Kind.RECIPE, positional=True, required=True, help="the recipe")
+
+_TEXT = Param(name="text", kind=Kind.TEXT, positional=True, required=True, rest=True, help="in quotes")
+
+COMMANDS = (
+    Command(
+        name="recipes",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="the recipes there are, with what they do and their parameters",
+        example="recipes",
+        params=(Param(name="word", kind=Kind.TEXT, positional=True, help="only those whose name or title holds it"),),
+        handler="exacell.commands.recipes:recipes",
+    ),
+    Command(
+        name="show recipe",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="a recipe's text",
+        example="show recipe reset_cold",
+        params=(_RECIPE,),
+        handler="exacell.commands.recipes:show",
+    ),
+    Command(
+        name="check recipe",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="check every word of a recipe without running anything",
+        details="Header, blocks, conditions and every statement, with each word that a parameter may be; objects, "
+        "attributes, metrics and kinds must be known. All that is wrong is listed, a line each. Exit 2 when something "
+        "is.",
+        example="check recipe reset_cold",
+        params=(_RECIPE,),
+        recipe_ok=False,
+        handler="exacell.commands.recipes:check_one",
+    ),
+    Command(
+        name="run",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="run a recipe; @name does the same",
+        details="Each changing statement is planned, shown, confirmed and journalled as if it were typed; -y confirms "
+        "them all. What its reading statements answer is the output; the rest is talk. -n shows what would be done; "
+        "it takes no snapshot and waits for nothing.",
+        example="run reset_cold size=288g -y",
+        params=(_RECIPE,),
+        flags=(Flag(name="accept-opaque", help="let host commands of the recipe run"),),
+        open_keys=True,
+        recipe_ok=False,
+        runs=True,
+        handler="exacell.commands.recipes:run",
+    ),
+    Command(
+        name="check",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="require a fact on every selected cell; the recipe stops when it does not hold",
+        details="check all <object>.<attribute> <op> <value> [where a=b and …]: every such object; check no <object> "
+        "[where …]: there is none; check same <object>.<attribute>, …: equal on all cells.",
+        example="check all flashcache.status = normal",
+        params=(
+            Param(name="fact", kind=Kind.FACT, positional=True, required=True, rest=True, help="all …, no … or same …"),
+        ),
+        handler="exacell.commands.recipes:check",
+    ),
+    Command(
+        name="wait",
+        group=GROUP,
+        effect=Effect.READ,
+        dry_runs=False,
+        summary="wait for a time, or until a check holds",
+        details="wait 60s, or wait until all flashcache.status = normal: looked at every so often (every=, the rack's "
+        "poll), for at most so long (for=, 1h). Ctrl-C ends the wait.",
+        example="wait until all flashcache.status = normal every=5s for=1h",
+        params=(
+            Param(name="every", kind=Kind.DURATION, help="with until: between two looks at the cells"),
+            Param(name="for", kind=Kind.DURATION, help="with until: when to give up"),
+            Param(
+                name="what", kind=Kind.UNTIL, positional=True, required=True, rest=True, help="a duration or until …"
+            ),
+        ),
+        handler="exacell.commands.recipes:wait",
+    ),
+    Command(
+        name="prompt",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="say something to the operator",
+        example='prompt "the caches are cold"',
+        params=(_TEXT,),
+        handler="exacell.commands.recipes:prompt",
+    ),
+    Command(
+        name="confirm",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="keep a change made with --confirm-within; in a recipe, ask the operator a question",
+        details="Without anything behind it every change of this rack that waits is kept, with a number that one. "
+        "With a text it asks: no, or nobody to ask, ends the recipe.",
+        example='confirm "is the load stopped?"',
+        params=(
+            Param(
+                name="text",
+                kind=Kind.TEXT,
+                positional=True,
+                rest=True,
+                help="a change's number, or a question in quotes",
+            ),
+        ),
+        handler="exacell.commands.recipes:confirm",
+    ),
+)

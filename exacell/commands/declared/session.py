@@ -1,0 +1,264 @@
+"""Declarations of the commands that :mod:`exacell.commands.session` carries out."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from exacell.config import FORMATS, Settings
+from exacell.language.registry import Command, Effect, Kind, Param
+from exacell.output.apart import FOLDING
+from exacell.reach import AUTO, TRANSPORTS
+
+GROUP = "session"
+
+SETTINGS = tuple(field.name for field in fields(Settings))
+
+_SETTABLE = tuple(name for name in SETTINGS if name != "format")
+"""What the plain ``set`` changes; ``set format`` is a statement of its own, as ``set mode`` is."""
+
+_USUAL_VALUES = {
+    "timeout": ("30s", "60s", "5m"),
+    "write_timeout": ("2m", "15m", "2h"),
+    "connect_timeout": ("5s", "15s"),
+    "max_answer": ("500m", "2g", "10g"),
+    "fanout": ("8", "32", "64"),
+    "fold": FOLDING,
+    "pager": ("on", "off", "less -FRX"),
+    "editing_mode": ("emacs", "vi"),
+    "timing": ("on", "off"),
+    "patience": ("4s", "30s"),
+}
+
+COMMANDS = (
+    Command(
+        name="connect",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="make a rack the one that statements go to",
+        details="Connections open on first use and stay open. A production rack starts read-only.",
+        example="connect t1",
+        params=(
+            Param(name="rack", kind=Kind.RACK, positional=True, required=True, help="a rack of the configuration"),
+        ),
+        recipe_ok=False,
+        handler="exacell.commands.session:connect",
+    ),
+    Command(
+        name="use",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="select the cells that statements go to",
+        details="A set such as exa1cel[01-02], a,b, a!b, @group, or the end of one cell's name; @down are the cells "
+        "that gave no answer when they were last asked, @failed those and the ones on which the newest change is not "
+        "complete, @up and @ok the others; +set adds, not set takes away, @all ends it. where "
+        "flashCacheMode=writeback takes the cells for which that holds now, where griddisk.status=inactive those that "
+        "have such an object. For one statement only: on <cells> <statement>, on (where …) <statement>.",
+        example="use exa1cel[01-02]",
+        params=(
+            Param(name="cells", kind=Kind.CELLSET, positional=True, required=True, rest=True, help="a set of cells"),
+        ),
+        recipe_ok=False,
+        handler="exacell.commands.session:use",
+    ),
+    Command(
+        name="cells",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="the rack's cells, and which of them are in use",
+        details="Asks no cell; show versions or list cell do.",
+        example="cells",
+        handler="exacell.commands.session:cells",
+    ),
+    Command(
+        name="racks",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="the racks of the configuration",
+        details="-o json tells as source which file each is written in.",
+        example="racks",
+        handler="exacell.commands.session:racks",
+    ),
+    Command(
+        name="set mode",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="read-only or read-write; enforced below every statement",
+        details="rw on a production rack asks for the rack's name. After ro dcli changes nothing on hosts of other racks either.",
+        example="set mode ro",
+        params=(
+            Param(name="mode", kind=Kind.CHOICE, choices=("ro", "rw"), positional=True, required=True, help="ro or rw"),
+        ),
+        recipe_ok=False,
+        handler="exacell.commands.session:set_mode",
+    ),
+    Command(
+        name="set format",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="how answers are shown",
+        example="set format json",
+        params=(
+            Param(name="format", kind=Kind.CHOICE, choices=FORMATS, positional=True, required=True, help="of answers"),
+        ),
+        recipe_ok=False,
+        handler="exacell.commands.session:set_format",
+    ),
+    Command(
+        name="set transport",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="how the rack is reached: over exacell's own SSH, the system's ssh, dcli, exacli or ClusterShell",
+        details="auto is what the rack's configuration says, else ssh. Each can do different things: show transports "
+        "lists them, and what one cannot do is refused before anything is asked or sent. help docs transports tells "
+        "when to use which.",
+        example="set transport openssh",
+        params=(
+            Param(
+                name="transport",
+                kind=Kind.CHOICE,
+                choices=(AUTO, *TRANSPORTS),
+                positional=True,
+                required=True,
+                help="of statements to come",
+            ),
+        ),
+        recipe_ok=False,
+        handler="exacell.commands.session:set_transport",
+    ),
+    Command(
+        name="show transports",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="the ways to reach a rack and what each can do",
+        example="show transports",
+        handler="exacell.commands.session:show_transports",
+    ),
+    Command(
+        name="set",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="change a setting for this session",
+        details="timeout (of a command that reads), write_timeout (of one changing statement) and connect_timeout "
+        "take seconds or 90s, 5m; max_answer is how large one cell's answer may be; fanout is the number of cells "
+        "worked on at a time; editing_mode is emacs or vi; timing on says how long each statement took; patience is "
+        "how long the prompt waits for slow cells before it comes back; fold is on, off or auto: whether equal cells "
+        "share a row of a table, auto on a terminal alone; pager is on, off, or a command for what is longer than the "
+        "screen. The configuration file keeps settings for good.",
+        example="set timeout 90s",
+        params=(
+            Param(
+                name="name", kind=Kind.CHOICE, choices=_SETTABLE, positional=True, required=True, help="of the setting"
+            ),
+            Param(
+                name="value",
+                kind=Kind.TEXT,
+                positional=True,
+                required=True,
+                help="its new value",
+                values_by=_USUAL_VALUES,
+            ),
+        ),
+        recipe_ok=False,
+        handler="exacell.commands.session:set_value",
+    ),
+    Command(
+        name="set echo",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="CellCLI's: print each statement of a script before its answer",
+        example="set echo on",
+        params=(
+            Param(
+                name="echo", kind=Kind.CHOICE, choices=("on", "off"), positional=True, required=True, help="on or off"
+            ),
+        ),
+        recipe_ok=False,
+        handler="exacell.commands.session:set_echo",
+    ),
+    Command(
+        name="set dateformat",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="CellCLI's: how times are shown in tables",
+        details="standard is ISO 8601 with the cell's zone; local is this host's form and zone. Other formats than "
+        "table keep ISO 8601.",
+        example="set dateformat standard",
+        params=(
+            Param(
+                name="form",
+                kind=Kind.CHOICE,
+                choices=("standard", "local"),
+                positional=True,
+                required=True,
+                help="standard or local",
+            ),
+        ),
+        recipe_ok=False,
+        handler="exacell.commands.session:set_dateformat",
+    ),
+    Command(
+        name="show settings",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="the settings that set can change, and their values now",
+        example="show settings",
+        handler="exacell.commands.session:show_settings",
+    ),
+    Command(
+        name="refresh",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="forget what was learned about the rack, open its connections anew and learn again",
+        details="At the prompt names, values and metric descriptions are learned in the background and kept on disk; "
+        "they are read again when they are older than an hour.",
+        example="refresh",
+        recipe_ok=False,
+        handler="exacell.commands.session:refresh",
+    ),
+    *(
+        Command(
+            name=name,
+            group=GROUP,
+            effect=Effect.LOCAL,
+            summary="leave",
+            example=name,
+            recipe_ok=False,
+            handler="exacell.commands.session:leave",
+        )
+        for name in ("exit", "quit")
+    ),
+    Command(
+        name="start",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="CellCLI's: run the statements of a script file (= @path/file)",
+        details="One statement a line; a last - continues it. It stops behind the first statement that fails. Flags "
+        "and ON hold for each of its statements: -y answers yes, -n only plans.",
+        example="start check.scl",
+        params=(Param(name="file", kind=Kind.FILE, positional=True, required=True, help="a file of statements"),),
+        recipe_ok=False,
+        runs=True,
+        handler="exacell.commands.session:start",
+    ),
+    Command(
+        name="spool",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="CellCLI's: write a copy of all answers to a file; spool off ends it, spool alone tells",
+        details="An existing file is replaced; create refuses that, append adds to it.",
+        example="spool answers.txt append",
+        params=(
+            Param(name="file", kind=Kind.FILE, positional=True, words=("off",), help="the file, or off"),
+            Param(
+                name="how",
+                kind=Kind.CHOICE,
+                choices=("create", "replace", "append", "cre", "rep", "app"),
+                positional=True,
+                default="replace",
+                help="what to do with an existing file",
+            ),
+        ),
+        recipe_ok=False,
+        handler="exacell.commands.session:spool",
+    ),
+)

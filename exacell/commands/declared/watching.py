@@ -1,0 +1,55 @@
+"""Declarations of the commands that :mod:`exacell.commands.watching` carries out."""
+
+from __future__ import annotations
+
+from exacell.language.registry import Command, Effect, Kind, Param
+
+GROUP = "metrics"
+
+_ORDERS = ("worst", "hit", "reads", "dirty", "redo", "wins", "outliers", "load", "cell")
+
+COMMANDS = (
+    Command(
+        name="watch",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="repeat a reading statement: what changed is highlighted, numbers get a line of bars",
+        details="Seconds, then the statement. On a terminal one screen, on which q or Ctrl-C leaves, p pauses and j "
+        "and k scroll; into a file or a pipe one answer after the other, and with -o json, jsonl or csv records with "
+        "the time in 'at'. count= ends it after so many answers.",
+        example="watch 5 show flashcache",
+        params=(
+            Param(name="every", kind=Kind.DURATION, positional=True, required=True, help="seconds between two answers"),
+            Param(name="count", kind=Kind.INT, help="so many answers"),
+            Param(
+                name="statement",
+                kind=Kind.STATEMENT,
+                positional=True,
+                required=True,
+                rest=True,
+                help="a statement that only reads",
+            ),
+        ),
+        recipe_ok=False,
+        streams=True,
+        handler="exacell.commands.watching:watch",
+    ),
+    Command(
+        name="top",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="the rack's load, live: per cell cache hits, dirty data, redo wins, outliers, CPU and disks",
+        details="The worst cells first, those that do not fit in one line. Figures span the last two collections of "
+        "each cell, which come once a minute. q leaves, s sorts by the next figure, p pauses. Into a file or a pipe "
+        "it writes one table, or with -o jsonl or csv one record a cell, for each new collection.",
+        example="top sort=dirty",
+        params=(
+            Param(name="every", kind=Kind.DURATION, positional=True, default="5", help="seconds between two looks"),
+            Param(name="sort", kind=Kind.CHOICE, choices=_ORDERS, default="worst", help="which cells come first"),
+            Param(name="count", kind=Kind.INT, help="so many tables; for files and pipes"),
+        ),
+        recipe_ok=False,
+        streams=True,
+        handler="exacell.commands.watching:top",
+    ),
+)
