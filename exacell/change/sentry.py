@@ -99,7 +99,7 @@ def _await(journal: Journal, change: int, process: subprocess.Popen[bytes], log:
     while True:
         # Asked before the journal is read: while we are held, a guardian may begin, take the change back and end.
         over = process.poll() is not None or time.monotonic() > deadline
-        if any(e.kind == "guardian" and e.body.get("pid") == str(process.pid) for e in journal.entries(change=change)):
+        if any(e.kind == "guardian" and e.who.pid == str(process.pid) for e in journal.entries(change=change)):
             return
         if over:
             # One that begins late would take back what is said to stay.

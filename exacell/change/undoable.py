@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from exacell.change.pending import newest_stopped
 from exacell.errors import RefusedError
+from exacell.journal.state import by_change
 
 if TYPE_CHECKING:
     from exacell.context import Context
-    from exacell.journal.record import Entry
+    from exacell.journal.rows import Planned
 
 
 def newest_to_undo(ctx: Context) -> int:
@@ -29,47 +30,27 @@ def newest_to_undo(ctx: Context) -> int:
 def older_to_undo(ctx: Context, number: int) -> str:
     """Return the statement that takes back the newest change before ``number`` that has an inverse; empty for none."""
     for older, row in _to_undo(ctx):
-        if older < number and row.body["plan"].get("inverse"):
-            return f"undo {older} takes back change {older} ({row.body.get('statement')})"
+        if older < number and row.inverse:
+            return f"undo {older} takes back change {older} ({row.statement})"
     return ""
 
 
-def _to_undo(ctx: Context) -> Iterator[tuple[int, Entry]]:
+def _to_undo(ctx: Context) -> Iterator[tuple[int, Planned]]:
     """Yield the changes that did something and are neither an undo nor undone, newest first: number and plan row.
 
     The newest is one of them when it was stopped before anything was sent: taking it back ends it.
     """
     rack = ctx.need_rack().name
-    entries = ctx.journal.entries(rack=rack)
+    changes = by_change(ctx.journal.entries(rack=rack))
     newest, waiting = ctx.journal.newest_plan(rack), newest_stopped(ctx.journal, rack)
     stopped_last = waiting.change if waiting is not None and waiting == newest else 0
-    gone = {e.change for e in entries if e.kind == "undone"}
-    ended = {e.change for e in entries if e.kind == "end"}
-    for entry in reversed(entries):
-        if "plan" not in entry.body:  # Only a plan's row holds one, and that of opaque work does not.
+    touched = {state.plan.root for state in changes.values() if state.plan is not None and any(state.touched.values())}
+    for number, state in reversed(changes.items()):
+        plan = state.plan
+        if plan is None or plan.plan is None or plan.origin.startswith("undo "):
             continue
-        root = int(entry.body.get("finishes") or entry.change)
-        if root in gone or str(entry.body.get("origin")).startswith("undo "):
+        if plan.root in changes and changes[plan.root].undone:
             continue
         # One that never ended, or the newest when it was stopped, is ended by undo, whether or not anything was sent.
-        open_still = entry.change not in ended or entry.change == stopped_last
-        if open_still or _did_something(entries, root):
-            yield root, entry
-
-
-_SAID_NO = ("CELL-", "ORA-")
-"""How a reason begins that is a target's own: then nothing was done there."""
-
-
-def _did_something(entries: Sequence[Entry], root: int) -> bool:
-    """Whether any statement of the change or of those that went on with it was done, or may have been."""
-    own = {root} | {e.change for e in entries if e.body.get("finishes") == root}
-    maybe: dict[tuple[int, str, str], bool] = {}
-    for entry in entries:
-        if entry.change in own and entry.kind in ("intent", "outcome"):
-            body = entry.body
-            sent = entry.kind == "intent" or body.get("state") in ("done", "unknown")
-            half = body.get("state") == "failed" and not str(body.get("reason")).startswith(_SAID_NO)
-            # An intent does not say that it mends; its outcome does.
-            maybe[(entry.change, entry.target, str(body.get("what")))] = (sent or half) and not body.get("mending")
-    return any(maybe.values())
+        if state.end is None or number == stopped_last or plan.root in touched:
+            yield plan.root, plan

@@ -23,7 +23,7 @@ from exacell.output.result import Column, Record, Result
 
 if TYPE_CHECKING:
     from exacell.context import Context
-    from exacell.journal.record import Entry
+    from exacell.journal.rows import Entry
 
 
 def show(ctx: Context, call: Call) -> Result:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ import pytest
 from exacell.change import sentry
 from exacell.cli import main
 from exacell.journal.record import Journal
+from exacell.journal.rows import Entry, typed
 
 PATIENCE = 60.0
 """Seconds after which a wait has failed; a loaded host is slow."""
@@ -228,6 +228,12 @@ def test_a_guardian_that_can_not_begin_is_a_failure(shell: Shell) -> None:
     assert shell.flashlog() == {None}
 
 
+def began(guardian: subprocess.Popen[bytes]) -> Entry:
+    """Return the row that a guardian writes when it begins."""
+    body = {"pid": str(guardian.pid)}
+    return typed(seq=1, at="", rack="t1", change=1, kind="guardian", target="", body=body, prev="", hash="")
+
+
 class Late:
     """A journal in which the guardian's row appears while it is being read, too late to be seen by that reading."""
 
@@ -235,11 +241,11 @@ class Late:
         self.guardian = guardian
         self.looks = 0
 
-    def entries(self, *, change: int) -> list[SimpleNamespace]:
+    def entries(self, *, change: int) -> list[Entry]:
         """Return no row at first, and let the guardian end before the caller goes on."""
         self.looks += 1
         self.guardian.communicate()
-        return [] if self.looks == 1 else [SimpleNamespace(kind="guardian", body={"pid": str(self.guardian.pid)})]
+        return [] if self.looks == 1 else [began(self.guardian)]
 
 
 def test_a_guardian_that_ended_while_the_shell_was_held_has_begun() -> None:

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from exacell.change import reviving
-from exacell.change.reviving import activate_again, bring_back, mount_again, revive, start_again, stopped_by
+from exacell.change.reviving import activate_again, bring_back, mount_again, revive, start_again
 from exacell.errors import ExitCode
 from exacell.journal.record import Journal, Row
+from exacell.journal.state import ChangeState
 from exacell.output.result import Result
 from exacell.plan.model import Plan, Stage, Step, as_data
 from exacell.session.request import Request
@@ -52,7 +53,7 @@ def test_which_cells_were_stopped(tmp_path: Path, rows: list[Row], cells: tuple[
     journal = Journal(tmp_path / "journal.db")
     change = journal.begin("t1", {"statement": "s"})
     journal.append("t1", change, rows)
-    assert stopped_by(journal.entries()) == cells
+    assert tuple(ChangeState.of(journal.entries()).cellsrv) == cells
 
 
 class Ctx:

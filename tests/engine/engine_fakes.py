@@ -18,7 +18,8 @@ from exacell.change.running import Outcome, Report
 from exacell.config import AsmConfig
 from exacell.console import SilentConsole
 from exacell.fleet import Fleet
-from exacell.journal.record import Entry, Journal
+from exacell.journal.record import Journal
+from exacell.journal.rows import Entry
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import END
 from exacell.plan.facts import CellFacts

@@ -17,7 +17,8 @@ from exacell.change.engine import Engine
 from exacell.change.running import Report
 from exacell.console import SilentConsole
 from exacell.fleet import Answer, Answers, Fleet, Record, Upon
-from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.record import Journal, Row
+from exacell.journal.rows import Entry, typed
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
 from exacell.plan.gate import offline_cells
@@ -46,7 +47,7 @@ class MemoryJournal(Journal):
         """Keep the rows."""
         for row in rows:
             self.rows.append(
-                Entry(
+                typed(
                     seq=len(self.rows) + 1,
                     at="",
                     rack=rack,

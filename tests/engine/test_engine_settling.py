@@ -14,7 +14,7 @@ from engine_fakes import CELLS, NODES, Bench
 from exacell.change import settling
 from exacell.change.probe import NO_ANSWER
 from exacell.change.resuming import retry
-from exacell.change.settling import LATE_LOOKS, chain, drops_to_come, settle
+from exacell.change.settling import LATE_LOOKS, drops_to_come, settle
 from exacell.config import POLL
 from exacell.context import Options
 from exacell.plan.model import Check, Op, Step
@@ -217,7 +217,7 @@ def test_what_may_yet_drop_a_cache_is_told(
     desk.left(Left("x", [(step, state)]))
     if settled:
         settle(desk, 1)
-    lines = drops_to_come(chain(desk.journal, "t1", 1))
+    lines = drops_to_come(desk.journal.whole_state("t1", 1))
     assert [line.startswith(COMES) for line in lines] == [True] * told
 
 

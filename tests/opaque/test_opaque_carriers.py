@@ -11,7 +11,7 @@ import pytest
 
 from exacell.console import SilentConsole
 from exacell.errors import JournalError, RefusedError, StatementError
-from exacell.journal.record import Entry
+from exacell.journal.rows import Entry
 from exacell.output.terminal import TerminalConsole
 from exacell.runner import Runner
 from tests.support.sessions import Session
