@@ -278,23 +278,26 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
         ("tests/transport/test_transport_readonly.py", "tests/transport/programs/test_transport_exacli.py"),
     ),
-    "transport/shared.py": (("read_only_cellcli", "_falls_back"), ("tests/transport/test_transport_readonly.py",)),
-    "transport/requests.py": (
+    "transport/rack_transport.py": (
+        ("read_only_cellcli", "falls_back"),
+        ("tests/transport/test_transport_readonly.py",),
+    ),
+    "transport/checks.py": (
         ("check_requests",),
         ("tests/transport/test_transport_readonly.py", "tests/transport/test_transport_ssh.py"),
     ),
     **{
         f"transport/{name}.py": (functions, ("tests/transport/test_transport_readonly.py", *more))
         for name, (functions, more) in {
-            "ssh": (ONLY_CALLS, ()),
+            "ssh/__init__": (ONLY_CALLS, ()),
             "openssh": (ONLY_CALLS, ("tests/transport/test_transport_once.py",)),
             "clush": (ONLY_CALLS, ()),
-            "dcli_program": (("_refuse_shell_words",), ("tests/transport/programs/test_transport_dcli.py",)),
+            "dcli": (("_refuse_shell_words",), ("tests/transport/programs/test_transport_dcli.py",)),
             "exacli": (
                 ("_refuse_change", "without_services", "_bare"),
                 ("tests/transport/programs/test_transport_exacli.py",),
             ),
-            "packets": (ONLY_CALLS, ("tests/transport/test_transport_reader.py",)),
+            "ssh/packets": (ONLY_CALLS, ("tests/transport/test_transport_reader.py",)),
         }.items()
     },
     "dcli/run.py": (("_findings", "_refuse_restricted"), ("tests/dcli",)),
@@ -309,7 +312,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "journal/stream.py": (ONLY_CALLS, ("tests/journal",)),
     "commands/recipes.py": (ONLY_CALLS, ("tests/recipes",)),
     "commands/care.py": (ONLY_CALLS, ("tests/care",)),
-    "transport/hostkeys.py": (("judge", "is_revoked_by"), ("tests/transport/test_transport_hostkeys.py",)),
+    "transport/ssh/hostkeys.py": (("judge", "is_revoked_by"), ("tests/transport/test_transport_hostkeys.py",)),
 }
 """File → the functions that are mutated (all when empty), and the tests that have to notice."""
 

@@ -37,7 +37,6 @@ from exacell.output.result import Result, worst
 from exacell.plan.estimate import timed
 from exacell.plan.model import Undo
 from exacell.plan.saved import refuse_other_plan
-from exacell.transport.capabilities import capabilities_of
 from exacell.units import format_duration
 
 if TYPE_CHECKING:
@@ -88,8 +87,8 @@ def _carried_out(ctx: Context, planned: Planned, flags: Mapping[str, Value], own
         ctx.console.show_plan(plan)
     for said in _left_by_others(ctx):
         ctx.console.say(said)
-    refuse_plan(plan, capabilities_of(ctx.transport))
-    wide = wide_moment(plan, capabilities_of(ctx.transport), production=ctx.need_rack().production)
+    refuse_plan(plan, ctx.transport.capabilities)
+    wide = wide_moment(plan, ctx.transport.capabilities, production=ctx.need_rack().production)
     if wide:
         ctx.console.say(f"Warning: {wide}")
     if flags.get("dry-run"):

@@ -28,7 +28,7 @@ from exacell.journal.stopped import observe_services
 from exacell.language.registry import Call
 from exacell.output.care import advice_lines, headlines, matrix_lines
 from exacell.output.result import Column, Result
-from exacell.transport.capabilities import capabilities_of, refuse_statement
+from exacell.transport.capabilities import refuse_statement
 from exacell.units import counted
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def show_services(ctx: Context, call: Call) -> Result:
     """
     names = ("status", "cellsrvStatus", "msStatus", "rsStatus")
     text = f"list cell attributes name, {', '.join(names)}"
-    refuse_statement(capabilities_of(ctx.transport), text)
+    refuse_statement(ctx.transport.capabilities, text)
     result, answers = _cell_table(ctx, text, names)
     stopped = [
         f"online cell {row['cell']} starts CELLSRV and brings its disks back"

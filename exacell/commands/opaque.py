@@ -37,7 +37,7 @@ from exacell.plan.diskgroup import mount_plan
 from exacell.plan.planned import Planned
 from exacell.session.execute import execute
 from exacell.transport.base import Upload
-from exacell.transport.capabilities import capabilities_of, refuse_programs, refuse_uploads
+from exacell.transport.capabilities import refuse_programs, refuse_uploads
 from exacell.units import counted
 
 if TYPE_CHECKING:
@@ -237,9 +237,9 @@ def _work(
     name = call.command.name
     if ctx.request.origin.startswith("resume "):
         return Result(notes=[f"{name} is not done again: look what it has done, then give it anew: {call.text}"])
-    refuse_programs(capabilities_of(ctx.transport), name)
+    refuse_programs(ctx.transport.capabilities, name)
     if any(step.upload is not None for step in steps):
-        refuse_uploads(capabilities_of(ctx.transport), f"{name} {call.text_arg('file')}"[:60])
+        refuse_uploads(ctx.transport.capabilities, f"{name} {call.text_arg('file')}"[:60])
     if not single:
         refuse_restricted(ctx, f"{name} {call.text_arg('command') or call.text_arg('file')}"[:60], ctx.cells())
     group = Group(ctx=ctx, targets=tuple(target(cell) for cell in ctx.cells()))

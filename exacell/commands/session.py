@@ -13,7 +13,7 @@ from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.reach import transport_name
 from exacell.signals import ScriptRequested, SessionExit
-from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH, capabilities_of
+from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH
 from exacell.units import counted
 from exacell.wherecells import use_cells
 
@@ -121,7 +121,7 @@ def set_transport(ctx: Context, call: Call) -> Result:
     if ctx.rack is None:
         return Result(notes=(f"transport is {ctx.settings.transport}",))
     try:
-        able = capabilities_of(ctx.transport)
+        able = ctx.transport.capabilities
     except ConfigError:
         ctx.session.settings = before
         raise

@@ -19,7 +19,6 @@ from exacell.logins import READERS, refuse_writer
 from exacell.opaque.findings import Findings, FoundStatement
 from exacell.plan.guard import facts_needed
 from exacell.plan.model import Plan, Risk, highest
-from exacell.transport.capabilities import capabilities_of
 from exacell.values import dataclass
 
 
@@ -120,7 +119,7 @@ def judge(
     if findings.losses:
         refuse_losses(findings.unread[0], findings.losses, tuple(accepted))
     plans = _plans(group, findings, accepted, serial=serial)
-    wide = () if paired and capabilities_of(group.transport).pairs else stale_by_then(findings)
+    wide = () if paired and group.transport.capabilities.pairs else stale_by_then(findings)
     if wide and plans and rack.production:
         refusal = refuse_wide(rack.name, wide[0])
         journal_refusal(ctx, refusal, (), statement=call.text, flags=flags)

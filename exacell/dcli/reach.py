@@ -19,7 +19,7 @@ from exacell.dcli.sshoptions import SshOptions
 from exacell.dcli.targets import Target
 from exacell.errors import ConfigError
 from exacell.reach import Reach
-from exacell.transport.sshconfig import SYSTEM_CONFIG, USER_CONFIG
+from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG
 from exacell.values import dataclass
 
 if TYPE_CHECKING:

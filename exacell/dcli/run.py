@@ -49,7 +49,7 @@ from exacell.opaque.findings import Findings
 from exacell.opaque.scan import command_findings, script_findings
 from exacell.opaque.wrapping import arguments, carried, wrapped
 from exacell.output.result import Column, Result
-from exacell.transport.capabilities import capabilities_of, refuse_programs, refuse_uploads
+from exacell.transport.capabilities import refuse_programs, refuse_uploads
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class _Run:
         with reached(self.ctx, there, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
             flags = self.ctx.flags_of(self.call)
             for group in groups:
-                able = capabilities_of(group.transport)
+                able = group.transport.capabilities
                 refuse_programs(able, "dcli")
                 if self.delivery is not None:
                     refuse_uploads(able, self._text[:60])

@@ -102,12 +102,7 @@ class Services:
         """Begin to open the connections of the selected cells in the background; problems wait for the first use."""
         if self._opened.given or self._session.rack is None:
             return
-        from exacell.transport.base import Role
-
-        transport = self.transport
-        warm = getattr(transport, "warm", None)
-        if warm is not None:
-            warm(tuple(self._session.selected()), Role.READ)
+        self.transport.warm(tuple(self._session.selected()))
 
     def set_mode(self) -> None:
         """Let what is open carry writes, or refuse them, as the session's mode says."""

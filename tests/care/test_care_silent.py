@@ -22,11 +22,12 @@ from exacell.output.terminal import TerminalConsole
 from exacell.plan.model import Step
 from exacell.session.execute import execute
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+from tests.support.transports import Open
 
 ALERTS = "\t 1_1\t 2021-01-22T15:37:23+01:00\t critical\t Disk failed\nCELL-02559: CELLSRV told MS so\n\t  Slot : 3\n"
 
 
-class Cells:
+class Cells(Open):
     """Three cells that answer what a test says: by the last digit of their name, else nothing at all."""
 
     def __init__(self) -> None:
@@ -51,9 +52,6 @@ class Cells:
             if on_reply is not None:
                 on_reply(reply)
         return FleetResult(targets=tuple(replies), replies=replies)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 @pytest.fixture

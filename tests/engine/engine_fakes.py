@@ -27,6 +27,7 @@ from exacell.plan.model import Plan
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.units import GIB, parse_size
 from tests.support.pairs import carried_out
+from tests.support.transports import Open
 
 CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
 NODES = ("exa1db01", "exa1db02")
@@ -206,7 +207,7 @@ Script = Callable[[str, str], Reply | None]
 """(target, statement) → the reply to give instead of carrying it out, or None to carry it out."""
 
 
-class FakeTransport:
+class FakeTransport(Open):
     """Answers from the fakes. ``script`` may answer instead; ``silent`` targets can't be reached."""
 
     def __init__(self) -> None:
@@ -240,9 +241,6 @@ class FakeTransport:
             if on_reply is not None:
                 on_reply(replies[request.target])
         return FleetResult(targets=tuple(replies), replies=replies)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     def _one(self, request: Request) -> Reply:
         target = request.target

@@ -26,6 +26,7 @@ from exacell.dcli.work import Step, work_through
 from exacell.errors import JournalError
 from exacell.opaque.scan import command_findings
 from exacell.transport.base import FleetResult, Reply, Request, State, Upload
+from tests.support.transports import Open
 
 ONE, TWO, THREE = CELLS
 FLUSHED = "raw: alter flashcache all flush"
@@ -282,7 +283,7 @@ def test_what_a_restricted_login_cannot_run_is_not_tried(tmp_path: Path, words: 
 
 
 @dataclass
-class Wire:
+class Wire(Open):
     """Connections that take everything and answer nothing."""
 
     sent: list[str] = field(default_factory=list)

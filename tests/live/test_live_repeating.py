@@ -19,9 +19,10 @@ from exacell.repeating import Repeating
 from exacell.session.execute import execute
 from exacell.transport.base import FleetResult, Reply, Request, State
 from tests.support.patience import patiently, until
+from tests.support.transports import Open
 
 
-class Held:
+class Held(Open):
     """Three cells that answer at once; the third says nothing until it is let go."""
 
     read_only = False
@@ -43,9 +44,6 @@ class Held:
             if on_reply is not None:
                 on_reply(reply)
         return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 @pytest.fixture

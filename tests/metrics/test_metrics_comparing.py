@@ -16,11 +16,12 @@ from exacell.opened import Opened
 from exacell.opening import open_context
 from exacell.output.terminal import TerminalConsole
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+from tests.support.transports import Open
 
 CELLS = ("exa1cel01", "exa1cel02")
 
 
-class Away:
+class Away(Open):
     """Cells that can't be reached."""
 
     def __init__(self) -> None:
@@ -35,9 +36,6 @@ class Away:
             assert on_reply is not None
             on_reply(reply)
         return FleetResult(targets=tuple(found), replies=found)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 @pytest.fixture

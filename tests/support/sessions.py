@@ -15,9 +15,10 @@ from exacell.output.result import Result
 from exacell.paths import Home
 from exacell.session.execute import execute
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+from tests.support.transports import Open
 
 
-class TableTransport:
+class TableTransport(Open):
     """Answers every request by the first of its rules whose text is in the command."""
 
     def __init__(self) -> None:
@@ -45,9 +46,6 @@ class TableTransport:
             if text in request.command.lower():
                 return Reply(target=request.target, state=State.OK, stdout=answer(request.target), exit_status=0)
         return Reply(target=request.target, state=State.OK, stdout="\n", exit_status=0)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class Asked(SilentConsole):
