@@ -30,8 +30,8 @@ def carry_out(line: CommandLine) -> int:
     from exacell.repl.app import run  # What runs statements is loaded when one is entered.
 
     ctx = open_context(options_of(line), console)
-    ctx.more_to_come = True
+    ctx.services.more_to_come = True
     try:
         return run(ctx, console)
     finally:
-        ctx.close()
+        ctx.services.close()

@@ -25,13 +25,14 @@ from exacell.transport.capabilities import refuse_statement
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.language.line import Line
+    from exacell.plan.planned import Planned
 
 AS_PRINTED = ("table", "raw")
 """Output formats that show what the cells printed; the others get typed values."""
 
 
-def pass_through(ctx: Context, line: Line) -> Result:
-    """Return what the selected cells answer to a CellCLI statement; a changing one is planned and guarded first.
+def pass_through(ctx: Context, line: Line) -> Result | Planned:
+    """Return what the selected cells answer to a CellCLI statement, of a changing one the guarded plan.
 
     Raises:
         RefusedError: a guard forbids it; nothing was sent.
@@ -44,9 +45,9 @@ def pass_through(ctx: Context, line: Line) -> Result:
         return _list(ctx, statement, form, seconds, compared=bool(line.flags.get("diff")))
     if isinstance(statement, Describe):
         return _describe(ctx, statement, seconds)
-    from exacell.change.typed import change_typed  # A read needs none of it, which takes as long as a cell to answer.
+    from exacell.change.typed import plan_typed  # A read needs none of it, which takes as long as a cell to answer.
 
-    return change_typed(ctx, line)
+    return plan_typed(ctx, line)
 
 
 def _ask(

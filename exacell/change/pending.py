@@ -9,11 +9,12 @@ from exacell.cellset import fold
 from exacell.change.caching import again
 from exacell.change.confirming import Deadline, open_deadlines
 from exacell.errors import ExitCode, JournalError
-from exacell.journal.actor import actor, alive
+from exacell.journal.actor import actor
 from exacell.journal.caching_off import FLASHCACHE, CachingOff, caching_off
 from exacell.journal.offline import Offline, offline_disks
 from exacell.journal.record import Journal, Row
-from exacell.journal.rows import Actor, Planned
+from exacell.journal.rows import Planned
+from exacell.journal.running import own, runs
 from exacell.journal.stopped import Stopped, stopped_services
 from exacell.values import dataclass
 
@@ -88,16 +89,6 @@ def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[P
     return tuple(found)
 
 
-def runs(journal: Journal, row: Planned) -> bool:
-    """Return whether the process of a plan's row may still carry its change out.
-
-    Whether one of another host lives can't be told: it counts as ended when somebody has taken the rack's lock over since.
-    """
-    if row.who.host == actor()["host"]:
-        return alive(row.who) and not (journal.is_let_go(row.change) and _own(row))
-    return journal.taken_over(row.rack) < row.seq
-
-
 def _elsewhere(row: Planned) -> Pending:
     mend = "unlock --takeover"
     sentence = (
@@ -166,17 +157,12 @@ def half_undone(journal: Journal, rack: str) -> Planned | None:
     Undo may need several statements, and end between two of them. A change of a living process is none, except one's own.
     """
     newest = journal.newest_plan(rack)
-    if newest is None or not newest.undoes or (runs(journal, newest) and not _own(newest)):
+    if newest is None or not newest.undoes or (runs(journal, newest) and not own(newest)):
         return None
     end = journal.state(rack, newest.change).end
     if end is None or end.exit_code != ExitCode.DONE or journal.state(rack, newest.undoes).undone:
         return None
     return newest
-
-
-def _own(row: Planned) -> bool:
-    """Whether this process made the change."""
-    return row.who.process == Actor.of(actor()).process
 
 
 def _halted(row: Planned) -> Pending:

@@ -13,6 +13,7 @@ from exacell.change.pending import half_undone, newest_stopped, note_resumed, ob
 from exacell.change.probe import Prober
 from exacell.change.reviving import bring_back, revive
 from exacell.change.settling import drops_to_come, plan_row, refuse_running, root_of, settle
+from exacell.change.undoing import undo
 from exacell.errors import ExitCode, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
@@ -22,6 +23,7 @@ from exacell.journal.state import by_change
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result, together
 from exacell.plan.rolling import manner_again, with_given
+from exacell.session.execute import execute
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -183,8 +185,6 @@ def _open_targets(ctx: Context, row: Planned) -> list[str]:
 def _finish(ctx: Context, row: Planned, flags: Mapping[str, Value]) -> Result:
     back = row.undoes
     if back:
-        from exacell.change.undoing import undo
-
         return undo(ctx, [back], with_given(_manner(row), flags))
     if row.plan is None:
         raise RefusedError(
@@ -257,16 +257,11 @@ def again(ctx: Context, row: Planned, origin: str, targets: Sequence[str], flags
     for told in (*drops_to_come(ctx.journal.whole_state(rack.name, root)), *_made_since(ctx, row, targets)):
         ctx.console.say(told)
     line = with_call_flags(f"on {fold(cells)} {statement}" if cells else statement, flags)
-    before = ctx.origin, ctx.finishing
-    ctx.origin, ctx.finishing = origin, root
-    changes = len(ctx.changes)
-    try:
-        result = ctx.execute(line)
-    finally:
-        ctx.origin, ctx.finishing = before
+    changes = len(ctx.session.changes)
+    result = execute(ctx, line, replace(ctx.request, origin=origin, finishing=root))
     dry = flags.get("dry-run") or ctx.options.dry_run
     if result.exit_code is ExitCode.DONE and not dry:
-        if len(ctx.changes) == changes:
+        if len(ctx.session.changes) == changes:
             _nothing_left(ctx, row, origin)
         else:
             _look_at_caches(ctx, root)
@@ -304,54 +299,3 @@ def _look_at_caches(ctx: Context, root: int) -> None:
             off.setdefault(item.cache, []).extend(item.cells)
     for cache, cells in off.items():
         observe_caching(ctx.journal, rack, seen(ctx.fleet, cells, cache), cache)
-
-
-def inverse_of(ctx: Context, change: int) -> dict[str, tuple[str, ...]]:
-    """Return the statements that take back the change that the present one goes on with, per target."""
-    found: dict[str, tuple[str, ...]] = {}
-    for row in ctx.journal.whole_state(ctx.need_rack().name, change).plans:
-        for target, statements in row.inverse.items():
-            found.setdefault(target, statements)
-    return found
-
-
-def newest_to_undo(ctx: Context) -> int:
-    """Return the number of the newest change that did something, or was stopped before it did, and is neither an undo
-    nor undone.
-
-    Raises:
-        RefusedError: there is none.
-    """
-    rack = ctx.need_rack().name
-    for number, _ in _to_undo(ctx):
-        return number
-    raise RefusedError(f"there is no change of rack {rack} to undo", hint="journal show")
-
-
-def older_to_undo(ctx: Context, number: int) -> str:
-    """Return the statement that takes back the newest change before ``number`` that has an inverse; empty for none."""
-    for older, row in _to_undo(ctx):
-        if older < number and row.inverse:
-            return f"undo {older} takes back change {older} ({row.statement})"
-    return ""
-
-
-def _to_undo(ctx: Context) -> Iterator[tuple[int, Planned]]:
-    """Yield the changes that did something and are neither an undo nor undone, newest first: number and plan row.
-
-    The newest is one of them when it was stopped before anything was sent: taking it back ends it.
-    """
-    rack = ctx.need_rack().name
-    changes = by_change(ctx.journal.entries(rack=rack))
-    newest, waiting = ctx.journal.newest_plan(rack), newest_stopped(ctx.journal, rack)
-    stopped_last = waiting.change if waiting is not None and waiting == newest else 0
-    touched = {state.plan.root for state in changes.values() if state.plan is not None and any(state.touched.values())}
-    for number, state in reversed(changes.items()):
-        plan = state.plan
-        if plan is None or plan.plan is None or plan.origin.startswith("undo "):
-            continue
-        if plan.root in changes and changes[plan.root].undone:
-            continue
-        # One that never ended, or the newest when it was stopped, is ended by undo, whether or not anything was sent.
-        if state.end is None or number == stopped_last or plan.root in touched:
-            yield plan.root, plan

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.cellset import fold
+from exacell.change.leftbehind import unnoted
 from exacell.change.settling import attempts
 from exacell.errors import ExitCode
 from exacell.journal.offline import observe_online
@@ -20,6 +22,7 @@ from exacell.language.line import with_call_flags
 from exacell.output.result import Result
 from exacell.plan import facts as f
 from exacell.plan.gate import all_online, unmounted
+from exacell.session.execute import execute
 from exacell.units import counted
 
 if TYPE_CHECKING:
@@ -161,7 +164,7 @@ def bring_back(ctx: Context, change: int, flags: Mapping[str, Value], origin: st
     if not (flags.get("dry-run") or ctx.options.dry_run):
         # What came back when nobody looked is in no later plan.
         back = [cell for cell, grids in borrowed.items() if all_online(grids)]
-        for line in ctx.unnoted(observe_online(ctx.journal, ctx.need_rack().name, back)):
+        for line in unnoted(ctx, observe_online(ctx.journal, ctx.need_rack().name, back)):
             ctx.console.say(line)
     for cell, grids in borrowed.items():
         dropped = [grid for grid in grids if grid.asm_mode == "DROPPED" and grid.asm_group]
@@ -178,12 +181,7 @@ def _first(ctx: Context, statement: str, flags: Mapping[str, Value], origin: str
     """Carry a statement out as a change of its own; None when it went well, else what it came to."""
     if ctx.interrupted.is_set():  # Carrying it out would forget that.
         return Result(notes=[f"interrupted before: {statement}"], exit_code=ExitCode.INTERRUPTED)
-    before = ctx.origin, ctx.finishing
-    ctx.origin, ctx.finishing = origin, 0
-    try:
-        result = ctx.execute(with_call_flags(statement, flags))
-    finally:
-        ctx.origin, ctx.finishing = before
+    result = execute(ctx, with_call_flags(statement, flags), replace(ctx.request, origin=origin, finishing=0))
     if flags.get("dry-run") or ctx.options.dry_run:
         ctx.console.say(f"what is left of the change can be planned when {when}")
         return result

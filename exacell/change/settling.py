@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from exacell.cellset import fold
-from exacell.change.pending import runs
 from exacell.change.probe import NO_ANSWER, Prober
 from exacell.errors import RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Intent, Planned
+from exacell.journal.running import runs
 from exacell.journal.state import ChangeState, by_change
 from exacell.plan.model import Step
 from exacell.units import format_duration
@@ -61,6 +61,15 @@ def done_on(journal: Journal, rack: str, change: int, what: str) -> frozenset[st
     """Return the targets on which a change, or one that went on with it, did the step ``what`` and has not failed in it since."""
     states = journal.whole_state(rack, change).states
     return frozenset(target for (target, step), state in states.items() if step == what and state == "done")
+
+
+def inverse_of(journal: Journal, rack: str, change: int) -> dict[str, tuple[str, ...]]:
+    """Return the statements that take back a change and what went on with it, per target."""
+    found: dict[str, tuple[str, ...]] = {}
+    for row in journal.whole_state(rack, change).plans:
+        for target, statements in row.inverse.items():
+            found.setdefault(target, statements)
+    return found
 
 
 def attempts(journal: Journal, rack: str, change: int) -> list[Planned]:

@@ -19,9 +19,9 @@ from exacell.change.caching import again
 from exacell.change.changing import refuse_read_only
 from exacell.change.confirming import note_reverted
 from exacell.change.probe import NO_ANSWER, Prober
-from exacell.change.resuming import older_to_undo
 from exacell.change.reviving import activate_again, bring_back, revive
 from exacell.change.settling import attempts, drops_to_come, refuse_running, root_of, settle
+from exacell.change.undoable import older_to_undo
 from exacell.errors import ExitCode, MovedError, RefusedError, StatementError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
@@ -34,6 +34,7 @@ from exacell.plan.gate import UNMOUNTED
 from exacell.plan.guard_targets import takes_own_name
 from exacell.plan.model import Check, Step, Undo
 from exacell.plan.rolling import flags_again
+from exacell.session.execute import execute
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
@@ -132,13 +133,9 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
     for done in found:
         _refuse_impossible(done, partial(older_to_undo, ctx, done.change))
     results: list[Result] = []
-    before = ctx.origin
-    try:
-        for done in found:
-            if not _take_back(ctx, done, flags, results):
-                break
-    finally:
-        ctx.origin = before
+    for done in found:
+        if not _take_back(ctx, done, flags, results):
+            break
     return replace(together(results), fold=True)
 
 
@@ -182,8 +179,8 @@ def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: li
         _note_undone(ctx, done, flags)
         return True
     _refuse_moved(ctx, done)
-    ctx.origin = f"undo {done.change}"  # Also of what has to run first: when that is cut off, the undo is.
-    held_up = revive(ctx, done.change, flags, ctx.origin) or activate_again(ctx, done.change, flags, ctx.origin)
+    origin = f"undo {done.change}"  # Also of what has to run first: when that is cut off, the undo is.
+    held_up = revive(ctx, done.change, flags, origin) or activate_again(ctx, done.change, flags, origin)
     if held_up is not None:
         results.append(held_up)
         return False
@@ -198,7 +195,7 @@ def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: li
     while statements and not ctx.interrupted.is_set():
         statement = statements.pop(0)
         ctx.console.say(f"undo change {done.change} ({done.statement}): {statement}")
-        result = ctx.execute(with_call_flags(statement, {**again, **flags}))
+        result = execute(ctx, with_call_flags(statement, {**again, **flags}), replace(ctx.request, origin=origin))
         results.append(result)
         if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not (statements and ctx.interrupted.is_set()):
             return False

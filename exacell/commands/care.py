@@ -20,6 +20,7 @@ from exacell.care.health import (
     worst,
 )
 from exacell.cellset import fold
+from exacell.change.leftbehind import unnoted
 from exacell.errors import ExacellError, ExitCode
 from exacell.fleet import Answers
 from exacell.journal.offline import observe_online
@@ -63,7 +64,7 @@ def show_health(ctx: Context, call: Call) -> Result:
     seen, answers = observe(ctx)
     findings = examine(seen)
     online = [cell for cell, told in seen.items() if all_online(told)]
-    unnoted = ctx.unnoted(observe_online(ctx.journal, ctx.need_rack().name, online))
+    untold = unnoted(ctx, observe_online(ctx.journal, ctx.need_rack().name, online))
     acted = [(cell, item) for cell, found in findings.items() for item in headlines(found)]
     acted.sort(key=lambda one: -one[1].level.rank)
     advice = advice_lines(((cell, item.text, item.way) for cell, item in acted), MOST_WAYS, rest="findings")
@@ -89,7 +90,7 @@ def show_health(ctx: Context, call: Call) -> Result:
         fold=True,
         data=True,
         draw=draw if rows else None,
-        notes=[*(advice or ([well] if well else [])), *_mending(answers), *unnoted],
+        notes=[*(advice or ([well] if well else [])), *_mending(answers), *untold],
         problems=answers.problems,
         exit_code=ExitCode.FAILED if broken and answers.exit_code is ExitCode.DONE else answers.exit_code,
     )
@@ -194,7 +195,7 @@ def show_services(ctx: Context, call: Call) -> Result:
         columns=result.columns,
         fold=True,
         data=True,
-        notes=[*stopped[:3], *_mending(answers), *ctx.unnoted(problem)],
+        notes=[*stopped[:3], *_mending(answers), *unnoted(ctx, problem)],
         problems=result.problems,
         exit_code=result.exit_code,
     )

@@ -66,7 +66,7 @@ def run_dcli(ctx: Context, argv: Sequence[str], call: Call) -> Result:
     Raises:
         RefusedError: a guard forbids it, or it can't be read and was not accepted; nothing was sent.
     """
-    if ctx.origin.startswith("resume "):
+    if ctx.request.origin.startswith("resume "):
         # What a broken-off command has done there can't be read back, and doing it twice may be worse than not at all.
         note = f"dcli is not done again: look what it has done, then give it anew: {call.text}"
         return Result(notes=[note])

@@ -34,11 +34,8 @@ from exacell.transport.capabilities import CLUSH
 from exacell.transport.clush_topology import gateway_names, read_topology, ssh_script
 from exacell.transport.login import login_of
 from exacell.transport.rack_transport import RackTransport, read_only_cellcli
-from exacell.transport.replies import no_end, not_logged_in
+from exacell.transport.replies import OWN_STATUS, REFUSED, no_end, not_logged_in
 from exacell.values import dataclass
-
-OWN_STATUS = 255
-"""ssh's exit status for a failure of its own."""
 
 _GROOMING_S = 0.05
 """For how long a gateway gathers answers before it sends them on; ClusterShell's default of 0.25 is felt at a prompt."""
@@ -49,7 +46,6 @@ _LONGEST_WAIT_S = 3600.0
 """How long one wait may be: a year, as dcli's commands may take, is more than a queue's timeout can hold."""
 _UNLIMITED_S = 1_000_000.0
 """From here on ClusterShell is given no limit: epoll counts milliseconds in 31 bits."""
-_REFUSED = "Permission denied"
 
 
 @dataclass
@@ -154,7 +150,7 @@ class ClushTransport(RackTransport):
             open_cells.pop(cell.request.target, None)
             reply = self._reply(cell)
             falls = self.falls_back(cell.request) and not rewritten
-            if falls and reply.state is State.UNREACHABLE and _REFUSED in reply.problem:
+            if falls and reply.state is State.UNREACHABLE and REFUSED in reply.problem:
                 again.append(cell.request)
             else:
                 settle(reply)

@@ -31,7 +31,7 @@ from exacell.transport.dcli_answers import Answer, ascii_only, closing, limited,
 from exacell.transport.local_process import Ended, LocalProcess
 from exacell.transport.login import login_of
 from exacell.transport.rack_transport import RackTransport, read_only_cellcli
-from exacell.transport.replies import more_time, no_end, not_logged_in
+from exacell.transport.replies import REFUSED, more_time, no_end, not_logged_in
 from exacell.values import dataclass
 
 USAGE_STATUS = 2
@@ -39,7 +39,6 @@ TIMEOUT_STATUS = 124
 _HELP_S = 20.0
 _GRACE_S = 2.0
 _ALL_LINES = 1_000_000_000
-_REFUSED = "Permission denied"
 _STRANGER = "Host key verification failed"
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@+-]*")
 
@@ -234,7 +233,7 @@ class DcliTransport(RackTransport):
         return [*argv, command if batch.reads else ascii_only(command)]
 
     def _refused(self, answer: Answer) -> bool:
-        return answer.status is None and _REFUSED in answer.said
+        return answer.status is None and REFUSED in answer.said
 
     def _judge(
         self, request: Request, answer: Answer, done: Ended, batch: _Batch, seconds: float, *, late: bool

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from exacell.config import RackConfig, Settings
+from exacell.errors import TransportError
 from exacell.transport.base import Request, Role, Transport
 from exacell.transport.checks import check_requests
+from exacell.transport.login import Login
+
+Opened = TypeVar("Opened")
+
+
+class LoginRefusedError(TransportError):
+    """The host was reached and takes none of the user's keys for this login."""
 
 
 def read_only_cellcli(command: str) -> str:
@@ -66,6 +75,33 @@ class RackTransport(Transport):
     def falls_back(self, request: Request) -> bool:
         """Return whether a read may run as the write login where its own is refused."""
         return request.role is Role.READ and self.rack.read_user != self.rack.write_user and request.login is None
+
+    def logged_in(self, request: Request, login: Login, log_in: Callable[[str | None], Opened]) -> tuple[Opened, str]:
+        """Return what a request goes over, and its command as it has to be sent there.
+
+        A read whose own login is refused goes as the write login, rewritten to change nothing; so do all later reads there.
+
+        Args:
+            log_in: returns the connection of a user, or raises LoginRefusedError.
+
+        Raises:
+            LoginRefusedError: the login is refused, and the request has no other.
+            TransportError: the other is refused, too; and what ``log_in`` raises.
+        """
+        falls_back, write_user = self.falls_back(request), self.rack.write_user
+        if falls_back and request.target in self.read_fallback:
+            return log_in(write_user), read_only_cellcli(request.command)
+        try:
+            return log_in(login.user), login.command(request.command)
+        except LoginRefusedError as refused:
+            if not falls_back:
+                raise
+            try:
+                opened = log_in(write_user)
+            except LoginRefusedError:
+                raise TransportError(f"{refused.message}; {write_user} is refused too") from refused
+        self.fell_back([request.target])
+        return opened, read_only_cellcli(request.command)
 
     def fell_back(self, targets: Iterable[str]) -> None:
         """Take note that reads of these targets run as the write login from now on."""

@@ -10,6 +10,10 @@ from exacell.transport.capture import End, Ending
 from exacell.transport.fanout import Flight
 from exacell.units import human_size
 
+OWN_STATUS = 255
+"""The ssh program's exit status for a failure of its own. Source: ssh(1)."""
+REFUSED = "Permission denied"
+"""What the ssh program says when no key logs in. Source: OpenSSH sshconnect2.c."""
 ENDED_BY_SIGNAL = "the command ended without an exit status, as after a signal"
 PROBLEMS = {
     End.STATUS: "exit status {status}",

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from exacell.change import guardian
+from exacell.change import sentry
 from exacell.cli import main
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry, typed
@@ -252,14 +252,14 @@ def test_a_guardian_that_ended_while_the_shell_was_held_has_begun() -> None:
     """A row that came between the look at the journal and the one at the process is a guardian that began."""
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
         journal = Late(process)
-        guardian._await(journal, 1, process, Path("log"))  # type: ignore[arg-type]
+        sentry._await(journal, 1, process, Path("log"))  # type: ignore[arg-type]
     assert journal.looks == 2
 
 
 def test_a_guardian_that_does_not_begin_in_time_never_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What is said to stay is not taken back by a guardian that begins late: its process is ended."""
-    monkeypatch.setattr(guardian, "BEGIN", 0.05)
+    monkeypatch.setattr(sentry, "BEGIN", 0.05)
     with subprocess.Popen(["sleep", "600"]) as process:
         with pytest.raises(ChildProcessError, match="did not begin to wait"):
-            guardian._await(Journal(tmp_path / "journal.db"), 1, process, Path("log"))
+            sentry._await(Journal(tmp_path / "journal.db"), 1, process, Path("log"))
         assert process.returncode == -signal.SIGKILL

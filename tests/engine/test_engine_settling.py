@@ -230,7 +230,7 @@ def test_retry_waits_only_when_it_carries_something_out(
     """With -n, before the statement or behind it, nothing is waited for."""
     telling(monkeypatch, THERE)
     desk = Desk(bench)
-    desk.options = Options(yes=True, dry_run=dry)
+    desk.session.options = Options(yes=True, dry_run=dry)
     step = replace(dropping(), proves=(Check(object="flashcache", op=Op.ABSENT),))
     desk.left(Left("flush flashcache", [(step, "unknown: no end")], end={"exitCode": 1}))
     retry(desk, flags)

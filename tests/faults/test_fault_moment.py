@@ -112,7 +112,7 @@ def night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Night]:
         yield found
     finally:
         for ctx in found.open:
-            ctx.close()
+            ctx.services.close()
         control.stop(home, "t1")
 
 

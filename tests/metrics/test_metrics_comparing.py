@@ -45,7 +45,7 @@ def ctx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
     (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-02]"\n')
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
     found = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
-    found._opened = Opened(Away())  # type: ignore[arg-type]
+    found.services._opened = Opened(Away())  # type: ignore[arg-type]
     return found
 
 

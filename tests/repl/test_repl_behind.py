@@ -64,7 +64,7 @@ def held(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Context, Held]:
     monkeypatch.setenv("EXACELL_HOME", str(home))
     ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
     transport = Held()
-    ctx._opened = Opened(transport)  # type: ignore[arg-type]
+    ctx.services._opened = Opened(transport)  # type: ignore[arg-type]
     return ctx, transport
 
 

@@ -13,6 +13,7 @@ from exacell.context import Context, Options
 from exacell.language.line import Line, parse_line
 from exacell.output.result import Result
 from exacell.paths import Home
+from exacell.session.execute import execute
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from tests.support.transports import Open
 
@@ -102,13 +103,13 @@ class Session:
             transport=self.answers,
         )
         if options is not None and options.rack:
-            self.ctx.choose_rack()
+            self.ctx.session.choose_rack()
         else:
-            self.ctx.rack = RackConfig(name="r", cells=("c1", "c2"), **{"lock": folder / "r.lock", **rack})
+            self.ctx.session.rack = RackConfig(name="r", cells=("c1", "c2"), **{"lock": folder / "r.lock", **rack})
 
     def say(self, text: str) -> Result:
         """Carry a statement out."""
-        return self.ctx.execute(parsed(text))
+        return execute(self.ctx, parsed(text))
 
     @property
     def written(self) -> list[str]:

@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 
 import exacell
+from exacell.config import RackConfig, Settings
 from exacell.transport.base import FleetResult, Reply, Request, Role, State, Transport
+from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, EXACLI_CLOUD, OPENSSH, SSH
 from exacell.transport.clush import ClushTransport
 from exacell.transport.composite import CompositeTransport
 from exacell.transport.dcli import DcliTransport
 from exacell.transport.exacli import ExacliTransport
+from exacell.transport.factory import over_ssh
 from exacell.transport.openssh import OpensshTransport
 from exacell.transport.ssh import SshTransport, packets, wire
 
@@ -80,6 +83,19 @@ def test_nobody_probes_a_transport() -> None:
         if (probes := _probes(ast.parse(path.read_text(encoding="utf-8"))))
     }
     assert found == {}
+
+
+def test_host_keys_are_asked_for_over_ssh_alone() -> None:
+    """``trust`` asks over the transport itself where that is ours over SSH, else over a new one, and not at all where hosts
+    show no keys, as over exacli or a transport that says nothing of them."""
+    rack, settings = RackConfig(name="r", cells=("c1",)), Settings()
+    ours = SshTransport(rack, settings)
+    assert over_ssh(ours, rack, settings) is ours
+    assert isinstance(over_ssh(OpensshTransport(rack, settings, program="/bin/true"), rack, settings), SshTransport)
+    able = {
+        able.name: able.known_hosts for able in (SSH, OPENSSH, DCLI, CLUSH, EXACLI, EXACLI_CLOUD, Least.capabilities)
+    }
+    assert [name for name, known in able.items() if not known] == ["exacli", "other"]
 
 
 def _names(path: Path) -> tuple[set[str], set[str]]:

@@ -21,10 +21,6 @@ _NO_SERVER = ("banner", "protocol version")
 """What paramiko says when the other side hangs up at once or speaks something else."""
 
 
-class AuthRefusedError(TransportError):
-    """The host's key is known, but no key of ours logs in there."""
-
-
 class HostKeyError(TransportError):
     """The host's key is unknown, changed, revoked, or vouched for in a way that is not supported."""
 

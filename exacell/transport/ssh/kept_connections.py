@@ -9,11 +9,11 @@ from dataclasses import field
 import paramiko
 
 from exacell.errors import TransportError
-from exacell.transport.base import Request, State
+from exacell.transport.base import State
 from exacell.transport.fanout import Abort, Flight
 from exacell.transport.login import Login
-from exacell.transport.rack_transport import RackTransport, read_only_cellcli
-from exacell.transport.ssh.connection import AuthRefusedError, Connection
+from exacell.transport.rack_transport import RackTransport
+from exacell.transport.ssh.connection import Connection
 from exacell.transport.ssh.opener import Offer, Opener
 from exacell.transport.ssh.reader import Reader
 from exacell.values import dataclass
@@ -85,22 +85,13 @@ class KeptConnections:
         Raises:
             TransportError, ConfigError: see :meth:`Opener.open`.
         """
-        request: Request = flight.request
-        transport, target, write_user = self._transport, request.target, self._transport.rack.write_user
-        falls_back = transport.falls_back(request)
-        if falls_back and target in transport.read_fallback:
-            return (*self._kept(flight, target, write_user), read_only_cellcli(request.command))
-        try:
-            return (*self._kept(flight, target, login.user), login.command(request.command))
-        except AuthRefusedError as refused:
-            if not falls_back:
-                raise
-            try:
-                connection, kept = self._kept(flight, target, write_user)
-            except AuthRefusedError:
-                raise TransportError(f"{refused.message}; {write_user} is refused too") from refused
-        transport.fell_back([target])
-        return connection, kept, read_only_cellcli(request.command)
+        request = flight.request
+
+        def log_in(user: str | None) -> tuple[Connection, bool]:
+            return self._kept(flight, request.target, user)
+
+        (connection, kept), command = self._transport.logged_in(request, login, log_in)
+        return connection, kept, command
 
     def open_channel(self, flight: Flight, connection: Connection) -> paramiko.Channel:
         """Return a new channel of a connection for a flight.

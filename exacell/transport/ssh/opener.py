@@ -23,8 +23,8 @@ import paramiko
 from paramiko.auth_strategy import AuthFailure
 
 from exacell.errors import ConfigError, TransportError
+from exacell.transport.rack_transport import LoginRefusedError
 from exacell.transport.ssh.connection import (
-    AuthRefusedError,
     Connection,
     HostKeyError,
     Progress,
@@ -107,7 +107,7 @@ class Opener:
             user: the login; None takes ssh_config's User or the operator's own name.
 
         Raises:
-            AuthRefusedError: no key logs in.
+            LoginRefusedError: no key logs in.
             HostKeyError: the host key is not known to be right.
             TransportError: anything else: name, network, login.
             ConfigError: the ssh_config is wrong.
@@ -185,7 +185,7 @@ class Opener:
             )
             if not fabric_connection.transport.is_authenticated():
                 # The server took the key and wants a second factor too.
-                raise AuthRefusedError(strategy.refusal(route, second_factor=True))
+                raise LoginRefusedError(strategy.refusal(route, second_factor=True))
         except BaseException as error:
             transport = fabric_connection.client.get_transport()
             fabric_connection.client.close()
@@ -193,7 +193,7 @@ class Opener:
                 end(sock)
             on_close()
             if isinstance(error, AuthFailure) and strategy.was_refused(error):
-                raise AuthRefusedError(strategy.refusal(route)) from error
+                raise LoginRefusedError(strategy.refusal(route)) from error
             if isinstance(error, paramiko.SSHException | EOFError | OSError):
                 raise TransportError(handshake_problem(error, route, time.monotonic() - started)) from error
             raise
@@ -261,7 +261,7 @@ class Opener:
         except HostKeyError:
             raise  # Its message says which host to trust.
         except TransportError as error:
-            # AuthRefusedError too: another login on the target would not help.
+            # LoginRefusedError too: another login on the target would not help.
             raise TransportError(f"gateway {name}: {error.message}") from error
 
 
