@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from exacell.cellset import fold
 from exacell.change.caching import again
 from exacell.change.confirming import Deadline, open_deadlines
-from exacell.errors import ExitCode, JournalError
+from exacell.errors import ExitCode
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import FLASHCACHE, CachingOff, caching_off
 from exacell.journal.offline import Offline, offline_disks
@@ -269,19 +269,13 @@ def observe_caching(journal: Journal, rack: str, caching: Mapping[str, str], cac
     Returns:
         why it could not be noted, one line; empty when it was. What was read stands all the same.
     """
-    try:
-        _observe(journal, rack, caching, cache)
-    except JournalError as error:
-        return error.message
-    return ""
-
-
-def _observe(journal: Journal, rack: str, caching: Mapping[str, str], cache: str) -> None:
-    for item in caching_off(journal.caching_entries(rack)):
-        rows = [
-            Row(kind="observed", target=cell, body={"caching": "on", "cache": cache})
+    on = [cell for cell, state in caching.items() if state == "on"]
+    return journal.observe(
+        rack,
+        lambda: [
+            (item.change, Row(kind="observed", target=cell, body={"caching": "on", "cache": cache}))
+            for item in caching_off(journal.caching_entries(rack))
             for cell in item.cells
-            if item.cache == cache and caching.get(cell) == "on"
-        ]
-        if rows:
-            journal.append(rack, item.change, rows)
+            if item.cache == cache and cell in on
+        ],
+    )

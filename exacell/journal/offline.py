@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from exacell.cellset import fold
-from exacell.errors import JournalError
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, Intent, Observed, Outcome
 from exacell.journal.state import paired
@@ -129,12 +128,13 @@ def observe_online(journal: Journal, rack: str, cells: Iterable[str]) -> str:
     Returns:
         why it could not be noted, one line; empty when it was.
     """
-    seen = set(cells)
-    try:
-        for item in offline_disks(journal, rack) if seen else ():
-            rows = [Row(kind="observed", target=cell, body={"online": True}) for cell in item.cells if cell in seen]
-            if rows:
-                journal.append(rack, item.change, rows)
-    except JournalError as error:
-        return error.message
-    return ""
+    online = set(cells)
+    return journal.observe(
+        rack,
+        lambda: [
+            (item.change, Row(kind="observed", target=cell, body={"online": True}))
+            for item in (offline_disks(journal, rack) if online else ())
+            for cell in item.cells
+            if cell in online
+        ],
+    )

@@ -17,9 +17,11 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +120,22 @@ class Journal(JournalReader):
         self._refuse_gone(f"change {change}, which it held,")
         with self.turn():
             self.append_in_turn(rack, change, list(rows))
+
+    def observe(self, rack: str, seen: Callable[[], Iterable[tuple[int, Row]]]) -> str:
+        """Record what was seen of what earlier changes left; what was seen stands, recorded or not.
+
+        Args:
+            seen: tells the change that left it, and the row about it; those of one change together.
+
+        Returns:
+            why it could not be recorded, or looked for in the journal, one line; empty when it was.
+        """
+        try:
+            for change, rows in groupby(seen(), key=itemgetter(0)):
+                self.append(rack, change, [row for _, row in rows])
+        except JournalError as error:
+            return error.message
+        return ""
 
     @contextmanager
     def turn(self) -> Iterator[None]:

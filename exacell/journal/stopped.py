@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from exacell.cellset import fold
-from exacell.errors import JournalError
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, Intent, Observed, Outcome
 from exacell.journal.state import paired, services_of
@@ -94,7 +93,7 @@ def _play(row: Entry, intent: Intent | None, down: dict[tuple[str, str], tuple[i
                 down[place] = (row.change, True)
 
 
-def observe_services(journal: Journal, rack: str, running: Mapping[str, Iterable[str]]) -> str:
+def observe_services(journal: Journal, rack: str, running: Mapping[str, Collection[str]]) -> str:
     """Note in the journal that services were seen running which an earlier change had stopped.
 
     Args:
@@ -103,20 +102,12 @@ def observe_services(journal: Journal, rack: str, running: Mapping[str, Iterable
     Returns:
         why it could not be noted, one line; empty when it was.
     """
-    try:
-        for item in stopped_services(journal, rack):
-            rows = [
-                Row(kind="observed", target=cell, body={"services": seen})
-                for cell in item.cells
-                if (seen := _common(item.services, running.get(cell, ())))
-            ]
-            if rows:
-                journal.append(rack, item.change, rows)
-    except JournalError as error:
-        return error.message
-    return ""
-
-
-def _common(stopped: Sequence[str], running: Iterable[str]) -> list[str]:
-    up = set(running)
-    return [service for service in stopped if service in up]
+    return journal.observe(
+        rack,
+        lambda: [
+            (item.change, Row(kind="observed", target=cell, body={"services": up}))
+            for item in stopped_services(journal, rack)
+            for cell in item.cells
+            if (up := [service for service in item.services if service in running.get(cell, ())])
+        ],
+    )
