@@ -211,6 +211,30 @@ def test_a_circle_is_seen() -> None:
     assert house.circles(graph) == [["a", "b", "c"]]
 
 
+def test_nobody_but_their_parser_reads_the_bodies_of_rows() -> None:
+    """What a journal's row says is a field with a type: no module of the product asks a row's body by a key."""
+    found = {name: house.untyped_reads(module) for name, module in house.modules().items() if module.product}
+    assert [name for name, reads in found.items() if reads] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("row.body['state']", 1),
+        ("x.y.body.get('state', '')", 1),
+        ("'plan' not in row.body", 1),
+        ("row.body['nothing of the kind']", 0),
+        ("row['state']", 0),
+        ("from exacell.journal.rows import Entry\nrow['state'] + entry.get('what') + row['cell']", 2),
+        ("from exacell.journal.rows import Entry\nrow['state'] = 1", 0),
+        ("row.state", 0),
+    ],
+)
+def test_what_counts_as_a_read_of_a_row_by_a_key(text: str, reads: int) -> None:
+    """A row's body by a key counts anywhere, a mapping named like a row where the journal is imported; a field never does."""
+    assert house.untyped_reads(house.Module("exacell.x", ast.parse(text), 1, package=False)) == reads
+
+
 @pytest.mark.parametrize("path", inside("session/state", "session/services", "session/options"), ids=_name)
 def test_what_a_session_is_knows_nothing_of_what_is_done_in_it(path: Path) -> None:
     """A session's state and services import neither what carries statements out nor what changes cells, not even for type
