@@ -136,9 +136,12 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         DISKGROUP,
     ),
     "plan/diskgroup_add.py": ((), DISKGROUP),
-    "plan/diskgroup_fit.py": ((), DISKGROUP),
+    "plan/diskgroup_fit.py": ((), (*DISKGROUP, "tests/plan/test_plan_diskgroup_fit.py")),
     "plan/saved.py": (("moved", "refuse_other_plan"), ("tests/change/test_change_saved_and_drift.py",)),
-    "change/carrying.py": (("refuse_plan", "wide_moment"), ("tests/change/test_change_carrying.py",)),
+    "change/carrying.py": (
+        ("refuse_plan", "wide_moment"),
+        ("tests/change/test_change_carrying.py", "tests/test_vault.py"),
+    ),
     "change/confirming.py": (
         (
             "guarded",
@@ -158,7 +161,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "dcli/judge.py": (
         ("judge", "_plans"),
-        ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py"),
+        ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_upon.py", "tests/dcli/test_dcli_guarded.py"),
     ),
     **{
         f"opaque/{name}.py": ((), ("tests/opaque",))
@@ -252,7 +255,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("pending", "runs", "newest_stopped", "_left_open", "half_undone", "_own"),
         ("tests/change/test_change_pending.py", "tests/change/test_change_stopped.py"),
     ),
-    "change/lookingback.py": ((), ("tests/faults/test_fault_other_hands.py",)),
+    "change/lookingback.py": (
+        (),
+        ("tests/change/test_change_lookingback.py", "tests/faults/test_fault_other_hands.py"),
+    ),
     "journal/actor.py": (("alive",), ("tests/journal", "tests/change/test_change_racklock.py")),
     "journal/file.py": (("explains", "whole_head", "kept_head", "refuse_cut", "damage", "pieces"), ("tests/journal",)),
     "journal/schema.py": (("strange",), ("tests/journal",)),

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import random
 import subprocess
 import sys
@@ -139,6 +140,7 @@ def summary(rows: list[tuple[int, str, Verdict]], seconds: float) -> str:
 
 def moment(count: int, seed: int, *, loaded: bool) -> list[str]:
     """Return lines about how old the look is when its statement arrives."""
+    beside = os.getloadavg()[0]
     busy = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(2 if loaded else 0)]
     ages: list[float] = []
     kinds: Counter[str] = Counter()
@@ -162,6 +164,7 @@ def moment(count: int, seed: int, *, loaded: bool) -> list[str]:
     over = sum(age > LONGEST for age in ages)
     command = f"python benchmarks/races.py --moment={count}{' --loaded' if loaded else ''} --write"
     age = f"age of the look when the statement arrived: {shares}; {over} above {LONGEST} s"
+    age += f"; load average before it {beside:.1f} on {os.cpu_count()} cores"
     return [f"`{command}`: {of}, {age}, {date.today().isoformat()}"]
 
 

@@ -7,6 +7,7 @@ import shutil
 import signal
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -278,9 +279,13 @@ class Race:
             self._say(f"look {script.look}: {told.text[:80]}")
             if script.keeps != "stop" and script.between in ("cancel", "restart", "reboot"):
                 self._go.set()
-                self.rack.later(script.offset, self._strike)
+                self._later(script.offset, self._strike)
             else:
                 self._go.set()
+
+    def _later(self, seconds: float, do: Callable[[], object]) -> None:
+        """Do something after a while unless the race is over then: the rack is the next one's."""
+        self.rack.later(seconds, lambda: None if self._ended.is_set() else do())
 
     def _hold_up(self) -> None:
         script = self.script
@@ -288,10 +293,10 @@ class Race:
         options: dict[str, object] = {"match": "(?i)list"}
         if script.keeps == "hung":
             self.rack.fault([host], "hang", **options)
-            self.rack.later(script.lasting, lambda: self.rack.clear("hang"))
+            self._later(script.lasting, lambda: self.rack.clear("hang"))
         else:
             self.rack.fault([host], "slow", delay=script.lasting, **options)
-            self.rack.later(2 * script.lasting, lambda: self.rack.clear("slow"))
+            self._later(2 * script.lasting, lambda: self.rack.clear("slow"))
         self._say(f"{script.keeps} on {host}")
 
     def _disturb(self, home: Path, other: Path) -> None:

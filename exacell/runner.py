@@ -23,6 +23,7 @@ from exacell.cellcli.reply import errors
 from exacell.cellcli.rows import ByBlocks
 from exacell.ending import ending_well, interruptible
 from exacell.errors import ExacellError, ExitCode, JournalError, OutputError, StatementError
+from exacell.language.formats import check_format
 from exacell.language.given import with_flags
 from exacell.language.line import Line, carried_by, parse_line
 from exacell.language.registry import Effect
@@ -33,7 +34,7 @@ from exacell.output.differing import difference_of
 from exacell.output.faults import error_lines
 from exacell.output.folding import MASK, brief_problems
 from exacell.output.pager import OFF, page, page_by_command, wants_pager
-from exacell.output.render import check_format, lines, render
+from exacell.output.render import lines, render
 from exacell.output.result import Result, worst
 from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width, wants_color

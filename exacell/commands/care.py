@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.plan.asmfacts import AsmFacts
 
-
 _ABOUT = 90
 """Characters of an alert's message that a table shows."""
 

@@ -21,7 +21,6 @@ from exacell.plan.rebalance import power_plan
 if TYPE_CHECKING:
     from exacell.context import Context
 
-
 _COLUMNS = (
     Column("name"),
     Column("state"),

@@ -22,7 +22,6 @@ from exacell.plan.planned import Planned
 if TYPE_CHECKING:
     from exacell.context import Context
 
-
 _COLUMNS = (
     Column("cell"),
     Column("prefix"),

@@ -20,7 +20,6 @@ from exacell.wherecells import use_cells
 if TYPE_CHECKING:
     from exacell.context import Context
 
-
 _OF_CONNECTIONS = ("timeout", "connect_timeout", "max_answer", "fanout", "transport")
 """Settings that a transport is made with: changing one opens the connections anew."""
 

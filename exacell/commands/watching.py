@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.output.screen import Screen
 
-
 _LEAST = 0.2
 """Seconds: more often than that no cell is asked."""
 

@@ -29,7 +29,7 @@ def single_change(text: str) -> str:
     if len(commands) != 1 or any(isinstance(token, Redirection) for token in tokens):
         return ""
     (command,) = commands
-    if command.row != "cellcli" or command.document is not None or len(command.statements) != 1:
+    if command.document is not None or len(command.statements) != 1:  # Only cellcli's have statements.
         return ""
     options = command.words[1 : command.words.index("-e")]
     statement = command.statements[0]

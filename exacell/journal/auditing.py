@@ -241,17 +241,8 @@ class Common:
         return "" if step is None else "; ".join(check.sentence for check in step.proves)
 
 
-def row_records(rows: Iterable[Entry], change: Sequence[Entry]) -> list[dict[str, object]]:
-    """Return one record about each of some rows, with what was read back to verify it.
-
-    Args:
-        change: all rows of the change.
-    """
-    common = Common(change)
-    return [_row_record(entry, common) for entry in rows]
-
-
-def _row_record(entry: Entry, common: Common) -> dict[str, object]:
+def row_record(entry: Entry, common: Common) -> dict[str, object]:
+    """Return one record about a row of a change, with what was read back to verify it."""
     body = {k: v for k, v in entry.body.items() if k != "plan"}
     verified = common.verified(entry)
     extra: dict[str, object] = {"verified": verified} if verified else {}

@@ -48,7 +48,7 @@ def refuse_ended(facts: Mapping[str, CellFacts], statement: CellChange, text: st
     """
     unknown: dict[str, list[str]] = {}
     for cell, fact in facts.items():
-        if said := ended_action(statement, fact.release) if fact.release else "":
+        if said := ended_action(statement, fact.release):
             unknown.setdefault(said, []).append(cell)
     for said, cells in unknown.items():
         rest = [cell for cell in facts if cell not in cells]

@@ -137,6 +137,7 @@ def test_a_production_rack_takes_no_change_whose_proof_ages() -> None:
     with pytest.raises(RefusedError, match="is a production rack"):
         judged(unable, "drop flashcache", paired=True)
     assert judged(group(facts={}), "drop flashcache").wide == ()
+    assert judged(group(facts={}, production=True), "drop flashcache").plans == ()
 
 
 def cached(mode: str = "writeback", *, status: str = "normal", **changes: Any) -> CellFacts:
@@ -273,6 +274,26 @@ def test_starting_services_asks_the_cell_nothing() -> None:
     made.ctx.read = lambda *wanted, cells: asked.append(wanted) or {c: CellFacts(cell=c) for c in cells}
     assert len(judged(made, "alter cell startup services all").plans) == 1
     assert asked == [()]
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_a_cell_whose_cellsrv_is_stopped_is_asked_what_it_can_tell(
+    monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    """Where CELLSRV is stopped for a change, the cells are asked for what they can tell then, and nothing else."""
+    asked: list[tuple[str, ...]] = []
+    made = group()
+    made.ctx.facts = lambda *wanted, cells: asked.append(wanted) or {c: CellFacts(cell=c) for c in cells}
+    plain = ("list cell attributes name, cellsrvStatus",) if stopped else ()
+    monkeypatch.setattr("exacell.dcli.judge.facts_with_cellsrv_stopped", lambda *_: plain)
+    judged(made, "alter cell comment=x")
+    assert (asked == [plain]) is stopped
+
+
+def test_what_is_unread_for_hosts_that_are_no_cells_names_them() -> None:
+    """Where no cell is among the hosts, the refusal of what can't be read names the hosts."""
+    with pytest.raises(RefusedError, match="what this does on n1: a; nothing was sent"):
+        judged(group(facts={}), unread=("a",))
 
 
 AWAY = "alter griddisk all inactive"

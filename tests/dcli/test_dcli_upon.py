@@ -22,6 +22,7 @@ ALONE = [
 OTHERS = [
     ("", "nothing"),
     ("hostname", "no CellCLI"),
+    ("sqlplus -S / as sysasm <<E\nselect 1 from dual;\nE\n", "no CellCLI either"),
     ("cellcli -e list cell", "it only reads"),
     ("cellcli -e alter iormplan objective=basic", "nothing of it goes stale"),
     ("cellcli -e 'drop flashcache; create flashcache all'", "two statements"),
@@ -61,8 +62,8 @@ def plan(*steps: Step) -> Plan:
     return Plan(statement="s", rack="r", stages=tuple(Stage(title="t", steps=(step,)) for step in steps))
 
 
-def step(cell: str) -> Step:
-    return Step(target=cell, what="w", statement="DROP FLASHCACHE", needs=(NEED,))
+def step(cell: str, statement: str = "DROP FLASHCACHE") -> Step:
+    return Step(target=cell, what="w", statement=statement, needs=(NEED,))
 
 
 def leaving(*steps: Step) -> Leaving:
@@ -71,7 +72,7 @@ def leaving(*steps: Step) -> Leaving:
 
 def test_the_look_is_that_of_the_cells_own_step() -> None:
     """The one change of a cell goes upon what its step needs; a cell with several steps, or without a plan, has no such look."""
-    found = leaving(step("c1"), step("c2")).upon("c1")
+    found = leaving(step("c1"), step("c2", "DROP PMEMCACHE")).upon("c1")
     assert found is not None and found.statement == "DROP FLASHCACHE"
     (asked,) = found.lists
     assert asked.startswith("list flashcache")
@@ -79,6 +80,53 @@ def test_the_look_is_that_of_the_cells_own_step() -> None:
     assert "the proof" in found.judge([[{"name": "f", "status": "normal"}]]).why
     assert leaving(step("c1"), step("c1")).upon("c1") is None
     assert leaving(step("c1")).upon("c2") is None
+
+
+def _group(**ctx: Any) -> Any:
+    lock = SimpleNamespace(still_mine=lambda: "")
+    rack = SimpleNamespace(name="r", cells=("c1",), asm={})
+    found = SimpleNamespace(lock=lambda: lock, need_rack=lambda: rack, interrupted=None, **ctx)
+    return SimpleNamespace(ctx=found, rack=rack, cells=("c1",))
+
+
+def test_work_that_changes_no_cell_asks_none() -> None:
+    """Right before work leaves that holds no CellCLI change, or leaves for a host that is no cell, no cell is asked."""
+    change = SimpleNamespace(statement=None)
+    assert Leaving(group=_group(), judgement=Judgement()).why_not("c1") == ""
+    assert Leaving(group=_group(), judgement=Judgement(changes=(change,))).why_not("db01") == ""  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_a_cell_whose_cellsrv_is_stopped_is_asked_what_it_can_tell(
+    monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    """Right before the work leaves, a cell whose CELLSRV is stopped for it is asked for what it can tell then, nothing else."""
+    asked: list[tuple[str, ...]] = []
+
+    def gather(_fleet: object, _query: object, needed: tuple[str, ...], *_: object, **__: object) -> Any:
+        asked.append(needed)
+        return {}, {"c1": None}
+
+    plain = ("list cell attributes name, cellsrvStatus",) if stopped else ()
+    monkeypatch.setattr("exacell.dcli.leaving.facts_with_cellsrv_stopped", lambda *_: plain)
+    monkeypatch.setattr("exacell.dcli.leaving.gather", gather)
+    monkeypatch.setattr("exacell.dcli.leaving.problem_of", lambda _: "silent")
+    changes = tuple(command_findings("cellcli -e drop flashcache").changes)
+    work = Leaving(group=_group(fleet=SimpleNamespace(query=print)), judgement=Judgement(changes=changes))
+    assert work.why_not("c1") == "silent"
+    assert (asked == [plain]) is stopped and asked[0]
+
+
+@pytest.mark.parametrize(("login", "chosen"), [("x", [""]), ("joe", ["joe"]), ("cellmonitor", [])])
+def test_whether_its_login_gets_in_is_asked_before_anybody_agrees(
+    monkeypatch: pytest.MonkeyPatch, login: str, chosen: list[str]
+) -> None:
+    """Before changes are agreed to, their cells are asked whether the login gets in; a reader's is told by each cell itself."""
+    tried: list[tuple[tuple[str, ...], str]] = []
+    monkeypatch.setattr("exacell.dcli.judge.refuse_writer", lambda _, cells, user: tried.append((cells, user)))
+    group: Any = SimpleNamespace(ctx=None, rack=SimpleNamespace(opaque="allow"), login="x")
+    agree(group, Judgement(plans=(plan(step("c1"), step("c2")),)), {}, login=login)
+    assert tried == [(("c1", "c2"), user) for user in chosen]
 
 
 @pytest.mark.parametrize(("opaque", "flags", "told"), [("ask", {"yes": True}, 1), ("allow", {}, 0)])

@@ -9,7 +9,7 @@ import pytest
 
 from exacell.cellset import natural_key
 from exacell.journal import auditing
-from exacell.journal.auditing import as_csv, outlines_of, row_records, summary
+from exacell.journal.auditing import Common, as_csv, outlines_of, row_record, summary
 from exacell.journal.reading import without_collecting
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry
@@ -96,9 +96,9 @@ def test_a_page_or_a_csv_reads_each_step_of_a_plan_once_a_row_at_most(
     one = model.step_from_json
     monkeypatch.setattr(model, "step_from_json", lambda item: read.append(item["target"]) or one(item))
     rows: list[Entry] = journal.all_entries(change=1)
-    assert [row["verified"] for row in row_records(rows, rows) if row["kind"] == "outcome"] == [
-        "cell comment = x"
-    ] * len(CELLS)
+    common = Common(rows)
+    verified = [row_record(row, common)["verified"] for row in rows if row.kind == "outcome"]
+    assert verified == ["cell comment = x"] * len(CELLS)
     assert read == CELLS
     del read[:]
     rows = journal.all_entries(change=1)

@@ -269,6 +269,15 @@ def test_each_noun_is_declared_in_one_module_and_carried_out_in_the_other() -> N
         assert {found.handler.partition(":")[0] for found in declared} == {f"exacell.commands.{noun}"}
 
 
+@pytest.mark.parametrize("path", inside("commands"), ids=_name)
+def test_commands_import_at_the_top(path: Path) -> None:
+    """No module of commands imports inside a function: it is itself imported only when one of its commands is carried out."""
+    functions = [
+        node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.FunctionDef)
+    ]
+    assert not [n.lineno for f in functions for n in ast.walk(f) if isinstance(n, (ast.Import, ast.ImportFrom))]
+
+
 def test_a_line_is_parsed_without_the_work() -> None:
     """Whoever parses, completes or explains a command imports none of the modules that carry commands out."""
     code = (

@@ -159,7 +159,7 @@ def test_a_takeover_in_the_last_moment_keeps_it_back() -> None:
 
 
 def test_a_stop_while_whose_the_rack_is_is_read_keeps_it_back() -> None:
-    """A process that stands still while it reads whose the rack is looks again: the age of its look is asked last."""
+    """A process that stands still while it reads whose the rack is, for the last time, looks again: the look's age comes last."""
     bench = Bench()
     assert bench.look() is Act.SEND
     bench.reading = AGE + 0.01
