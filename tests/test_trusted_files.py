@@ -5,15 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from exacell import config
 from exacell.aliases import Aliases
-from exacell.config import load
-from exacell.context import Context
+from exacell.config import Config, load
+from exacell.console import SilentConsole
+from exacell.context import Context, Options
 from exacell.core import packaged
 from exacell.errors import ConfigError, ExacellError
 from exacell.paths import Home
@@ -41,21 +40,17 @@ def home(tmp_path: Path) -> Home:
     return folder
 
 
-def _session(home: Home) -> Any:
-    return SimpleNamespace(home=home, close=lambda: None, options=SimpleNamespace(monitor=False))
-
-
-def _connect(home: Home) -> None:
-    Context._take(_session(home), load(home, {}).racks["r1"])
+def _session(home: Home) -> Context:
+    return Context(home=home, config=Config(), console=SilentConsole(), options=Options(), env={})
 
 
 READERS: dict[str, Callable[[Home], object]] = {
     "config.toml": lambda home: load(home, {}),
     "racks.d/r1.toml": lambda home: load(home, {}),
-    "racks.d/ssh_config": _connect,
+    "racks.d/ssh_config": lambda home: _session(home).connect("r1"),
     "recipes/mine.exa": lambda home: load_recipe(home, "mine"),
     "aliases": lambda home: Aliases(home).all(),
-    "store.db": lambda home: Context.store(_session(home)),
+    "store.db": lambda home: _session(home).services.store(),
 }
 
 

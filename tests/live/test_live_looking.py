@@ -64,8 +64,8 @@ def look() -> Iterator[Callable[..., Looking[list[str]]]]:
 
     def begin(fleet: Fleet, every: float = 0.05) -> Looking[list[str]]:
         ctx: Any = SimpleNamespace(fleet=fleet, cells=lambda: CELLS, interrupted=threading.Event())
-        ctx.aside = lambda other: ctx
-        ctx.interrupt = ctx.interrupted.set
+        ctx.aside = lambda other, console: ctx
+        ctx.session = SimpleNamespace(interrupted=ctx.interrupted)
         looking = Looking(
             ctx, "list x", every, made=lambda answers: [f"{a.cell} {a.problem}".strip() for a in answers],
             wake=lambda: None,

@@ -52,7 +52,7 @@ class Operator:
         self.ctx = Context(
             home=found, config=load(found, env), console=SilentConsole(), options=Options(rack="t1"), env=env
         )
-        self.ctx.journal = Journal(journal)
+        self.ctx.services.journal = Journal(journal)
         self.do(f"set transport {transport}")
 
     def do(self, text: str) -> tuple[int, str]:
